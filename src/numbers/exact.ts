@@ -1,25 +1,27 @@
 /**
- * Exact decimals of any size: what samples, rates and costs are counted in, because a float loses cents.
+ * Exact decimals of any size for samples, rates and costs, because a float loses cents.
  *
- * A number is a whole number of units of 10^-scale. Nothing is rounded until `roundedQuotient` is asked to, once, at the end
- * of a calculation.
+ * A number is a whole number of units of 10^-scale. Only `roundedQuotient` rounds, once, at the end of a calculation.
  */
 
 export interface Exact {
   readonly units: bigint;
-  /** How many decimal places the units have; 0 or more. */
+  /** Number of decimal places of the units; 0 or more. */
   readonly scale: number;
 }
 
 export const zero: Exact = { units: 0n, scale: 0 };
 
-/** A 64-bit float has exponents from -324 to 308; beyond these a text is no sample, and would only cost memory. */
+/** A 64-bit float has exponents from -324 to 308. A text beyond these is no sample, and would only use memory. */
 const LARGEST_EXPONENT = 400;
 const LONGEST_TEXT = 1200;
 
-/** `"12"`, `"-0.5"`, `"1.5e+10"`, `".5"`; undefined for anything else, also for what is not finite. */
+/**
+ * Parses `"12"`, `"-0.5"`, `"1.5e+10"` or `".5"`. Returns undefined for anything else, including numbers that are not
+ * finite.
+ */
 export function parseExact(text: string): Exact | undefined {
-  // What nearly all samples are: a third of the time without the groups of the pattern below.
+  // Fast path for nearly all samples: a third of the time without the groups of the pattern below.
   if (text.length <= 15 && /^\d+$/.test(text)) return { units: BigInt(text), scale: 0 };
   if (text.length > LONGEST_TEXT) return undefined;
   const parts = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,4}))?$/.exec(text);
@@ -46,13 +48,13 @@ export function times(a: Exact, b: Exact): Exact {
   return { units: a.units * b.units, scale: a.scale + b.scale };
 }
 
-/** Of plain decimals, as one. Throws `TypeError` for a text that is no number. */
+/** Adds plain decimals. Throws `TypeError` for a text that is not a number. */
 export function sumText(texts: readonly string[]): string {
   const { units, scale } = texts.map(numberOf).reduce(plus, zero);
   return decimalText(units, scale);
 }
 
-/** Plain decimals: `from` less `less`, as one. Throws `TypeError` for a text that is no number. */
+/** Returns `from` − `less`, both plain decimals. Throws `TypeError` for a text that is not a number. */
 export function differenceText(from: string, less: string): string {
   const { units, scale } = minus(numberOf(from), numberOf(less));
   return decimalText(units, scale);
@@ -65,8 +67,8 @@ function numberOf(text: string): Exact {
 }
 
 /**
- * value / divisor in whole 10^-places, rounded half away from zero: as ClickHouse's `round` of a decimal does, so that an
- * amount can be checked in SQL.
+ * Returns value / divisor in whole units of 10^-places, rounded half away from zero, as ClickHouse's `round` of a
+ * decimal does, so that an amount can be checked in SQL.
  */
 export function roundedQuotient(value: Exact, divisor: bigint, places: number): bigint {
   if (divisor <= 0n) throw new RangeError("the divisor must be above 0");
@@ -78,7 +80,7 @@ export function roundedQuotient(value: Exact, divisor: bigint, places: number): 
   return numerator < 0n ? -rounded : rounded;
 }
 
-/** Whole 10^-places as plain text: no exponent, no trailing zeros, a digit before the point. */
+/** Formats whole units of 10^-places as plain text: no exponent, no trailing zeros, a digit before the point. */
 export function decimalText(ticks: bigint, places: number): string {
   const digits = (ticks < 0n ? -ticks : ticks).toString().padStart(places + 1, "0");
   const whole = digits.slice(0, digits.length - places);

@@ -1,16 +1,17 @@
 import { runStatement } from "../store/postgres/statement.js";
 import { DAY_SECONDS, dayOf } from "../time/days.js";
 import type { BegunRun } from "./run-context.js";
-import { noteClock, type OtherClocks, otherClocks } from "./sql/clocks.js";
+import { type OtherClocks, otherClocks, recordClock } from "./sql/clocks.js";
 
-/** So far a clock may be ahead of that of Postgres. */
+/** The most days that a clock may be ahead of the clock of Postgres. */
 const MOST_DAYS_AHEAD = 1;
-/** After a longer pause somebody has to say that the clock is right. */
+/** After a longer pause a person has to confirm that the clock is right. */
 const LONGEST_PAUSE_DAYS = 30;
 
 /**
- * Refuses a run whose clock is far ahead: it would take published days for too old to be kept, and bill days that have not been yet. The
- * second opinions are the clock of Postgres, which is another one where Postgres runs elsewhere, and the last run of the tenant.
+ * Refuses a run whose clock is far ahead. Such a run would drop published days as too old, and bill days in the future.
+ * The clock is compared with the clock of Postgres, which is another one if Postgres runs elsewhere, and with the
+ * tenant's last run.
  */
 export async function checkClock(
   { stores, tenant, request }: Pick<BegunRun, "stores" | "tenant" | "request">,
@@ -23,15 +24,15 @@ export async function checkClock(
   for (const other of isConfirmed ? [] : rows) {
     const ahead = daysBetween(other.postgres, clock) > MOST_DAYS_AHEAD;
     const pause = other.run_clock === null ? 0 : daysBetween(other.run_clock, clock);
-    const why = ahead
+    const reason = ahead
       ? `the clock of Postgres says ${dayOf(other.postgres)}`
       : `the last run was ${Math.floor(pause)} days before`;
     if (ahead || pause > LONGEST_PAUSE_DAYS)
       throw new Error(
-        `the clock says ${dayOf(clock)}, and ${why}: nothing was gathered or dropped. If the clock is right, run the tenant once with --force, or with force_gather by the API`,
+        `the clock says ${dayOf(clock)}, and ${reason}: nothing was gathered or dropped. If the clock is right, run the tenant once with --force, or with force_gather by the API`,
       );
   }
-  await runStatement(postgres, noteClock({ tenantName, clock }));
+  await runStatement(postgres, recordClock({ tenantName, clock }));
 }
 
 function daysBetween(earlier: Date, later: Date): number {

@@ -3,14 +3,14 @@ import { damageText, findDamage } from "../store/facts/damage.js";
 import { runStatement } from "../store/postgres/statement.js";
 import type { TenantStore } from "../store/stores.js";
 import type { RunError } from "./sql/runs.js";
-import { filesChecked, filesCheckIsDue } from "./sql/tenants.js";
+import { filesCheckIsDue, recordFilesCheck } from "./sql/tenants.js";
 
-const MENDS =
+const REPAIR_ADVICE =
   "check the disk; `chargehouse run --force --from DAY --to DAY` calculates a day again while its bill is still to be had, else restore a backup";
 
 /**
- * Once a day, reads all files of an embedded store, and returns what is damaged. A store with damage is read again by each run, until it has
- * none. Servers have checks of their own.
+ * Reads all files of an embedded store once a day and returns the damage. While there is damage, every run reads the
+ * files again. Servers have their own checks.
  */
 export async function checkFiles(
   { client, tenantName, location }: TenantStore,
@@ -21,10 +21,10 @@ export async function checkFiles(
   const { rowCount } = await runStatement(postgres, filesCheckIsDue(tenantName));
   if (rowCount === 0) return [];
   const damage = await findDamage(client, signal);
-  await runStatement(postgres, filesChecked({ tenantName, areGood: damage.length === 0 }));
+  await runStatement(postgres, recordFilesCheck({ tenantName, areGood: damage.length === 0 }));
   return damage.map((each) => ({
     date: each.period.length === "2026-01-31".length ? each.period : null,
     source: "store",
-    message: `${each.period}: ${damageText(each)} (${MENDS})`,
+    message: `${each.period}: ${damageText(each)} (${REPAIR_ADVICE})`,
   }));
 }

@@ -9,8 +9,8 @@ import type { TenantStore } from "../store/stores.js";
 import { daysInWords } from "../time/days.js";
 import type { Lease } from "./lease.js";
 import type { BegunRun } from "./run-context.js";
-import { takeOverHeld } from "./sql/lost-days.js";
-import { forgetGather } from "./sql/tenants.js";
+import { correctDifferingDays } from "./sql/lost-days.js";
+import { resetGather } from "./sql/tenants.js";
 
 export interface RetentionStarts {
   readonly chargebacks: string;
@@ -18,9 +18,10 @@ export interface RetentionStarts {
 }
 
 /**
- * Before a run touches anything: whether this version still knows the schema of the stores, and whether the store is the tenant's and holds what Postgres says of it. A store in use by another host is
- * refused; one that was lost, exchanged or set back is taken as it is, and what it lacks is calculated anew, since nothing counts as
- * published any more. Returns what is worth knowing, as sentences.
+ * Checks the store before a run changes anything: that this version knows its schema, that it belongs to the tenant,
+ * and that its contents match the records in Postgres. A store in use by another host is refused. A store that was
+ * lost, exchanged or set back is accepted as it is: its missing days no longer count as published and are recalculated.
+ * Returns notes as sentences.
  */
 export async function claimStore(
   run: BegunRun,
@@ -30,15 +31,15 @@ export async function claimStore(
 ): Promise<string[]> {
   const { postgres, owners } = run.stores;
   const { client, tenantName } = store;
-  const own = { store, postgres, owners };
+  const ownership = { store, postgres, owners };
   await store.refuseNewerSchema();
-  const seen = await checkStoreIdentity(own);
+  const identity = await checkStoreIdentity(ownership);
   const staged = await newestStagedEpoch(client);
-  // Where the lease is lost to that epoch, the claim of the staging tables says so.
+  // If the lease was lost to that epoch, claiming the staging tables reports it.
   if (staged > lease.epoch) await lease.raise(staged, run.runId);
   const { epoch } = lease;
   const { differing, agreeing } = await checkFacts({ client, postgres, tenantName, keepFrom });
-  if (seen.verdict === "first" && seen.storeId === null) {
+  if (identity.verdict === "first" && identity.storeId === null) {
     for (const ledger of ledgerNames)
       await recordPublishedDays(client, {
         ledger,
@@ -46,15 +47,16 @@ export async function claimStore(
         days: agreeing.filter((day) => day.ledger === ledger),
       });
   }
-  await takeOwnership(own, seen);
+  await takeOwnership(ownership, identity);
   for (const ledger of ledgerNames) {
     const days = differing.filter((day) => day.ledger === ledger);
-    if (days.length > 0) await runStatement(postgres, takeOverHeld({ ledger, tenantName, epoch, days }));
+    if (days.length > 0)
+      await runStatement(postgres, correctDifferingDays({ ledger, tenantName, epoch, days }));
   }
-  // They are gathered now, whatever the gap between gathers.
-  if (differing.length > 0) await runStatement(postgres, forgetGather(tenantName));
+  // Gather these days now, regardless of the minimum gap between gathers.
+  if (differing.length > 0) await runStatement(postgres, resetGather(tenantName));
   const notes = [
-    ...(seen.verdict === "replaced"
+    ...(identity.verdict === "replaced"
       ? [`the store is another one than in the last run, or was emptied: ${store.location.name}`]
       : []),
     ...describe(differing),

@@ -5,7 +5,10 @@ import type { BegunRun } from "./run-context.js";
 import { finishRun, type RunResult } from "./sql/runs.js";
 import { recordResult } from "./unrecorded-results.js";
 
-/** Record, lease, log and metrics of a run that is over. A Postgres that is away now is told before the next run. */
+/**
+ * Closes the record of a run, releases its lease, and updates log and metrics. If Postgres is unreachable now, the
+ * result is recorded before the next run.
+ */
 export async function closeRun(
   run: BegunRun,
   lease: Lease,
@@ -26,7 +29,7 @@ export async function closeRun(
       "the end of the run could not be recorded; it is before the next one begins",
     );
   } finally {
-    // Stops the heartbeat even when the database is away: else the tenant would never be run again.
+    // Stops the heartbeat even if the database is unreachable. Otherwise the tenant would never run again.
     await lease.release().catch((error: unknown) => {
       run.logger.error(
         { err: error, tenant: tenantName },

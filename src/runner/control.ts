@@ -1,28 +1,28 @@
 import type { Interruption } from "../store/postgres/transaction.js";
 
-/** What the API may ask of the runner, and how the runner refuses. */
+/** The interface of the API to the runner. */
 export interface PipelineControl {
   /**
-   * Begins a run, or puts it in line when as many tenants run as may; returns as soon as it has a record. Throws RunInProgressError or
-   * TenantSuspendedError.
+   * Starts a run, or queues it if the maximum number of tenants is running. Returns as soon as the run has a record.
+   * Throws RunInProgressError or TenantSuspendedError.
    */
   trigger(tenantName: string, options?: TriggerOptions): Promise<TriggeredRun>;
 }
 
 export interface TriggerOptions {
-  /** Gathers also when the tenant was gathered moments ago. */
+  /** Gathers even if the tenant was gathered moments ago. */
   readonly forceGather?: boolean;
-  /** Of who asks: nothing begins when it is too late for that. */
+  /** The caller's deadline: the run does not start after it. */
   readonly stop?: Interruption;
 }
 
 export interface TriggeredRun {
   readonly run_id: string;
-  /** It waits for its place. */
+  /** True if the run waits in the queue. */
   readonly queued: boolean;
 }
 
-/** The tenant has a run under way, whoever began it. */
+/** The tenant already has a run, in this or another process. */
 export class RunInProgressError extends Error {
   override readonly name = "RunInProgressError";
   constructor(readonly tenantName: string) {
@@ -30,7 +30,7 @@ export class RunInProgressError extends Error {
   }
 }
 
-/** The tenant failed too often and is not run until the service is restarted. */
+/** The tenant failed too often, and does not run until the service is restarted. */
 export class TenantSuspendedError extends Error {
   override readonly name = "TenantSuspendedError";
   constructor(

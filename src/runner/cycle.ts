@@ -6,22 +6,22 @@ import type { RunResult } from "./sql/runs.js";
 import { suspendedTenants } from "./sql/tenants.js";
 import { type RunRequest, type StartedRun, startTenantRun, type TenantRunContext } from "./tenant-run.js";
 
-/** One pass over tenants, so many at a time; what happens to one never concerns another. */
+/** Runs tenants with a limit on parallel runs. Failures of one tenant do not affect the others. */
 export interface CycleRunner {
-  /** Runs the tenants; answers each one's result, or undefined where no run took place. */
+  /** Runs the tenants and returns their results, undefined where no run took place. */
   run(tenants: readonly TenantConfig[], request: RunRequest): Promise<Map<string, RunResult | undefined>>;
-  /** Runs one that is due, unless somebody else has begun to. Returns whether a run took place. */
+  /** Runs a tenant that is due, unless another process has started it. Returns whether a run took place. */
   runDue(tenant: TenantConfig, request: RunRequest): Promise<boolean>;
-  /** How many more could run at once. */
+  /** Number of runs that can start now without waiting. */
   free(): number;
-  /** Starts a run of one tenant, in the same line. Throws what `startTenantRun` throws. */
+  /** Starts a run of one tenant in the same queue. Throws the errors of `startTenantRun`. */
   start(tenant: TenantConfig, request: RunRequest): Promise<StartedRun & { readonly queued: boolean }>;
 }
 
-/** The bound on parallel tenants holds across overlapping cycles and triggered runs. */
+/** The limit on parallel tenants is shared by overlapping cycles and triggered runs. */
 export function createCycleRunner(context: TenantRunContext, maxParallelTenants: number): CycleRunner {
   const limit = pLimit(maxParallelTenants);
-  /** Waiting or running: a tenant that an earlier cycle has not come to yet is not queued a second time. */
+  /** Tenants that are queued or running. A tenant that still waits in an earlier cycle is not queued twice. */
   const underWay = new Set<string>();
   const runUnlessUnderWay = async (tenant: TenantConfig, request: RunRequest) => {
     const { tenant_name: tenantName } = tenant;

@@ -4,7 +4,10 @@ import { emitResults } from "../emit/emit-results.js";
 import type { RunProgress } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
 
-/** The last stage: files of the tenant's emitters. What fails is an error of the run, which has published everything by then. */
+/**
+ * The last stage: writes the files of the tenant's emitters. A failure is an error of the run, which has published
+ * everything by then.
+ */
 export async function emitFiles(
   { tenant, logger }: BegunRun,
   input: {

@@ -19,13 +19,13 @@ import type { TenantStore } from "../store/stores.js";
 import { reportKeptData } from "./report-missing-data.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
 import type { RunError } from "./sql/runs.js";
-import { type GatherState, gatherState, noteGather, noteGatherFailure } from "./sql/tenants.js";
+import { type GatherState, gatherState, recordGather, recordGatherFailure } from "./sql/tenants.js";
 import { stageRecorded } from "./stage-recorded.js";
 import { cutWindow } from "./window.js";
 
 /**
- * The gathering half of a run: inventory, then the window in pieces. A gather that fails as a whole counts towards the tenant's
- * suspension; what single days or sources lack is reported and waits for the next run.
+ * Gathers a tenant: the inventory, then the window in pieces. A gather that fails as a whole counts towards the
+ * tenant's suspension. Missing data of single days or sources is reported, and the next run tries again.
  */
 export interface GatherTenant extends TenantRunContext {
   readonly tenant: TenantConfig;
@@ -33,12 +33,12 @@ export interface GatherTenant extends TenantRunContext {
   readonly store: TenantStore;
   readonly epoch: number;
   readonly rules: RuleSet;
-  /** Undefined where the tenant has neither identity sources nor rules. */
+  /** Undefined if the tenant has neither identity sources nor rules. */
   readonly allocation: AllocationPlan | undefined;
-  /** Undefined where costs are not attributed to topics. */
+  /** Undefined if costs are not attributed to topics. */
   readonly topics: TopicStaging | undefined;
   readonly window: DayWindow;
-  /** First UTC day that is kept. */
+  /** First UTC day within the retention. */
   readonly keepFrom: string;
   readonly request: RunRequest;
   readonly signal: AbortSignal;
@@ -48,7 +48,7 @@ export interface GatheredDays {
   /** Days whose bill was gathered completely. */
   readonly days: number;
   readonly errors: readonly RunError[];
-  /** As in the record of a run. */
+  /** Notes for the record of the run. */
   readonly notes: readonly string[];
 }
 
@@ -86,14 +86,15 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
     if (tally.refused === undefined)
       await runStatement(
         input.stores.postgres,
-        noteGather({ tenantName, secondsAgo, settings: gatheredSettings(input) }),
+        recordGather({ tenantName, secondsAgo, settings: gatheredSettings(input) }),
       );
     else await countFailure(input, tally.refused);
   } catch (error) {
-    // Neither an abort nor a store that is away or cannot work is the upstream's fault: they end the run and count for nothing.
+    // An abort, and a store that is unreachable or out of order, are not the upstream's fault. They end the run and do
+    // not count as a failed gather.
     input.signal.throwIfAborted();
     if (error instanceof LeaseLostError || storeInTrouble(error) !== undefined) throw error;
-    // It may be back by now, and would take the failure.
+    // Postgres may be reachable again, and would count the failure.
     if (isLostPostgres(error)) throw error;
     if (!(await input.store.client.ping()).success) throw error;
     report(`gather failed: ${errorText(error)}`);
@@ -102,7 +103,7 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
   return { days: tally.days, errors: [...errors, ...reportKeptData(tally.kept)], notes: [...tally.notes] };
 }
 
-/** What the windows of a run came to. */
+/** Totals over the windows of a run. */
 interface Tally {
   days: number;
   readonly notes: Set<string>;
@@ -165,21 +166,24 @@ async function gatherAll(
   }
 }
 
-/** Later windows are gathered first, and costs of a month weigh with the days before: these have to be in the same window. */
+/**
+ * Windows are gathered newest first. Costs of a month are weighed together with its earlier days, so a month must not
+ * be split between windows.
+ */
 function isCutAtMonths({ allocation }: GatherTenant, { cutAtMonths = false }: Gatherer): boolean {
   return cutAtMonths || (allocation?.costs.some(({ over }) => over === "month") ?? false);
 }
 
 /**
- * A gather that begins a little early for its gap is let pass: with a gap as long as the interval of cycles (the default), one
- * that starts a moment sooner in its cycle than the last one did would else wait for the cycle after.
+ * Slack of the minimum gap in seconds. With a gap as long as the interval of cycles (the default), a gather that starts
+ * a moment earlier in its cycle than the last one would otherwise wait for the next cycle.
  */
 const gapSlack = (gapSeconds: number) => Math.min(60, gapSeconds / 10);
 
-/** So often at most the API makes a tenant's upstreams be asked: several triggers within moments are one. Seconds. */
+/** Minimum seconds between gathers that the API triggers, so that several triggers in a row are one gather. */
 const TRIGGER_GAP = 60;
 
-/** Whatever of the settings can change what a gathering gives. Secrets are not in it. */
+/** Digest of all settings that can change what is gathered. Secrets are not included. */
 function gatheredSettings({ tenant, ecosystem }: GatherTenant): string {
   const { tenant_id, lookback_days, cutoff_days, allocation, identity_to_team, plugin_settings } = tenant;
   const plugin = settingsDigest(ecosystem, plugin_settings);
@@ -187,20 +191,20 @@ function gatheredSettings({ tenant, ecosystem }: GatherTenant): string {
 }
 
 /**
- * A scheduled run leaves upstreams alone that were asked moments ago, unless the last run failed or the settings have changed. Days that are
- * staged are still calculated. Returns why.
+ * Returns why a run should not gather, because the last gather is too recent; undefined if it should. A scheduled run
+ * gathers anyway if the last run failed or the settings have changed. Staged days are calculated in any case.
  */
 async function tooSoonToGather(input: GatherTenant): Promise<string | undefined> {
   const { tenant, request, stores, logger } = input;
   const { tenant_name: tenantName, plugin_settings } = tenant;
-  const set = plugin_settings.min_refresh_gap_seconds;
-  const gap = { schedule: set, api: request.forceGather ? 0 : Math.min(set, TRIGGER_GAP), cli: 0 }[
+  const minGap = plugin_settings.min_refresh_gap_seconds;
+  const gap = { schedule: minGap, api: request.forceGather ? 0 : Math.min(minGap, TRIGGER_GAP), cli: 0 }[
     request.trigger
   ];
   if (gap === 0) return undefined;
   const settings = gatheredSettings(input);
-  const found = await runStatement<GatherState>(stores.postgres, gatherState(tenantName, settings));
-  const [state] = found.rows;
+  const states = await runStatement<GatherState>(stores.postgres, gatherState(tenantName, settings));
+  const [state] = states.rows;
   if (request.trigger === "schedule" && (state?.settings_changed || state?.last_run_failed)) return undefined;
   const seconds = state?.seconds_since_gather ?? Number.POSITIVE_INFINITY;
   if (seconds >= gap - gapSlack(gap)) return undefined;
@@ -210,16 +214,16 @@ async function tooSoonToGather(input: GatherTenant): Promise<string | undefined>
   );
   const ago = `not gathered: the last gathering began ${Math.round(seconds)} seconds ago`;
   return request.trigger === "schedule"
-    ? `${ago}, and min_refresh_gap_seconds is ${set}`
+    ? `${ago}, and min_refresh_gap_seconds is ${minGap}`
     : `${ago}, and a triggered run gathers once in ${gap} seconds unless it has force_gather`;
 }
 
-async function countFailure(input: GatherTenant, why: string): Promise<void> {
-  const cause = withoutSecrets(why);
+async function countFailure(input: GatherTenant, reason: string): Promise<void> {
+  const cause = withoutSecrets(reason);
   const { tenant_name: tenantName, gather_failure_threshold: threshold } = input.tenant;
   const counted = await runStatement<{ gather_failures: number; suspended: boolean }>(
     input.stores.postgres,
-    noteGatherFailure({ tenantName, threshold, cause }),
+    recordGatherFailure({ tenantName, threshold, cause }),
   );
   const state = counted.rows[0];
   if (!state?.suspended) return;

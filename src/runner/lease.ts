@@ -13,31 +13,34 @@ import {
 } from "./sql/leases.js";
 
 /**
- * The right to run a tenant, held by one worker at a time across all processes. The lease is kept by a heartbeat; when it
- * cannot be kept, `lost` aborts and the run stops. Whatever a late run still does is fenced off by the epoch.
+ * The right to run a tenant. One worker at a time holds it, across all processes. A heartbeat prolongs it; if that
+ * fails, `lost` aborts and the run stops. The epoch fences off late writes of that run.
  */
 export interface Lease {
   readonly epoch: number;
   /**
-   * Makes the epoch later than one that the store has seen, for a run: Postgres was set back to a backup. Returns whether the lease was
-   * still held; a lease that is not has lost to that later epoch.
+   * Raises the epoch of the lease and of the run above `above`, an epoch that the store has seen: Postgres was restored
+   * from a backup. Returns false if the lease was lost to that later epoch.
    */
   raise(above: number, runId: string): Promise<boolean>;
-  /** Aborts when the lease is lost. */
+  /** Aborts if the lease is lost. */
   readonly lost: AbortSignal;
-  /** Ends the heartbeat in any case; throws when the database cannot be told now, and goes on telling it while the lease may live. */
+  /**
+   * Stops the heartbeat and releases the lease. Throws if the database is unreachable, and retries in the background
+   * until the lease has expired.
+   */
   release(): Promise<void>;
 }
 
-/** How long to wait before a database that is away is told again, in milliseconds. */
+/** Pauses between attempts to release a lease while the database is unreachable, in milliseconds. */
 const RELEASE_PAUSES = { retries: Number.POSITIVE_INFINITY, minTimeout: 200, maxTimeout: 1_000 } as const;
 
-/** This process, as the holder of leases. */
+/** The name of this process as a holder of leases. */
 export function thisHolder(): string {
   return `${hostname()}:${process.pid}`;
 }
 
-/** Takes the lease of a tenant, or returns undefined when somebody has it. */
+/** Acquires the lease of a tenant. Returns undefined if it is held. */
 export async function acquireLease(
   pool: Pool,
   tenantName: string,
@@ -45,34 +48,35 @@ export async function acquireLease(
   timing: LeaseTiming = usualLease,
 ): Promise<Lease | undefined> {
   const seconds = timing.leaseSeconds;
-  const askedAt = performance.now();
-  const taken = await runStatement<{ epoch: number }>(pool, takeLease({ tenantName, holder, seconds }));
-  const first = taken.rows[0]?.epoch;
+  const requestedAt = performance.now();
+  const acquired = await runStatement<{ epoch: number }>(pool, takeLease({ tenantName, holder, seconds }));
+  const first = acquired.rows[0]?.epoch;
   if (first === undefined) return undefined;
   let epoch = first;
   const lost = new AbortController();
   const lose = (how: string) => lost.abort(new LeaseLostError(epoch, how));
 
-  // The database prolongs from some moment after it was asked: counted from the asking, we never believe in a lease longer
-  // than it does, even when an answer hangs or this process was stopped for a while.
-  const ranOut = () => lose("it ran out, because the database was not reached in time");
-  let end = after(seconds - secondsSince(askedAt), ranOut);
+  // The database prolongs the lease from some moment after the request was sent. We count from the moment of sending,
+  // so we never assume a longer lease than the database does, even if a response hangs or this process was suspended.
+  const onExpired = () => lose("it ran out, because the database was not reached in time");
+  let end = after(seconds - secondsSince(requestedAt), onExpired);
   let released = false;
-  const beat = async () => {
+  const sendHeartbeat = async () => {
     const sentAt = performance.now();
     const sent = epoch;
     try {
-      const kept = await runStatement(pool, prolongLease({ tenantName, epoch: sent, seconds }));
+      const prolonged = await runStatement(pool, prolongLease({ tenantName, epoch: sent, seconds }));
       if (released || sent !== epoch) return;
-      if (kept.rowCount !== 1) return lose("another worker has taken the tenant over, or it had run out");
+      if (prolonged.rowCount !== 1)
+        return lose("another worker has taken the tenant over, or it had run out");
       clearTimeout(end);
-      end = after(seconds - secondsSince(sentAt), ranOut);
+      end = after(seconds - secondsSince(sentAt), onExpired);
     } catch {
-      // Postgres may be back before the lease runs out; the next beat tells.
+      // Postgres may be reachable again before the lease expires. The next heartbeat finds out.
     }
   };
-  const heart = setInterval(beat, timing.heartbeatSeconds * 1000);
-  heart.unref();
+  const heartbeat = setInterval(sendHeartbeat, timing.heartbeatSeconds * 1000);
+  heartbeat.unref();
   return {
     get epoch() {
       return epoch;
@@ -90,13 +94,13 @@ export async function acquireLease(
     lost: lost.signal,
     async release() {
       released = true;
-      clearInterval(heart);
+      clearInterval(heartbeat);
       clearTimeout(end);
-      const giveBack = () => runStatement(pool, releaseLease({ tenantName, epoch }));
-      await giveBack().catch((error: unknown) => {
-        // Who waits for the tenant gets it as soon as the database is back, not when the lease has run out.
-        const patience = { ...RELEASE_PAUSES, maxRetryTime: seconds * 1000, unref: true };
-        pRetry(giveBack, patience).catch(() => undefined);
+      const releaseRow = () => runStatement(pool, releaseLease({ tenantName, epoch }));
+      await releaseRow().catch((error: unknown) => {
+        // Retry, so that a waiting worker gets the tenant as soon as the database is back, not when the lease expires.
+        const retries = { ...RELEASE_PAUSES, maxRetryTime: seconds * 1000, unref: true };
+        pRetry(releaseRow, retries).catch(() => undefined);
         throw error;
       });
     },

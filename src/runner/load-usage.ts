@@ -1,4 +1,4 @@
-/** Takes usage that somebody sends, for a tenant whose ecosystem has a place for it. */
+/** Loads uploaded usage for a tenant whose ecosystem accepts uploads. */
 import type { Readable } from "node:stream";
 import type { TenantConfig } from "../config/config.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
@@ -10,29 +10,32 @@ import type { Interruption } from "../store/postgres/transaction.js";
 import type { Stores, TenantStore } from "../store/stores.js";
 import { gatherWindow } from "./window.js";
 
-export interface SentUsage {
+export interface UsageUploadInput {
   readonly tenant: TenantConfig;
   readonly postgres: Stores["postgres"];
-  /** Called once it is known that the tenant takes usage. */
+  /** Called after the tenant is known to accept usage. */
   readonly openStore: () => Promise<TenantStore>;
-  /** The same upload again has the same. */
+  /** Idempotency key: a repeated upload has the same key. */
   readonly key: string;
-  /** CSV; read to its end, or destroyed. */
+  /** A CSV stream, which is read to its end or destroyed. */
   readonly body: Readable;
-  /** Today, in UTC. */
+  /** The current UTC day. */
   readonly today: string;
   readonly stop: Interruption;
 }
 
-export type SentOutcome =
+export type UsageUploadOutcome =
   | { readonly kind: "taken"; readonly upload: StoredUpload }
   | { readonly kind: "refused"; readonly problems: readonly UploadProblem[] }
   | { readonly kind: "too_large"; readonly maxMib: number }
-  /** `not_configured`: no metrics are uploaded; `key_reused`: the key stands for other bytes; `too_late`: to be sent again. */
+  /**
+   * `not_configured`: no uploaded metrics are configured. `key_reused`: the key was used with other bytes. `too_late`:
+   * the upload took too long and must be sent again.
+   */
   | { readonly kind: "not_configured" | "key_reused" | "too_late" };
 
-/** Nothing is kept but of what is `taken`. Throws what the stream and the stores throw. */
-export async function takeUsage({ tenant, ...sent }: SentUsage): Promise<SentOutcome> {
+/** Stores usage only if the result is `taken`. Throws errors of the stream and the stores. */
+export async function loadUsage({ tenant, ...sent }: UsageUploadInput): Promise<UsageUploadOutcome> {
   const limits = ecosystems.get(tenant.ecosystem)?.usageUploads?.(tenant.plugin_settings);
   if (limits === undefined || limits.metrics.length === 0) return { kind: "not_configured" };
   const { postgres, openStore, key, body, today, stop } = sent;

@@ -3,13 +3,16 @@ import type { Pool } from "pg";
 import { errorText } from "../store/clickhouse/error-text.js";
 import { isDiskFull } from "../store/store-trouble.js";
 
-/** Milliseconds: so long a Postgres that went away is waited for, and so often it is asked. */
-const PATIENCE_MS = 5_000;
-const ASK_MS = 100;
+/** How long to wait for Postgres, and the interval of attempts, in milliseconds. */
+const TIMEOUT_MS = 5_000;
+const INTERVAL_MS = 100;
 
-/** Why Postgres went away, where it is for want of room: who loses a connection is not told. Undefined as soon as it answers again. */
+/**
+ * Returns the error if Postgres is down because its disk is full; the lost connection itself does not say. Returns
+ * undefined as soon as Postgres responds, or after the time is up.
+ */
 export async function postgresOutage(postgres: Pool): Promise<string | undefined> {
-  for (const end = Date.now() + PATIENCE_MS; Date.now() < end; await delay(ASK_MS)) {
+  for (const end = Date.now() + TIMEOUT_MS; Date.now() < end; await delay(INTERVAL_MS)) {
     try {
       await postgres.query("SELECT 1");
       return undefined;

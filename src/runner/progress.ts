@@ -2,19 +2,19 @@ import { withoutSecrets } from "../secrets/known-secrets.js";
 import type { PublishedDays } from "./sql/published.js";
 import type { RunError, RunResult } from "./sql/runs.js";
 
-/** What a run has done so far, filled by its stages. */
+/** The progress of a run, updated by its stages. */
 export interface RunProgress {
   dates_gathered: number;
   dates_pending: number;
   dates_calculated: number;
   chargeback_rows_written: number;
   conservationFailures: number;
-  /** The run did not end by itself, and is repeated as soon as the stores answer. */
+  /** True if the run was interrupted. It is repeated as soon as the stores respond. */
   cutOff: boolean;
-  /** What is published; undefined in a run that ended early. */
+  /** The published days; undefined if the run ended early. */
   published?: PublishedDays;
   readonly errors: RunError[];
-  /** What is worth knowing and no error, as sentences. */
+  /** Notes that are not errors, as sentences. */
   readonly notes: string[];
 }
 
@@ -31,7 +31,10 @@ export function newProgress(): RunProgress {
   };
 }
 
-/** A copy, for stages that were left behind may still fill the progress, and without secrets: it is recorded, logged and shown. */
+/**
+ * Returns a copy, because abandoned stages may still update the progress. Secrets are masked, because the result is
+ * recorded, logged and shown.
+ */
 export function resultOf({
   conservationFailures: _,
   published: __,
@@ -49,8 +52,8 @@ export function resultOf({
 }
 
 /**
- * Days count: a run in which one came out well has not failed because another did not. What a gather says of a day concerns one that
- * is published all the same.
+ * A run with at least one good day has not failed, even if other days have. Errors of gathering a day do not make it a
+ * bad day, because it is published all the same.
  */
 function statusOf({
   errors,

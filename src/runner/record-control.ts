@@ -1,4 +1,4 @@
-/** Records where each delivered row went, once the run has published what it calculated. */
+/** Records the class of each delivered row after the run has published. */
 
 import { readControlReport, replaceAllTotals } from "../ingest/control/record-totals.js";
 import type { AnyEcosystem, ControlResult, DayWindow } from "../ingest/ecosystem.js";
@@ -12,16 +12,16 @@ export interface ControlledRun {
   readonly run: BegunRun;
   readonly ecosystem: AnyEcosystem;
   readonly store: TenantStore;
-  /** Days that every run gathers. */
+  /** The usual window of the tenant. */
   readonly window: DayWindow;
-  /** First UTC day that is kept. */
+  /** First UTC day within the retention. */
   readonly keepFrom: string;
-  /** Whether days were published besides those that the progress counts. */
+  /** True if days were published that the progress does not count. */
   readonly published: boolean;
   readonly progress: RunProgress;
 }
 
-/** Totals of a tenant for which nothing has changed stay as they are. */
+/** If nothing has changed for the tenant, its totals stay as they are. */
 export async function recordControl(
   { run, ecosystem, store, window, keepFrom, published, progress }: ControlledRun,
   signal: AbortSignal,

@@ -1,4 +1,4 @@
-/** What could not be had, as sentences of a run: one for each cause, however many days it concerns. */
+/** Reports missing data as messages of a run: one per cause, for any number of days. */
 import type { Pool } from "pg";
 import type { DayWindow } from "../ingest/ecosystem.js";
 import type { DayRemark } from "../ingest/reports.js";
@@ -8,16 +8,16 @@ import { daysInWords } from "../time/days.js";
 import { type DaysWithMissingData, daysWithMissingData } from "./sql/days-with-missing-data.js";
 import type { RunError } from "./sql/runs.js";
 
-const called = { chargebacks: "chargebacks", topic_attributions: "attributions to topics" } as const;
+const ledgerTexts = { chargebacks: "chargebacks", topic_attributions: "attributions to topics" } as const;
 
-/** What a run says about days that lack something. */
+/** Messages about days with missing data. */
 interface MissingDataReport {
   readonly errors: readonly RunError[];
-  /** About days that an earlier run settled: nothing changes any more, and nobody has to act. */
+  /** About days that an earlier run made final: they no longer change, and nobody has to act. */
   readonly notes: readonly string[];
 }
 
-/** About days that are published without something: which are provisional, which were settled without it, and why. */
+/** Reports published days with missing data: which are provisional, which are final without it, and why. */
 export async function reportMissingData(
   postgres: Pool,
   {
@@ -43,21 +43,21 @@ export async function reportMissingData(
     const state = provisional
       ? "provisional"
       : `settled without it after ${limit} attempt${limit === 1 ? "" : "s"}`;
-    const message = `the ${called[ledger]} are ${state}: ${lack}`;
+    const message = `the ${ledgerTexts[ledger]} are ${state}: ${lack}`;
     if (provisional || calculated_now) errors.push(aboutDays(days, message));
     else notes.push(`${daysInWords(days)}: ${message}`);
   }
   return { errors, notes };
 }
 
-/** Of days that stay as they are published. */
+/** Reports days whose published data is kept. */
 export function reportKeptData(remarks: readonly DayRemark[]): RunError[] {
   const days = new Map<string, string[]>();
   for (const { day, remark } of remarks) days.set(remark, [...(days.get(remark) ?? []), day]);
   return [...days].map(([remark, concerned]) => aboutDays(concerned.sort(), remark));
 }
 
-/** Of provisional days that are not gathered any more, as notes of a run. */
+/** Returns notes about provisional days that are no longer gathered. */
 export function reportFinalDays(days: readonly string[]): string[] {
   if (days.length === 0) return [];
   const are = days.length === 1 ? "is" : "are";

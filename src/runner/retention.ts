@@ -9,17 +9,17 @@ import { runStatement } from "../store/postgres/statement.js";
 import { forgetDimensions } from "../tags/forget-dimensions.js";
 
 /**
- * Drops what is older than a tenant's retention: whole days of facts, their state, old runs, entities deleted before. What an ecosystem keeps
- * for itself, such as lines of bills, it drops when it gathers.
+ * Drops data that is older than a tenant's retention: whole days of facts, their state, old runs, and entities that
+ * were deleted before. Ecosystems drop data of their own, such as lines of bills, when they gather.
  */
 export interface Retention {
   readonly client: ClickHouseClient;
   readonly epoch: number;
   readonly postgres: Pool;
   readonly tenantName: string;
-  /** First UTC day that is kept. */
+  /** First UTC day within the retention. */
   readonly keepFrom: string;
-  /** The same for attributions to topics, which have a retention of their own. */
+  /** First UTC day within the retention of attributions to topics. */
   readonly keepAttributionsFrom: string;
   /** First UTC day that is still gathered. */
   readonly gatheredFrom: string;
@@ -31,11 +31,11 @@ const attributionTables: ReadonlySet<string> = new Set([
   "topic_attributions",
 ]);
 
-/** Returns how many days of facts went. */
+/** Returns the number of days whose facts were dropped. */
 export async function applyRetention(retention: Retention): Promise<number> {
   const { client, keepFrom } = retention;
   const dropped = new Set<string>();
-  // Dimensions of days that a store has lost, and that come back, keep their tags.
+  // Keep dimensions while lost days may still come back, so that they keep their tags.
   if (!(await waitsForLostDays(retention))) await forgetDimensions(retention);
   const filled = await filledDays(client, factTables);
   const oldDays = (table: FactTable) => {
@@ -73,7 +73,7 @@ async function waitsForLostDays({ postgres, tenantName, gatheredFrom }: Retentio
   return rowCount !== 0;
 }
 
-/** One statement, so that the state of a day goes as a whole. */
+/** One statement, so that all state of a day is deleted at once. */
 function forgetBefore({ tenantName, keepFrom, keepAttributionsFrom }: Retention) {
   return {
     query: `
@@ -93,8 +93,9 @@ DELETE FROM identities WHERE tenant_name = $1 AND deleted_at < $2::timestamp AT 
 }
 
 /**
- * States of resources and identities that were over by then. (With an entity its states go by themselves.) The oldest that stays
- * then stands for all the time before, as the first one always does. Two statements a table, for the one frees the other's key.
+ * Deletes versions of resources and identities that ended before the first kept day. (Deleting an entity deletes its
+ * versions.) The oldest remaining version then applies to all earlier time, as the first version always does. Two
+ * statements per table, because the first frees the key that the second sets.
  */
 function forgetVersionsBefore({ tenantName, keepFrom }: Retention) {
   const params = [tenantName, keepFrom];

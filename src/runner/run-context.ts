@@ -7,7 +7,7 @@ import type { RunListener } from "./run-events.js";
 import type { LeaseTiming } from "./sql/leases.js";
 import type { RunTrigger } from "./sql/runs.js";
 
-/** What runs work with. One for all tenants of a process. */
+/** Dependencies of runs, shared by all tenants of a process. */
 export interface TenantRunContext {
   readonly stores: RunStores;
   readonly ecosystems: ReadonlyMap<string, AnyEcosystem>;
@@ -16,18 +16,21 @@ export interface TenantRunContext {
   readonly observer: Required<RunListener>;
   readonly now: () => Date;
   readonly limits: AllocationLimits;
-  /** Default: a lease of 60 s with a heartbeat each 20 s. */
+  /** By default a lease of 60 s with a heartbeat every 20 s. */
   readonly leaseTiming?: LeaseTiming;
 }
 
-/** What one allocation statement may take. */
+/** Limits of one allocation statement. */
 export interface AllocationLimits {
   readonly maxMemoryBytes: number;
   readonly maxWork: number;
   readonly maxDays: number;
 }
 
-/** Measured: the engine stays near 1 GiB, and larger batches run no faster. Work is facts, set members and rows, see estimateDays. */
+/**
+ * Measured: the engine stays near 1 GiB, and larger batches are no faster. Work is the sum of facts, set members and
+ * rows, see estimateDays.
+ */
 export const usualLimits: AllocationLimits = {
   maxMemoryBytes: 1.25 * 2 ** 30,
   maxWork: 5_000_000,
@@ -37,17 +40,17 @@ export const usualLimits: AllocationLimits = {
 export interface RunRequest {
   readonly trigger: RunTrigger;
   readonly signal: AbortSignal;
-  /** Of who waits for it to begin: nothing begins when it is too late for that. */
+  /** The caller's deadline: the run does not start after it. */
   readonly beginning?: Interruption | undefined;
   /** Gathers these days instead of the tenant's window. */
   readonly window?: DayWindow;
-  /** A run that the API triggered gathers though it has gathered moments ago. */
+  /** A run that the API triggers gathers even if it has gathered moments ago. */
   readonly forceGather?: boolean;
-  /** Calculates days again whose input has not changed. */
+  /** Recalculates days even if their input has not changed. */
   readonly force?: boolean;
 }
 
-/** A run that has its lease and its record. */
+/** A run that has a lease and a record. */
 export interface BegunRun extends TenantRunContext {
   readonly tenant: TenantConfig;
   readonly request: RunRequest;

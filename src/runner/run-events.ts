@@ -1,7 +1,7 @@
 import type { DayCheck } from "../allocate/sql/check-conservation.js";
 import type { PublishedDays } from "./sql/published.js";
 
-/** What happens in runs, for metrics and progress bars. Every method is cheap and never throws. */
+/** Events of runs, for metrics and progress bars. Every method is cheap and never throws. */
 export interface RunListener {
   began?(tenantName: string): void;
   gathered?(tenantName: string, days: number): void;
@@ -20,11 +20,11 @@ export interface RunOutcome {
   readonly failedDays: number;
   readonly conservationFailures: number;
   readonly seconds: number;
-  /** What is published; undefined when the run stopped early. */
+  /** The published days; undefined if the run ended early. */
   readonly published?: PublishedDays | undefined;
 }
 
-/** Tells several observers. */
+/** Forwards events to several observers. */
 export function notifyAll(observers: readonly RunListener[]): Required<RunListener> {
   return {
     began: (tenant) => observers.forEach((each) => void each.began?.(tenant)),

@@ -26,13 +26,16 @@ import { reportFinalDays, reportMissingData } from "./report-missing-data.js";
 import { applyRetention } from "./retention.js";
 import type { BegunRun } from "./run-context.js";
 import { readPublished } from "./sql/published.js";
-import { noteStage } from "./sql/runs.js";
+import { recordStage } from "./sql/runs.js";
 import { stagedDays } from "./sql/staged-days.js";
 import { tenantRules } from "./tenant-rules.js";
 import { topicPlan, topicRetentionStart } from "./topic-plan.js";
 import { gatherWindow, refuseUnstorable } from "./window.js";
 
-/** What a run does, in order: repair what the last one left, gather, calculate and publish, drop what is too old, emit. */
+/**
+ * The stages of a run, in order: repair what the last one left, gather, calculate and publish, drop what is too old,
+ * emit.
+ */
 export async function runStages(
   run: BegunRun,
   lease: Lease,
@@ -45,7 +48,7 @@ export async function runStages(
   const ecosystem = run.ecosystems.get(tenant.ecosystem);
   if (ecosystem === undefined) throw new Error(`unknown ecosystem ${tenant.ecosystem}`);
   const { rules, allocation } = tenantRules(tenant, ecosystem);
-  // Looked at once: what was checked holds for the whole run, whatever the clock does meanwhile.
+  // Read once, so that the checked time applies to the whole run, even if the clock changes meanwhile.
   const clock = run.now();
   const today = dayOf(clock);
   const usualWindow = gatherWindow(today, tenant.lookback_days, tenant.cutoff_days);
@@ -56,10 +59,10 @@ export async function runStages(
   signal.throwIfAborted();
   const keepFrom = gatherWindow(today, tenant.retention_days, 0).start;
   const keepAttributionsFrom = topicRetentionStart(tenant, today);
-  const kept = { chargebacks: keepFrom, topic_attributions: keepAttributionsFrom };
+  const retentionStarts = { chargebacks: keepFrom, topic_attributions: keepAttributionsFrom };
   const { publishLock } = run.stores;
   const { publication, repaired } = await publishLock.shared(async () => {
-    progress.notes.push(...(await claimStore(run, store, lease, kept)));
+    progress.notes.push(...(await claimStore(run, store, lease, retentionStarts)));
     const { epoch } = lease;
     const publication: Publication = {
       client: store.client,
@@ -78,7 +81,7 @@ export async function runStages(
   if (topics !== undefined) await storeRuleSet(store.client, topics.rules, signal);
 
   const stage = async (name: string, day: string | null) =>
-    void (await runStatement(postgres, noteStage({ runId: run.runId, stage: name, day, progress })));
+    void (await runStatement(postgres, recordStage({ runId: run.runId, stage: name, day, progress })));
   await stage("gathering", null);
   const gathered = await gatherTenant({
     ...run,
@@ -115,9 +118,9 @@ export async function runStages(
     chargebacks: tenant.allocation_retry_limit,
     topic_attributions: tenant.topic_attribution_retry_limit,
   };
-  const lacks = await reportMissingData(postgres, { tenantName, window, runId: run.runId, limits });
-  progress.errors.push(...lacks.errors);
-  progress.notes.push(...lacks.notes);
+  const missingData = await reportMissingData(postgres, { tenantName, window, runId: run.runId, limits });
+  progress.errors.push(...missingData.errors);
+  progress.notes.push(...missingData.notes);
   await dropNeedlessStaging(publication);
   await copyNewDimensions({ client: store.client, postgres, tenantName, signal });
   if (repaired > 0 || progress.dates_calculated > 0) {
@@ -151,7 +154,10 @@ export async function runStages(
   await emitFiles(run, { publication, today, ...firstDays, stage, progress });
 }
 
-/** Takes over the staging tables, finishes what was cut off between its intent and its result, and forgets the rest. Returns the number of days that it published. */
+/**
+ * Claims the staging tables, completes an interrupted publish, and drops staged data that is no longer needed. Returns
+ * the number of days that it published.
+ */
 async function repair(run: BegunRun, publication: Publication): Promise<number> {
   const { client, tenantName, epoch } = publication;
   await claimStaging(client, epoch);
@@ -164,10 +170,10 @@ async function repair(run: BegunRun, publication: Publication): Promise<number> 
       "an interrupted publish has lost what it was to publish: the days are calculated anew",
     );
   await finishAbandonedSwap(publication);
-  const mended = await repairSums(publication);
-  if (mended.length > 0)
+  const recalculated = await repairSums(publication);
+  if (recalculated.length > 0)
     run.logger.warn(
-      { tenant: tenantName, days: mended },
+      { tenant: tenantName, days: recalculated },
       "made sums anew that were not those of their chargebacks",
     );
   await dropNeedlessStaging(publication);
@@ -175,8 +181,8 @@ async function repair(run: BegunRun, publication: Publication): Promise<number> 
 }
 
 /**
- * Forgets staged rows of days that no longer wait: published now, or left by a run that died while gathering. Once for the whole
- * run, because to empty a table costs a sixth of dropping its partitions batch by batch.
+ * Drops staged rows of days that no longer wait: they are published, or come from a run that died while gathering. Once
+ * per run, because emptying a table costs a sixth of dropping its partitions batch by batch.
  */
 async function dropNeedlessStaging({ client, postgres, tenantName, epoch }: Publication): Promise<void> {
   const waiting = await runStatement<{ day: string }>(postgres, stagedDays(tenantName));

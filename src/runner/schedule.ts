@@ -3,45 +3,45 @@ import { anySignal } from "any-signal";
 import type { Logger } from "pino";
 import type { DueTenant } from "./sql/due-tenants.js";
 
-/** So long at most until it is looked again who is due, and until what could not begin is tried again. Milliseconds. */
-const LOOK_AGAIN_MS = 5_000;
+/** The most milliseconds until due tenants are queried again, and until a run that could not start is tried again. */
+const POLL_MS = 5_000;
 
 export interface Schedule {
-  /** The one that has waited longest first. */
+  /** Due tenants, the one that has waited longest first. */
   readonly due: () => Promise<readonly DueTenant[]>;
-  /** How many more tenants this process may run now. */
+  /** Number of tenants that this process can start now. */
   readonly free: () => number;
-  /** Runs a tenant to the end. False: no run took place. Never rejects. */
+  /** Runs a tenant to the end. Returns false if no run took place. Never rejects. */
   readonly run: (tenant: DueTenant) => Promise<boolean>;
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  readonly lookAgainMs?: number;
+  readonly pollMs?: number;
 }
 
 /**
- * Runs tenants as they become due, until the signal aborts, and returns after the runs under way. What is due stands in Postgres, so
- * several workers share the tenants, and a tenant that takes long holds up none that a place is free for. While Postgres is away nothing
- * begins, and it goes on as soon as it is back.
+ * Runs tenants as they become due until the signal aborts, and returns after the current runs. The due times are in
+ * Postgres, so several workers share the tenants. A tenant that takes long does not delay others while there are free
+ * slots. While Postgres is unreachable no run starts; afterwards it continues.
  */
 export async function repeatDue(schedule: Schedule): Promise<void> {
-  const { signal, logger, lookAgainMs = LOOK_AGAIN_MS } = schedule;
+  const { signal, logger, pollMs = POLL_MS } = schedule;
   const underWay = new Map<string, Promise<void>>();
-  /** Tenants that could not begin, and when they are tried again. */
+  /** Tenants whose run could not start, with the time of the next attempt. */
   const notBefore = new Map<string, number>();
-  let isAway = false;
+  let isUnreachable = false;
   let allSuspended = false;
   while (!signal.aborted) {
     const tenants = await schedule.due().catch((error: unknown) => {
-      if (!isAway)
+      if (!isUnreachable)
         logger.error(
           { err: error },
           "cannot ask Postgres which tenants are due; no run begins until it is back",
         );
       return undefined;
     });
-    isAway = tenants === undefined;
+    isUnreachable = tenants === undefined;
     if (tenants !== undefined) alertWhenAllSuspended(tenants);
-    const pause = Math.min(lookAgainMs, ...(tenants ?? []).flatMap(begin));
+    const pause = Math.min(pollMs, ...(tenants ?? []).flatMap(begin));
     const woken = new AbortController();
     const either = anySignal([signal, woken.signal]);
     const timer = delay(pause, undefined, { signal: either });
@@ -51,7 +51,7 @@ export async function repeatDue(schedule: Schedule): Promise<void> {
   }
   await Promise.all(underWay.values());
 
-  /** Begins a run if it is time and there is a place. Returns how long to wait for it, if not. */
+  /** Starts a run if it is due and there is a free slot. Otherwise returns how long to wait for it. */
   function begin(tenant: DueTenant): number[] {
     const { tenant_name: name, due_in, suspended } = tenant;
     if (suspended || underWay.has(name) || signal.aborted) return [];
@@ -61,7 +61,7 @@ export async function repeatDue(schedule: Schedule): Promise<void> {
     notBefore.delete(name);
     const running = schedule.run(tenant).then((hasRun) => {
       underWay.delete(name);
-      if (!hasRun) notBefore.set(name, performance.now() + lookAgainMs);
+      if (!hasRun) notBefore.set(name, performance.now() + pollMs);
     });
     underWay.set(name, running);
     return [];

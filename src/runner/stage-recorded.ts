@@ -3,9 +3,9 @@ import type { StagedWindow, StageWindowOptions } from "../ingest/staged-window.j
 import { errorText } from "../store/clickhouse/error-text.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { daysOfWindow } from "../time/days.js";
-import { noteGatheredDays } from "./sql/gathered-days.js";
+import { recordGatheredDays } from "./sql/gathered-days.js";
 
-/** Stages a window, and records the days that nothing can be seen of otherwise: those without a bill, and those whose bill did not come. */
+/** Stages a window, and records days with no bill or a failed bill, which leave no other trace. */
 export async function stageRecorded(options: StageWindowOptions): Promise<StagedWindow> {
   const { postgres, store, window, signal } = options;
   const { tenantName } = store;
@@ -14,22 +14,25 @@ export async function stageRecorded(options: StageWindowOptions): Promise<Staged
     const staged = await stageWindow(options);
     const { empty, incomplete, errors } = staged;
     const reasons = incomplete.map((day) => reasonOf(day, errors));
-    await runStatement(postgres, noteGatheredDays({ tenantName, days, empty, failed: incomplete, reasons }));
+    await runStatement(
+      postgres,
+      recordGatheredDays({ tenantName, days, empty, failed: incomplete, reasons }),
+    );
     return staged;
   } catch (error) {
     if (!signal.aborted) {
       const reasons = days.map(() => errorText(error));
-      // Where Postgres is away, too, the error of the gathering is the one to be told.
+      // If Postgres is unreachable as well, the error of the gather is the one to report.
       await runStatement(
         postgres,
-        noteGatheredDays({ tenantName, days, empty: [], failed: days, reasons }),
+        recordGatheredDays({ tenantName, days, empty: [], failed: days, reasons }),
       ).catch(() => undefined);
     }
     throw error;
   }
 }
 
-/** Errors of a window are sentences, those of one day with the day in front. */
+/** Returns the error for a day. Errors of one day begin with the day; others apply to the whole window. */
 function reasonOf(day: string, errors: readonly string[]): string {
   return errors.find((error) => error.includes(day)) ?? errors[0] ?? "its bill was not gathered completely";
 }

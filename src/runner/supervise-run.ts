@@ -13,13 +13,14 @@ import type { BegunRun } from "./run-context.js";
 import { runStages } from "./run-stages.js";
 import type { RunResult } from "./sql/runs.js";
 
-/** What still runs so long after an abort is left behind: the epoch keeps it from doing harm. */
+/** Stages that have not ended this long after an abort are abandoned. The epoch fences off their writes. */
 const abortGraceMs = 10_000;
 
-/** Runs to the end whatever happens, writes the record, gives the lease back. Never rejects. */
+/** Runs all stages, closes the record and releases the lease, whatever happens. Never rejects. */
 export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResult> {
   const timeout = startTimeout(run.tenant.tenant_execution_timeout_seconds);
-  // `AbortSignal.any` would leave an entry behind in the signal of the service, for each run and for each signal that is made of the run's.
+  // `AbortSignal.any` would leave an entry in the signal of the service for each run, and for each signal that is
+  // derived from the run's.
   const signal = anySignal([run.request.signal, lease.lost, timeout.signal]);
   const started = performance.now();
   const progress = newProgress();
@@ -28,11 +29,11 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
   } catch (error) {
     const ended = signal.aborted ? signal.reason : error;
     const message = signal.aborted ? abortText(signal) : storeErrorText(error);
-    const why = isOfPostgres(ended) ? await postgresOutage(run.stores.postgres) : undefined;
+    const outage = isOfPostgres(ended) ? await postgresOutage(run.stores.postgres) : undefined;
     progress.errors.push({
       date: null,
       source: "run",
-      message: why === undefined ? message : `${message}: ${why}`,
+      message: outage === undefined ? message : `${message}: ${outage}`,
     });
     progress.cutOff = isCutOff(ended, run.request.signal);
     run.logger.debug({ err: error, tenant: run.tenant.tenant_name }, "the run stopped early");
@@ -48,19 +49,22 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
   return result;
 }
 
-/** A store, the lease or this process went away, or a store has no room: what the run was to do can be done by the next one, here or elsewhere. */
+/**
+ * True if a store, the lease or this process was lost, or a store's disk is full: the next run can do the work, here or
+ * elsewhere.
+ */
 function isCutOff(error: unknown, shutdown: AbortSignal): boolean {
   const isLost = error instanceof LeaseLostError || error instanceof PublishInterruptedError;
   return isLost || isStoreFault(error) || shutdown.aborted;
 }
 
-/** Its connection is gone, or the lease was lost that it keeps. */
+/** True for a lost connection to Postgres, or a lost lease, which Postgres keeps. */
 function isOfPostgres(error: unknown): boolean {
   const cause = error instanceof PublishInterruptedError ? error.cause : error;
   return cause instanceof LeaseLostError || isLostPostgres(cause);
 }
 
-/** 0 seconds: no limit. */
+/** A timeout of 0 seconds means no limit. */
 function startTimeout(seconds: number): { signal: AbortSignal; clear: () => void } {
   const timeout = new AbortController();
   if (seconds === 0) return { signal: timeout.signal, clear: () => undefined };
@@ -71,7 +75,7 @@ function startTimeout(seconds: number): { signal: AbortSignal; clear: () => void
   return { signal: timeout.signal, clear: () => clearTimeout(timer) };
 }
 
-/** Waits for the stages; once the signal has aborted, only a while longer. */
+/** Waits for the stages. After the signal has aborted, waits only for the grace period. */
 async function endingWith(signal: AbortSignal, stages: Promise<void>): Promise<void> {
   const settled = new AbortController();
   const overdue = async () => {
@@ -92,7 +96,7 @@ async function endingWith(signal: AbortSignal, stages: Promise<void>): Promise<v
   }
 }
 
-/** Only a shutdown aborts without saying why. */
+/** Only a shutdown aborts without a reason. */
 function abortText(signal: AbortSignal): string {
   const reason: unknown = signal.reason;
   const silent = reason instanceof DOMException && reason.name === "AbortError";

@@ -4,10 +4,10 @@ import type { TenantConfig } from "../config/config.js";
 import type { AnyEcosystem } from "../ingest/ecosystem.js";
 import { textOf } from "../store/facts/line-value.js";
 
-/** How a run allocates a tenant's costs: what gathering and allocation need to know. */
+/** The rules by which a run allocates a tenant's costs, for gathering and allocation. */
 export interface TenantRules {
   readonly rules: RuleSet;
-  /** Undefined where the tenant has neither identity sources nor rules. */
+  /** Undefined if the tenant has neither identity sources nor rules. */
   readonly allocation: AllocationPlan | undefined;
 }
 

@@ -13,20 +13,23 @@ import { recordUnrecordedResult } from "./unrecorded-results.js";
 export { type AllocationLimits, type RunRequest, type TenantRunContext, usualLimits } from "./run-context.js";
 
 /**
- * One run of one tenant: claim, gather, calculate, check, publish, record. Whoever triggers it, the schedule, the API or a
- * command, gets the same run.
+ * One run of one tenant: claim, gather, calculate, check, publish, record. The schedule, the API and the commands all
+ * start the same run.
  */
 
-/** A run that was begun: it has a record, and ends by itself. */
+/** A started run: it has a record and ends by itself. */
 export interface StartedRun {
   readonly run_id: string;
   readonly done: Promise<RunResult>;
 }
 
-/** Where a run waits for its place: calls the work when it has one. */
+/** A queue of runs: calls the work when there is a free slot. */
 export type RunLine = <Result>(work: () => Promise<Result>) => Promise<Result>;
 
-/** Claims the tenant and begins a run, which waits in a line when there is one. Throws when a run is in progress, or the tenant is suspended. */
+/**
+ * Claims the tenant and starts a run, which waits in the queue if there is one. Throws if a run is in progress or the
+ * tenant is suspended.
+ */
 export async function startTenantRun(
   context: TenantRunContext,
   tenant: TenantConfig,
@@ -66,7 +69,7 @@ export async function startTenantRun(
   return { run_id: runId, done: line === undefined ? supervise() : line(() => startQueued(supervise)) };
 
   async function startQueued(begin: () => Promise<RunResult>): Promise<RunResult> {
-    // Its record can be closed all the same.
+    // The record can be closed even if this fails.
     await runStatement(postgres, startQueuedRun(runId)).catch((error: unknown) => {
       context.logger.warn({ err: error, tenant: tenantName }, "could not record the start of a queued run");
     });

@@ -7,12 +7,12 @@ import type { TopicStaging } from "../ingest/stage-topics.js";
 import { topicMatcher } from "../ingest/topic-patterns.js";
 import { gatherWindow } from "./window.js";
 
-/** How a run attributes a tenant's costs to topics: what gathering and allocation need to know. */
+/** The rules by which a run attributes a tenant's costs to topics, for gathering and allocation. */
 export interface TopicPlan extends TopicAttribution {
   readonly staging: TopicStaging;
 }
 
-/** Undefined where it is switched off, and for ecosystems that know no topics. */
+/** Returns undefined if topic attribution is disabled or the ecosystem has no topics. */
 export function topicPlan(
   tenant: TenantConfig,
   ecosystem: AnyEcosystem,
@@ -35,7 +35,7 @@ export function topicPlan(
   };
 }
 
-/** First day whose attribution to topics is kept. */
+/** First day within the retention of attributions to topics. */
 export function topicRetentionStart(tenant: TenantConfig, today: string): string {
   const own = topicAttributionOf(tenant.plugin_settings)?.retention_days ?? tenant.retention_days;
   return gatherWindow(today, Math.min(own, tenant.retention_days), 0).start;

@@ -1,26 +1,27 @@
 /**
- * Ends of runs that could not be recorded, because Postgres was away or had no room: this process still knows them, and records them before the
- * tenant's next run begins. Otherwise that one would find a record that is open, and could only say that nobody knows why.
+ * Results of runs that could not be recorded because Postgres was unreachable or out of disk space. This process keeps
+ * them in memory and records them before the tenant's next run. Otherwise that run would find an open record with an
+ * unknown cause.
  */
 import type { Pool } from "pg";
 import { runStatement, type Statement } from "../store/postgres/statement.js";
 
-const late = new WeakMap<Pool, Map<string, Statement>>();
+const unrecorded = new WeakMap<Pool, Map<string, Statement>>();
 
-export async function recordResult(postgres: Pool, tenantName: string, end: Statement): Promise<void> {
+export async function recordResult(postgres: Pool, tenantName: string, statement: Statement): Promise<void> {
   try {
-    await runStatement(postgres, end);
+    await runStatement(postgres, statement);
   } catch (error) {
-    const ends = late.get(postgres) ?? new Map<string, Statement>();
-    late.set(postgres, ends.set(tenantName, end));
+    const statements = unrecorded.get(postgres) ?? new Map<string, Statement>();
+    unrecorded.set(postgres, statements.set(tenantName, statement));
     throw error;
   }
 }
 
 export async function recordUnrecordedResult(postgres: Pool, tenantName: string): Promise<void> {
-  const ends = late.get(postgres);
-  const end = ends?.get(tenantName);
-  if (end === undefined) return;
-  await runStatement(postgres, end);
-  ends?.delete(tenantName);
+  const statements = unrecorded.get(postgres);
+  const statement = statements?.get(tenantName);
+  if (statement === undefined) return;
+  await runStatement(postgres, statement);
+  statements?.delete(tenantName);
 }

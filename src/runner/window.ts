@@ -2,12 +2,12 @@ import type { DayWindow, Gatherer } from "../ingest/ecosystem.js";
 import { FIRST_DAY, LAST_DAY } from "../store/stored-days.js";
 import { addDays, firstOfMonth, latest } from "../time/days.js";
 
-/** The days a run gathers: `[today − lookback_days, today − cutoff_days)`, whole UTC days. */
+/** Returns the days that a run gathers: `[today − lookback_days, today − cutoff_days)`, whole UTC days. */
 export function gatherWindow(today: string, lookbackDays: number, cutoffDays: number): DayWindow {
   return { start: addDays(today, -lookbackDays), end: addDays(today, -cutoffDays) };
 }
 
-/** Refuses to gather days that the stores cannot hold. */
+/** Throws if the window has days that the stores cannot represent. */
 export function refuseUnstorable({ start, end }: DayWindow): void {
   const last = addDays(end, -1);
   if (start >= FIRST_DAY && last <= LAST_DAY) return;
@@ -16,7 +16,7 @@ export function refuseUnstorable({ start, end }: DayWindow): void {
   );
 }
 
-/** Cuts a window into pieces as the gatherer wants them, newest first: what people look at is there first. */
+/** Splits a window into pieces of the gatherer's size, newest first, because users look at the newest days first. */
 export function cutWindow(
   window: DayWindow,
   { daysPerWindow, cutAtMonths = false }: Pick<Gatherer, "daysPerWindow" | "cutAtMonths">,

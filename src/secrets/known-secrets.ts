@@ -1,30 +1,31 @@
 /**
- * The secrets that this process was given, and texts without them. Stores, upstreams and the proxies in front of them may echo what they
- * were sent, so whatever leaves the process as a message passes `withoutSecrets`: the log, the last words of a command, the records of runs.
+ * Secrets of this process, and functions that mask them. Stores, upstreams and proxies in front of them may echo
+ * requests, so every message that leaves the process passes `withoutSecrets`: the log, final errors of commands, and
+ * the records of runs.
  */
 
 const HIDDEN = "***";
-/** Below this, a "secret" is so common a text that taking it out would only garble the message. */
+/** Shorter secrets are too common as text: masking them would only garble messages. */
 const SHORTEST_SECRET = 3;
-/** Of base64, by the same measure. */
+/** The same limit for base64. */
 const SHORTEST_BASE64 = 6;
 
 const known = new Set<string>();
 let anyKnown: RegExp | undefined;
 
-/** From now on `withoutSecrets` hides these too. */
+/** Makes `withoutSecrets` mask these secrets, too. */
 export function keepSecrets(secrets: Iterable<string>): void {
   const before = known.size;
   for (const secret of secrets) known.add(secret);
   if (known.size > before) anyKnown = anyOf(known);
 }
 
-/** The text without any secret of this process, however it is written. */
+/** Masks all secrets of this process in any encoding. */
 export function withoutSecrets(text: string): string {
   return anyKnown === undefined ? text : text.replace(anyKnown, HIDDEN);
 }
 
-/** The same for every text within a value that JSON can hold. */
+/** Masks secrets in all texts of a JSON value. */
 export function deepWithoutSecrets(value: unknown): unknown {
   if (typeof value === "string") return withoutSecrets(value);
   if (Array.isArray(value)) return value.map(deepWithoutSecrets);
@@ -32,13 +33,13 @@ export function deepWithoutSecrets(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, part]) => [key, deepWithoutSecrets(part)]));
 }
 
-/** The text without these secrets. */
+/** Masks the given secrets only. */
 export function withoutThese(text: string, secrets: readonly string[]): string {
   const any = anyOf(secrets);
   return any === undefined ? text : text.replace(any, HIDDEN);
 }
 
-/** Matches every form of every secret, the longest first: one may be a part of another. */
+/** Matches every encoding of every secret, the longest first, because one may be part of another. */
 function anyOf(secrets: Iterable<string>): RegExp | undefined {
   const forms = new Set([...secrets].filter(({ length }) => length >= SHORTEST_SECRET).flatMap(formsOf));
   if (forms.size === 0) return undefined;
@@ -46,7 +47,7 @@ function anyOf(secrets: Iterable<string>): RegExp | undefined {
   return new RegExp(longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&")).join("|"), "g");
 }
 
-/** How a secret may stand in a text: as it is, in an address, in JSON, in the credentials of an HTTP header. */
+/** Encodings of a secret: plain, in a URL, in JSON, in the credentials of an HTTP header. */
 function formsOf(secret: string): string[] {
   const encoded = encodeURIComponent(Buffer.from(secret).toString());
   return [
@@ -61,7 +62,10 @@ function formsOf(secret: string): string[] {
   ];
 }
 
-/** Of the base64 of a longer text, such as `user:secret`, the characters that the secret alone decides, with so many bytes before it. */
+/**
+ * Returns the characters that the secret alone determines in the base64 of a longer text such as `user:secret`, with
+ * `before` bytes before it (modulo 3).
+ */
 function withinBase64(secret: string, before: number): string {
   const bytes = Buffer.concat([Buffer.alloc(before), Buffer.from(secret)]);
   const first = before === 0 ? 0 : before + 1;

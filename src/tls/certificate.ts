@@ -1,4 +1,4 @@
-/** The certificate and the key of a port, read from their files and checked before anything is served with them. */
+/** Reads the certificate and the key of a port from their files, and validates them before they are used. */
 import { createPrivateKey, type KeyObject, X509Certificate } from "node:crypto";
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
@@ -6,29 +6,29 @@ import { createSecureContext, type SecureVersion } from "node:tls";
 import type { TlsSettings } from "../config/tls.js";
 
 export interface Certificate {
-  /** For a server, and for its `setSecureContext`. */
+  /** Options for a server and for its `setSecureContext`. */
   readonly options: { readonly cert: string; readonly key: string; readonly minVersion: SecureVersion };
   readonly validUntil: Date;
 }
 
-/** For servers: a client that connects and does not shake hands. */
+/** Servers close a connection if the client does not complete the handshake in this time. */
 export const HANDSHAKE_TIMEOUT_MS = 10_000;
 
 type Field = keyof TlsSettings;
 
-/** One of the two files is not what it should be; the message names the setting. */
+/** A certificate or key file is invalid. The message names the setting. */
 export class CertificateRefused extends Error {
   override readonly name = "CertificateRefused";
 }
 
 /** TLS 1.0 and 1.1 are deprecated by RFC 8996. */
 const MIN_VERSION = "TLSv1.2";
-/** Chains are a few KiB long. */
+/** Certificate chains have a few KiB. */
 const MOST_BYTES = 1024 * 1024;
-/** Whatever those may who are neither the owner nor of the group. */
+/** Permissions of everybody who is neither the owner nor in the group. */
 const OTHERS = 0o007;
 
-/** @param section of the configuration, for messages: `api.tls`. Throws `CertificateRefused`. */
+/** @param section section of the configuration, for messages, such as `api.tls`. Throws `CertificateRefused`. */
 export async function readCertificate(settings: TlsSettings, section: string): Promise<Certificate> {
   const refused = (field: Field, problem: string) =>
     new CertificateRefused(`${section}.${field}: ${settings[field]} ${problem}`);
@@ -56,7 +56,7 @@ export async function readCertificate(settings: TlsSettings, section: string): P
   return { options, validUntil: new Date(x509.validTo) };
 }
 
-/** Not through a name that leads to a pipe or a device, which would never end. */
+/** Refuses names of pipes and devices, which would never end. */
 async function contentOf(path: string): Promise<{ text: string; mode: number }> {
   const file = await open(path, constants.O_RDONLY | constants.O_NONBLOCK);
   try {
@@ -77,7 +77,7 @@ function certificateIn(pem: string): X509Certificate | undefined {
   }
 }
 
-/** Or what is wrong with it. */
+/** Returns the private key, or the problem with it. */
 function keyIn(pem: string): KeyObject | string {
   if (pem.includes("ENCRYPTED")) return "is encrypted: the service has nobody to ask for a passphrase";
   try {

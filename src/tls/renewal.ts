@@ -1,46 +1,46 @@
-/** Notices that a certificate was renewed: its files are read again every few seconds. Connections that there are keep the old one. */
+/** Detects renewed certificates by reading their files every few seconds. Open connections keep the old certificate. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { TlsSettings } from "../config/tls.js";
 import { type Certificate, readCertificate } from "./certificate.js";
 
 export interface Renewal {
-  /** Looks now. */
-  look(): Promise<void>;
+  /** Checks the files now. */
+  check(): Promise<void>;
   stop(): void;
 }
 
 export interface RenewalOptions {
   readonly settings: TlsSettings;
-  /** For messages: `api.tls`. */
+  /** Section of the configuration for messages, such as `api.tls`. */
   readonly section: string;
-  /** What is served now. */
+  /** The certificate in use at the start. */
   readonly current: Certificate;
-  /** Called with each new certificate. */
+  /** Called with each renewed certificate. */
   readonly use: (renewed: Certificate) => void;
-  /** Called once for each problem in a row: the certificate of before is served on. */
+  /** Called once for each problem in a row. The previous certificate stays in use. */
   readonly onProblem: (message: string) => void;
   readonly everyMs?: number;
 }
 
 /**
- * By content, not by the times of files, which links that are set anew (Kubernetes, certbot) need not change. A file that is
- * half written, or of which only one is new, is a problem that the next look may find mended.
+ * Compares contents rather than modification times, which do not change if symbolic links are replaced (Kubernetes,
+ * certbot). A half-written file, or a pair with only one new file, is a problem that the next check may find fixed.
  */
 export function watchCertificate(options: RenewalOptions): Renewal {
   const { settings, section, use, onProblem, everyMs = 10_000 } = options;
   const stopping = new AbortController();
   let { cert, key } = options.current.options;
   let problem: string | undefined;
-  let looks = Promise.resolve();
+  let checks = Promise.resolve();
 
   async function read(): Promise<void> {
     if (stopping.signal.aborted) return;
     try {
-      const found = await readCertificate(settings, section);
-      const { options } = found;
+      const renewed = await readCertificate(settings, section);
+      const { options } = renewed;
       problem = undefined;
       if (stopping.signal.aborted || (options.cert === cert && options.key === key)) return;
-      use(found);
+      use(renewed);
       ({ cert, key } = options);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
@@ -49,17 +49,17 @@ export function watchCertificate(options: RenewalOptions): Renewal {
     }
   }
 
-  /** Whoever asks while a look is under way gets one that begins afterwards. */
-  function look(): Promise<void> {
-    looks = looks.then(read);
-    return looks;
+  /** A caller during a check gets the next check, which begins afterwards. */
+  function check(): Promise<void> {
+    checks = checks.then(read);
+    return checks;
   }
 
   void (async () => {
     while (!stopping.signal.aborted) {
       await delay(everyMs, undefined, { signal: stopping.signal, ref: false }).catch(() => undefined);
-      await look();
+      await check();
     }
   })();
-  return { look, stop: () => stopping.abort() };
+  return { check, stop: () => stopping.abort() };
 }

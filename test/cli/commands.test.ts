@@ -277,7 +277,10 @@ t.test("commands on the stores", async (t) => {
       t.equal((await call(explain, [...args, ...names], shared)).stdout, told.stdout, names.join(" "));
     t.equal((await listed("--identity", "b-1")).dimension_id, of("b-1"));
     for (const [more, error] of [
-      [["--identity", "nobody"], { name: "CommandFailed", message: `No chargeback on ${date} has these names.` }],
+      [
+        ["--identity", "nobody"],
+        { name: "CommandFailed", message: `No chargeback on ${date} has these names.` },
+      ],
       [
         ["--identity", "a-1", "--currency", "EUR"],
         { name: "CommandFailed", message: `No chargeback on ${date} has these names.` },

@@ -38,7 +38,7 @@ function scheduled(places: number, changes: Partial<Schedule> = {}) {
     },
     signal: stop.signal,
     logger,
-    lookAgainMs: 20,
+    pollMs: 20,
   };
   const ended = repeatDue({ ...usual, ...changes });
   const happened = (...wanted: string[]) =>
@@ -92,18 +92,18 @@ t.test("what could not begin is tried again, and holds up no other", async (t) =
 });
 
 t.test("while Postgres is away nothing begins, which is logged once", async (t) => {
-  let isAway = true;
+  let isUnreachable = true;
   let asked = 0;
   const { stop, due, ended, happened, messages } = scheduled(1, {
     due: async () => {
       asked += 1;
-      if (isAway) throw new Error("it is away");
+      if (isUnreachable) throw new Error("it is away");
       return [{ tenant_name: "a", due_in: 0, cut_off: true, suspended: false }];
     },
   });
   due.set("a", {});
   await until("it was asked twice", () => asked > 1);
-  isAway = false;
+  isUnreachable = false;
   await happened("a");
   stop.abort();
   t.strictSame(messages(), ["cannot ask Postgres which tenants are due; no run begins until it is back"]);

@@ -4,7 +4,7 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import { readUsageUploads, type UsageUploadProblem, uploadStates } from "../../query/state/usage-uploads.js";
-import { takeUsage } from "../../runner/load-usage.js";
+import { loadUsage } from "../../runner/load-usage.js";
 import { dayOf } from "../../time/days.js";
 import { type HttpContext, openTenantStore } from "../context.js";
 import { ApiError, invalidRequest } from "../errors.js";
@@ -98,7 +98,7 @@ async function take(
   const { postgres } = context.stores;
   const openStore = () => openTenantStore(context, tenant);
   const today = dayOf(context.clock());
-  const outcome = await takeUsage({ tenant, postgres, openStore, key, body, today, stop });
+  const outcome = await loadUsage({ tenant, postgres, openStore, key, body, today, stop });
   switch (outcome.kind) {
     case "taken":
       return outcome.upload;

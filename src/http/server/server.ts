@@ -66,7 +66,7 @@ async function openTls(settings: TlsSettings, logger: Logger): Promise<Tls> {
     onProblem: (problem) =>
       logger.error({ problem }, `the files of ${section} changed and are not taken; the certificate stays`),
   });
-  const onHangUp = () => void renewal.look();
+  const onHangUp = () => void renewal.check();
   process.on("SIGHUP", onHangUp);
   return {
     servers,

@@ -2,7 +2,7 @@ import type { Statement } from "../../store/postgres/statement.js";
 
 export interface OtherClocks {
   readonly postgres: Date;
-  /** The latest time that a run of the tenant has taken for now; null before its first. */
+  /** The latest time that a run of the tenant has used as the current time; null before its first run. */
   readonly run_clock: Date | null;
 }
 
@@ -13,8 +13,8 @@ export function otherClocks(tenantName: string): Statement {
   };
 }
 
-/** A clock that is set back leaves the latest time as it is. */
-export function noteClock({ tenantName, clock }: { tenantName: string; clock: Date }): Statement {
+/** Records the time of a run. A clock that was set back does not lower the latest time. */
+export function recordClock({ tenantName, clock }: { tenantName: string; clock: Date }): Statement {
   return {
     query: "UPDATE tenants SET run_clock = greatest(run_clock, $2) WHERE tenant_name = $1",
     params: [tenantName, clock],

@@ -1,19 +1,25 @@
 import { type Ledger, type LedgerName, ledgerNames, ledgers } from "../../store/ledger.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** What some days lack, in one sentence. */
+/** Missing data of some days, as one sentence. */
 export interface DaysWithMissingData {
   readonly ledger: LedgerName;
   readonly lack: string;
-  /** The days are gathered again until it arrives or the attempts are used up. If false, they were settled without it. */
+  /**
+   * True if the days are gathered again until the data arrives or the attempts are used up. False if they are final
+   * without it.
+   */
   readonly provisional: boolean;
-  /** This run calculated them. */
+  /** True if this run calculated the days. */
   readonly calculated_now: boolean;
   /** Ascending. */
   readonly days: readonly string[];
 }
 
-/** For each cause the days that lacked something when they were last gathered. In: tenant, first day, day after the last, run. */
+/**
+ * Returns, for each cause, the days that had missing data when they were last gathered. In: tenant, first day, day
+ * after the last, run.
+ */
 export function daysWithMissingData(input: {
   tenantName: string;
   start: string;

@@ -1,22 +1,25 @@
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** When a tenant is due, as all workers see it. */
+/** The due time of a tenant, the same for all workers. */
 export interface DueTenant {
   readonly tenant_name: string;
-  /** Seconds; 0 or less: now. */
+  /** Seconds until the tenant is due; 0 or less means now. */
   readonly due_in: number;
-  /** Its last run did not end by itself: a store went away, or its worker did. */
+  /** The last run was interrupted: a store was lost, or its worker. */
   readonly cut_off: boolean;
   readonly suspended: boolean;
 }
 
-/** The first pause before a run that was cut off is repeated. It doubles each time in a row, up to the interval. */
+/**
+ * The first pause before an interrupted run is repeated. It doubles with each interruption in a row, up to the
+ * interval.
+ */
 const FIRST_PAUSE_SECONDS = 5;
 
 /**
- * Tenants, the one that has waited longest since its last run began first. One is due an interval after that, and at once when no run has
- * begun since the worker has. While somebody holds its lease it is not due: then it is when the lease ends, in case its holder is dead.
- * In: names, the interval in seconds, when the worker began.
+ * Returns tenants, the one whose last run began longest ago first. A tenant is due an interval after that, and at once
+ * if no run has begun since the worker started. While its lease is held, it is due when the lease ends, in case the
+ * holder is dead. In: names, the interval in seconds, when the worker began.
  */
 export function dueTenants(input: {
   tenantNames: readonly string[];

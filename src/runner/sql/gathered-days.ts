@@ -1,10 +1,10 @@
 import type { Statement } from "../../store/postgres/statement.js";
 
 /**
- * Records how the gathering of days came out, of those that have nothing to publish. In: tenant, all its days, those without a bill,
- * those whose bill did not come, and why, in their order.
+ * Records the outcome of gathering for days that have nothing to publish. In: tenant, all its days, those without a
+ * bill, those whose bill failed, and the reasons, in the same order.
  */
-export function noteGatheredDays(input: {
+export function recordGatheredDays(input: {
   tenantName: string;
   days: readonly string[];
   empty: readonly string[];

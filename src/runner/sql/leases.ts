@@ -1,8 +1,8 @@
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** Leases by the database's clock alone: the clocks of workers never matter. */
+/** Leases use the database's clock only, so the clocks of workers do not matter. */
 
-/** How long a lease lives without a heartbeat, and how often it gets one. */
+/** The lifetime of a lease without a heartbeat, and the interval of heartbeats. */
 export interface LeaseTiming {
   readonly leaseSeconds: number;
   readonly heartbeatSeconds: number;
@@ -10,7 +10,7 @@ export interface LeaseTiming {
 
 export const usualLease: LeaseTiming = { leaseSeconds: 60, heartbeatSeconds: 20 };
 
-/** Takes a tenant's lease if nobody holds it. In: tenant, holder, seconds. Out: the new epoch, or no row. */
+/** Takes a tenant's lease if it is free. In: tenant, holder, seconds. Out: the new epoch, or no row. */
 export function takeLease(input: { tenantName: string; holder: string; seconds: number }): Statement {
   return {
     query: `
@@ -24,7 +24,7 @@ RETURNING epoch`,
   };
 }
 
-/** Prolongs a lease that is still ours. Touches no row when it is not. */
+/** Prolongs a lease that we still hold. Updates no row otherwise. */
 export function prolongLease(input: { tenantName: string; epoch: number; seconds: number }): Statement {
   return {
     query: `
@@ -34,7 +34,7 @@ WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now()`,
   };
 }
 
-/** Raises the epoch of a lease that is ours, and of its run. Touches no row when it is not ours any more. */
+/** Raises the epoch of a lease that we hold, and of its run. Updates no row if we no longer hold it. */
 export function raiseEpoch(input: {
   tenantName: string;
   epoch: number;
@@ -51,7 +51,7 @@ UPDATE runs SET epoch = $3 WHERE run_id = $4 AND EXISTS (SELECT FROM raised)`,
   };
 }
 
-/** Gives a lease back. The row stays: the epoch must never start over. */
+/** Releases a lease. The row stays, because the epoch must never start over. */
 export function releaseLease(input: { tenantName: string; epoch: number }): Statement {
   return {
     query: "UPDATE leases SET expires_at = now() WHERE tenant_name = $1 AND epoch = $2",
@@ -59,7 +59,7 @@ export function releaseLease(input: { tenantName: string; epoch: number }): Stat
   };
 }
 
-/** Ends all leases: only for a start on an embedded Postgres, which no other process can be using. */
+/** Ends all leases. Only for the start of an embedded Postgres, which no other process can be using. */
 export function expireLeases(): Statement {
   return { query: "UPDATE leases SET expires_at = now() WHERE expires_at > now()", params: [] };
 }

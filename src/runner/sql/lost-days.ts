@@ -3,11 +3,11 @@ import { type LedgerName, ledgers } from "../../store/ledger.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
 /**
- * Takes back what Postgres says of days that the store does not have so: a day that is gone counts as not calculated, with the time at
- * which it was missed; one that is there in another state counts as published in that state. In: tenant, epoch, days of one ledger.
- * Touches nothing when another run has the lease.
+ * Corrects the state of days that differ between Postgres and the store. A day that is missing from the store counts as
+ * not calculated, with the time at which this was noticed. A day with another state counts as published in that state.
+ * In: tenant, epoch, days of one ledger. Updates nothing if another run has the lease.
  */
-export function takeOverHeld(input: {
+export function correctDifferingDays(input: {
   ledger: LedgerName;
   tenantName: string;
   epoch: number;

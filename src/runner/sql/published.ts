@@ -2,13 +2,13 @@ import type { Pool } from "pg";
 import type { ControlClass } from "../../store/control-totals.js";
 import { runStatement } from "../../store/postgres/statement.js";
 
-/** What is published of a tenant, in short. */
+/** A summary of a tenant's published days. */
 export interface PublishedDays {
-  /** Newest day with published chargebacks. */
+  /** The newest day with published chargebacks. */
   readonly newestDay: string | null;
-  /** Days that the store has lost. */
+  /** Number of days that the store has lost. */
   readonly lostDays: number;
-  /** Days whose published chargebacks lack something that may still come. */
+  /** Number of published days with missing data that may still arrive. */
   readonly provisionalDays: number;
   /** Control totals by currency, class and reason. */
   readonly control: readonly ControlSum[];

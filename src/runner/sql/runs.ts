@@ -2,7 +2,7 @@ import type { Statement } from "../../store/postgres/statement.js";
 
 export type RunTrigger = "schedule" | "api" | "cli";
 
-/** One thing that went wrong in a run: of a day, or of a source. */
+/** An error of a run, about a day or a source. */
 export interface RunError {
   readonly date: string | null;
   readonly source: "gather" | "calculate" | "emit" | "store" | "run";
@@ -10,18 +10,21 @@ export interface RunError {
 }
 
 export interface RunResult {
-  /** `failed`: it ended early, or no day of it came out well. `completed_with_errors`: some day or source failed, others did not. */
+  /**
+   * `failed`: the run ended early, or no day succeeded. `completed_with_errors`: some days or sources failed, others
+   * did not.
+   */
   readonly status: "completed" | "completed_with_errors" | "failed";
   readonly dates_gathered: number;
   readonly dates_pending: number;
   readonly dates_calculated: number;
   readonly chargeback_rows_written: number;
   readonly errors: readonly RunError[];
-  /** What is worth knowing and no error, as sentences. */
+  /** Notes that are not errors, as sentences. */
   readonly notes: readonly string[];
 }
 
-/** Opens the record of a run. One that is queued has its lease, and waits for its place. */
+/** Opens the record of a run. A queued run already has its lease, and waits for a free slot. */
 export function beginRun(input: {
   runId: string;
   tenantName: string;
@@ -35,7 +38,7 @@ export function beginRun(input: {
   };
 }
 
-/** A queued run has its place. */
+/** Marks a queued run as started. */
 export function startQueuedRun(runId: string): Statement {
   return {
     query: "UPDATE runs SET status = 'running', started_at = now() WHERE run_id = $1 AND status = 'queued'",
@@ -44,8 +47,8 @@ export function startQueuedRun(runId: string): Statement {
 }
 
 /**
- * Ends records of runs that nobody is running any more. In: tenant, the epoch of the lease held now. Whoever holds the lease
- * knows that a record still open is of a run that died.
+ * Closes the records of runs that died. The holder of the lease knows that every open record is of a dead run. In:
+ * tenant, the epoch of the lease held now.
  */
 export function failOrphanedRuns(input: { tenantName: string; epoch: number }): Statement {
   const error: RunError = {
@@ -61,8 +64,8 @@ WHERE tenant_name = $1 AND status IN ('queued', 'running') AND (epoch IS NULL OR
   };
 }
 
-/** Says where a run is, and how far. */
-export function noteStage(input: {
+/** Records the stage and the progress of a run. */
+export function recordStage(input: {
   runId: string;
   stage: string;
   day: string | null;
@@ -89,7 +92,7 @@ WHERE run_id = $1 AND status = 'running'`,
   };
 }
 
-/** Closes the record of a run, and counts whether it was cut off, unless a later run has closed it. */
+/** Closes the record of a run and counts consecutive interruptions, unless a later run has closed it. */
 export function finishRun(input: { runId: string; result: RunResult; cutOff: boolean }): Statement {
   const { result } = input;
   return {

@@ -1,6 +1,6 @@
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** Days of which some input is staged completely, or whose swap was begun. In: tenant. Out: day. */
+/** Returns days with complete staged input, or with an interrupted publish. In: tenant. Out: day. */
 export function stagedDays(tenantName: string): Statement {
   return {
     query: `

@@ -1,21 +1,21 @@
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** Why a tenant is suspended; null when it is not. */
+/** The reason of a suspension; null if the tenant is not suspended. */
 export interface Suspension {
   readonly suspension_reason: string | null;
 }
 
-/** What decides whether a run gathers. */
+/** The state that decides whether a run gathers. */
 export interface GatherState {
-  /** Seconds since the last good gather began, null when there was none. */
+  /** Seconds since the last successful gather began; null if there was none. */
   readonly seconds_since_gather: number | null;
-  /** The last gathering had other settings. */
+  /** True if the last gather had other settings. */
   readonly settings_changed: boolean;
-  /** The last run failed, and what it gathered is not there to be calculated. */
+  /** True if the last run failed and its gathered data is not staged for calculation. */
   readonly last_run_failed: boolean;
 }
 
-/** Makes sure that a tenant has its row. In: name, id, ecosystem as configured now. */
+/** Creates or updates the row of a tenant. In: name, id, ecosystem as configured now. */
 export function registerTenant(input: {
   tenantName: string;
   tenantId: string;
@@ -35,8 +35,8 @@ export function tenantSuspension(tenantName: string): Statement {
 }
 
 /**
- * A run that was cut off by its store after a good gathering has staged days, which the next run calculates. In: tenant, digest of its
- * settings.
+ * Returns the gather state. After a successful gather, a run that was interrupted by its store has staged days, which
+ * the next run calculates. In: tenant, digest of its settings.
  */
 export function gatherState(tenantName: string, settings: string): Statement {
   return {
@@ -54,7 +54,7 @@ WHERE tenants.tenant_name = $1`,
   };
 }
 
-/** Ends suspensions: a restart of the worker is how an operator says that the cause is mended. */
+/** Ends suspensions. By restarting the worker, an operator confirms that the cause is fixed. */
 export function liftSuspensions(tenantNames: readonly string[]): Statement {
   return {
     query: `
@@ -64,8 +64,8 @@ WHERE tenant_name = ANY($1) AND (suspended_at IS NOT NULL OR gather_failures > 0
   };
 }
 
-/** Notes a good gather. In: tenant, how many seconds ago it began, digest of its settings. */
-export function noteGather(input: { tenantName: string; secondsAgo: number; settings: string }): Statement {
+/** Records a successful gather. In: tenant, how many seconds ago it began, digest of its settings. */
+export function recordGather(input: { tenantName: string; secondsAgo: number; settings: string }): Statement {
   return {
     query: `
 UPDATE tenants SET last_gather_at = now() - make_interval(secs => $2), gather_failures = 0, gathered_settings = $3
@@ -74,16 +74,16 @@ WHERE tenant_name = $1`,
   };
 }
 
-/** The next run gathers, whatever its gap. In: tenant. */
-export function forgetGather(tenantName: string): Statement {
+/** Makes the next run gather, regardless of the minimum gap. In: tenant. */
+export function resetGather(tenantName: string): Statement {
   return { query: "UPDATE tenants SET last_gather_at = NULL WHERE tenant_name = $1", params: [tenantName] };
 }
 
 /**
- * Counts a failed gather, and suspends the tenant when it was one too many. In: tenant, threshold, cause. Out: failures so
- * far, and whether the tenant is suspended now.
+ * Counts a failed gather, and suspends the tenant at the threshold. In: tenant, threshold, cause. Out: number of
+ * failures, and whether the tenant is suspended now.
  */
-export function noteGatherFailure(input: {
+export function recordGatherFailure(input: {
   tenantName: string;
   threshold: number;
   cause: string;
@@ -100,7 +100,7 @@ RETURNING gather_failures, suspended_at IS NOT NULL AS suspended`,
   };
 }
 
-/** Which of these tenants are suspended. */
+/** Returns those of the tenants that are suspended. */
 export function suspendedTenants(tenantNames: readonly string[]): Statement {
   return {
     query: "SELECT tenant_name FROM tenants WHERE tenant_name = ANY($1) AND suspended_at IS NOT NULL",
@@ -108,7 +108,7 @@ export function suspendedTenants(tenantNames: readonly string[]): Statement {
   };
 }
 
-/** One row when all files of the tenant's store are to be read: once a day. In: tenant. */
+/** Returns one row if all files of the tenant's store are due to be read, which is once a day. In: tenant. */
 export function filesCheckIsDue(tenantName: string): Statement {
   return {
     query: `
@@ -118,8 +118,8 @@ WHERE tenant_name = $1 AND coalesce(files_checked_at < now() - interval '1 day',
   };
 }
 
-/** Notes that all files were read. Where some are damaged, the next run reads them again. */
-export function filesChecked(input: { tenantName: string; areGood: boolean }): Statement {
+/** Records that all files were read. If some are damaged, the next run reads them again. */
+export function recordFilesCheck(input: { tenantName: string; areGood: boolean }): Statement {
   return {
     query: "UPDATE tenants SET files_checked_at = CASE WHEN $2 THEN now() END WHERE tenant_name = $1",
     params: [input.tenantName, input.areGood],

@@ -96,7 +96,7 @@ export async function openSqlPort(
   await attempt();
   return {
     port,
-    renewCertificate: () => void renewal?.look(),
+    renewCertificate: () => void renewal?.check(),
     stop() {
       stopped = true;
       clearTimeout(retry);
