@@ -1,6 +1,6 @@
 /**
- * Aggregates: over HTTP, the same statements on the engine alone, and the same sums in DuckDB over the same rows, whose buckets are
- * the same to the last digit; and which tables they read.
+ * Benchmark of aggregates: over HTTP, the same statements on the engine alone, and the same sums in DuckDB over the
+ * same rows, whose buckets must be equal to the last digit. It also reports which tables they read.
  */
 import type { ClickHouseClient, QueryParams } from "@clickhouse/client";
 import {
@@ -44,11 +44,11 @@ export const benchAggregate: Benchmark = async (bench) => {
       say(`aggregate by ${each.name}`);
       const input = aggregateInput(each);
       const statements = await statementsOf(store.client, input);
-      let asked = 0;
-      // From an earlier day each time, since the service keeps short answers.
+      let requests = 0;
+      // Each request starts on another day, because the service caches short responses.
       const http = () => {
-        asked += 1;
-        const query = queryString(each, addDays(first, -asked));
+        requests += 1;
+        const query = queryString(each, addDays(first, -requests));
         return readAll(`${url}/api/v1/tenants/${store.tenantName}/chargebacks/aggregate?${query}`);
       };
       const known = await medianMs(repeat, http);
@@ -95,7 +95,7 @@ export const benchAggregate: Benchmark = async (bench) => {
 
 const duckTarget = ({ identity }: Case) => ({ at: "most" as const, value: identity === undefined ? 0.5 : 1 });
 
-/** As if every day had been published again since: nothing that the service remembers of them holds. A few milliseconds. */
+/** Marks every day as published again, so that nothing is cached. Takes a few milliseconds. */
 async function publishedAnew({ postgres }: OpenedStores, tenant: string): Promise<void> {
   const { rowCount } = await postgres.query(
     "UPDATE tracking_dates SET calculated_at = clock_timestamp() WHERE tenant_name = $1 AND published_hash IS NOT NULL",
@@ -121,7 +121,10 @@ function queryString({ groupBy, identity }: Case, start_date: string): string {
   return query.toString();
 }
 
-/** Throws unless both have the same buckets and totals. Of decimals only the digits count: ours and DuckDB's differ in trailing zeros. */
+/**
+ * Throws unless both have the same buckets and totals. Decimals are compared without trailing zeros, which differ
+ * between us and DuckDB.
+ */
 function sameBuckets(ours: Aggregate, theirs: readonly string[], name: string): void {
   const totals = [
     ours.total_amount,
@@ -150,7 +153,7 @@ function digits(value: string): string {
   return /^-?\d+\.\d+$/.test(value) ? value.replace(/\.?0+$/, "") : value;
 }
 
-/** What an aggregation sends to the engine. */
+/** Returns the statements of an aggregation. */
 async function statementsOf(client: ClickHouseClient, input: AggregateInput): Promise<QueryParams[]> {
   const statements: QueryParams[] = [];
   const recorded: Pick<ClickHouseClient, "query"> = {
@@ -167,7 +170,6 @@ async function runStatements(client: ClickHouseClient, statements: readonly Quer
   for (const statement of statements) await (await client.query(statement)).text();
 }
 
-/** The tables that the statements read. */
 async function readFrom(client: ClickHouseClient, statements: readonly QueryParams[]): Promise<string> {
   const plans = statements.map(async ({ query, ...statement }) => {
     const plan = await client.query({ ...statement, query: `EXPLAIN ${query}`, format: "TabSeparatedRaw" });
@@ -181,7 +183,7 @@ async function readFrom(client: ClickHouseClient, statements: readonly QueryPara
   return `reads ${[...names].join(", ")}`;
 }
 
-/** One in the middle: neither the largest nor the smallest. */
+/** Returns an identity of average size. */
 export async function commonIdentity(client: ClickHouseClient): Promise<string> {
   const result = await client.query({
     query:

@@ -1,6 +1,7 @@
 /**
- * Allocation as a run does it: lines and usage facts to published chargebacks, with the conservation check, the dimensions and
- * the swap; against an `INSERT … SELECT` of the same rows into an equal table, the least that writing them can cost.
+ * Benchmark of allocation as in a run, from lines and usage facts to published chargebacks, with the conservation
+ * check, the dimensions and the swap. It is compared with an `INSERT … SELECT` of the same rows into an equal table,
+ * which is the lower bound of writing them.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { RuleSet } from "../src/allocate/rules.js";

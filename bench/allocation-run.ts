@@ -1,4 +1,4 @@
-/** Allocates all staged days by the path that a run takes, and says what each stage of it took. */
+/** Allocates all staged days like a run, and measures each stage. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { pino } from "pino";
 import { allocatePending } from "../src/allocate/allocate-pending.js";
@@ -82,7 +82,7 @@ async function run(
   return { rows, seconds: ms / 1000, stages: spent, batches };
 }
 
-/** What gathering writes once a day is complete. */
+/** Writes what gathering writes when a day is complete. */
 async function markStaged(stores: RunStores, tenantName: string): Promise<void> {
   await stores.postgres.query(
     `INSERT INTO tracking_dates (tenant_name, tracking_date, billing_gathered, resources_gathered, staged_hash)
@@ -93,7 +93,7 @@ async function markStaged(stores: RunStores, tenantName: string): Promise<void> 
   );
 }
 
-/** The client, with the time of each statement booked on its stage; statements of a stage that run side by side count once. */
+/** Wraps the client to add the time of each statement to its stage. Parallel statements of a stage count once. */
 function timedClient(client: ClickHouseClient, spent: Record<Stage, number>): ClickHouseClient {
   const running = new Map<Stage, { count: number; since: number }>();
   const book = async <T>(query: string, send: () => Promise<T>): Promise<T> => {

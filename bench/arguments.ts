@@ -1,4 +1,4 @@
-/** What `npm run bench -- …` was asked for. */
+/** Arguments of `npm run bench -- …`. */
 import { parseArgs } from "node:util";
 
 export const benchmarkNames = [
@@ -20,27 +20,27 @@ export const benchmarkNames = [
 ] as const;
 export type BenchmarkName = (typeof benchmarkNames)[number];
 
-/** Only when they are asked for: runs of minutes, and one that needs a browser. */
+/** Benchmarks that only run if they are named: some take minutes, and one needs a browser. */
 const askedFor: readonly string[] = ["backfill", "console", "focus", "tenants"];
 const usualNames = benchmarkNames.filter((name) => !askedFor.includes(name));
 
 export interface BenchArguments {
-  /** All of them, as typed, but for where the data and the report go. */
+  /** The arguments as typed, without the paths of the data and the report. */
   readonly command: string;
-  /** About how many chargeback rows the data has. */
+  /** The approximate number of chargeback rows of the data. */
   readonly rows: number;
   readonly only: readonly BenchmarkName[];
-  /** Each figure is the median of so many runs. */
+  /** Number of runs per figure, which is their median. */
   readonly repeat: number;
-  /** How long each load of the HTTP API lasts. */
+  /** Seconds of each load on the HTTP API. */
   readonly seconds: number;
-  /** Where the JSON goes; none is written when undefined. */
+  /** Path of the JSON report; undefined writes none. */
   readonly json: string | undefined;
-  /** A folder that keeps the data between runs; a temporary one when undefined. */
+  /** A folder that keeps the data between runs; undefined for a temporary one. */
   readonly data: string | undefined;
   /** Days of the backfill. */
   readonly days: number;
-  /** So many on one service. */
+  /** Number of tenants on one service. */
   readonly tenants: number;
 }
 

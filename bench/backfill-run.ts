@@ -1,4 +1,4 @@
-/** One run of a tenant, with what each of its stages took: seconds in all, waiting for the upstream apart, and memory. */
+/** Measures one run of a tenant: seconds of each stage, time of waiting for the upstream, and memory. */
 import type { Pool } from "pg";
 import { pino } from "pino";
 import type { AnyEcosystem, Gatherer } from "../src/ingest/ecosystem.js";
@@ -11,7 +11,7 @@ import type { BackfillUpstream } from "./backfill-upstream.js";
 import { watchProcess, watchServer } from "./measure.js";
 import { type Waiting, type WaitingWatch, watchWaiting } from "./waiting.js";
 
-/** In the order in which they come; gathering and staging take turns, window by window. */
+/** In order. Gathering and staging alternate, window by window. */
 export const stages = [
   "prepare",
   "inventory",
@@ -100,9 +100,9 @@ function stageClock(watch: WaitingWatch, say: (text: string) => void): StageCloc
     typeof nothing
   >;
   let stage: Stage = "prepare";
-  let since = { ...nothing, ...watch.taken(), wall: performance.now() };
+  let since = { ...nothing, ...watch.totals(), wall: performance.now() };
   const book = () => {
-    const now = { ...watch.taken(), wall: performance.now() };
+    const now = { ...watch.totals(), wall: performance.now() };
     for (const each of ["wall", "upstream", "store", "paced", "busy", "answering"] as const) {
       spent[stage][each] += (now[each] - since[each]) / 1000;
     }
@@ -122,7 +122,7 @@ function stageClock(watch: WaitingWatch, say: (text: string) => void): StageCloc
   };
 }
 
-/** The ecosystem, with its gatherer telling which stage begins. */
+/** Wraps the ecosystem so that its gatherer reports the start of each stage. */
 function clocked(ecosystem: AnyEcosystem, begin: (stage: Stage) => void): AnyEcosystem {
   const during = <Args extends unknown[], T>(stage: Stage, work: (...args: Args) => Promise<T>) => {
     return async (...args: Args): Promise<T> => {

@@ -1,4 +1,7 @@
-/** Confluent Cloud for the backfill: the simulator in a process of its own, and a configuration with it as the one tenant. */
+/**
+ * The upstream of the backfill: the Confluent Cloud simulator in a process of its own, and a configuration with one
+ * tenant.
+ */
 import { spawn } from "node:child_process";
 import { once as happens } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
@@ -20,14 +23,14 @@ export interface BackfillUpstream {
 }
 
 export interface BackfillSize {
-  /** Lines of the bill a day. */
+  /** Lines of the bill per day. */
   readonly lines: number;
   readonly identities: number;
   /** Days with a bill. */
   readonly days: number;
 }
 
-/** `folder`: where the configuration and the stores go. */
+/** `folder` is for the configuration and the stores. */
 export async function startUpstream(folder: string, size: BackfillSize): Promise<BackfillUpstream> {
   const file = join(folder, "simulated.yaml");
   const options = {

@@ -1,6 +1,7 @@
 /**
- * The first gathering of a Confluent Cloud organisation, of 200 days by default, and a second one that finds nothing new: the service's
- * own code in this process, the engines embedded, the vendor simulated in another process.
+ * Benchmark of the first gather of a Confluent Cloud organisation, of 200 days by default, and of a second one that
+ * finds nothing new. The service's code runs in this process with embedded engines, the simulated vendor in another
+ * process.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -17,7 +18,7 @@ import { type Figure, median } from "./measure.js";
 const ROWS_A_LINE = 10;
 const IDENTITIES_A_LINE = 0.4;
 
-/** `rows`: about how many chargeback rows there shall be, in all days. Adds the sizes of what was made to `sizes`. */
+/** `rows` is the approximate number of chargeback rows over all days. Adds the sizes of the data to `sizes`. */
 export async function benchBackfill(
   { rows, days, repeat }: Pick<BenchArguments, "rows" | "days" | "repeat">,
   sizes: Record<string, number>,
@@ -45,7 +46,7 @@ export async function benchBackfill(
   }
 }
 
-/** On new stores: the run that gathers everything, and one that finds nothing new. */
+/** Measures two runs on new stores: one that gathers everything, and one that finds nothing new. */
 async function firstAndSecond(
   upstream: BackfillUpstream,
   sizes: Record<string, number>,
@@ -68,7 +69,7 @@ async function firstAndSecond(
   }
 }
 
-/** Each figure's median over the turns, with the note of the turn that is nearest to it. */
+/** Returns the median of each figure over the turns, with the note of the turn nearest to it. */
 function medianFigures(turns: readonly Figure[][]): Figure[] {
   return (turns[0] ?? []).map((_, index) => {
     const values = turns.flatMap((turn) => turn[index] ?? []);
@@ -162,10 +163,10 @@ function processorTime(benchmark: string, { serviceCpu, engineCpu }: MeasuredRun
   return { benchmark, name: "processor time", value: serviceCpu + engineCpu, unit: "s", note };
 }
 
-/** What a run can have written. */
+/** State that a run can change. */
 interface Written {
   readonly parts: ReadonlyMap<string, string>;
-  /** Staging tables that exist, whatever their name. */
+  /** Names of the existing staging tables. */
   readonly staging: ReadonlySet<string>;
 }
 
@@ -178,7 +179,7 @@ async function written(client: ClickHouseClient): Promise<Written> {
   return { parts: await parts(client), staging: new Set(staging.map(({ uuid }) => uuid)) };
 }
 
-/** Names of the parts of each published partition, with the time of their last change. */
+/** Returns the parts of each published partition with their modification times. */
 async function parts(client: ClickHouseClient): Promise<Map<string, string>> {
   const result = await client.query({
     query: `SELECT concat(table, ' ', partition) AS partition, toString(arraySort(groupArray((name, modification_time)))) AS parts

@@ -1,4 +1,4 @@
-/** What each benchmark is given, and gives. */
+/** Input and output of a benchmark. */
 import type { OpenedStores } from "../src/store/open-stores.js";
 import type { TenantStore } from "../src/store/stores.js";
 import type { Figure } from "./measure.js";
@@ -11,13 +11,13 @@ export interface Bench {
   /** Chargeback rows of that tenant. */
   readonly rows: number;
   readonly repeat: number;
-  /** How long each load of the HTTP API lasts. */
+  /** Seconds of each load on the HTTP API. */
   readonly seconds: number;
   readonly enginePid: number | undefined;
   readonly folder: string;
-  /** The HTTP service as users run it, a process of its own; started when first asked for. */
+  /** The HTTP service in a process of its own, as users run it; started on first use. */
   readonly service: () => Promise<Service>;
-  /** Notes what is being done, for who waits. */
+  /** Prints the current activity. */
   readonly say: (text: string) => void;
 }
 

@@ -1,4 +1,7 @@
-/** The pages of the console in a real browser, over all rows of the tenant, and the request that fills most of them. */
+/**
+ * Benchmark of the console's pages in a real browser, over all rows of the tenant, and of the request that fills most
+ * of them.
+ */
 import type { Page } from "playwright-core";
 import { openBrowser } from "../test/http/browser.js";
 import type { Benchmark } from "./benchmark.js";
@@ -26,7 +29,7 @@ export const benchConsole: Benchmark = async ({ store, repeat, service }) => {
   const figures: Figure[] = [];
   for (const [name, query] of Object.entries(breakdowns)) {
     const path = `${url}/api/v1/tenants/${store.tenantName}/chargebacks/breakdown?${days}&${query}`;
-    // The service keeps the last answers: each turn asks for one group more.
+    // The service caches responses, so each turn requests one more group.
     let limit = 10;
     const ask = () => readAll(`${path}&limit=${limit}`);
     const value = await medianMs(repeat, async () => {
@@ -46,7 +49,7 @@ export const benchConsole: Benchmark = async ({ store, repeat, service }) => {
     for (const [name, path] of Object.entries(pages)) {
       const loads: Load[] = [];
       for (let turn = 0; turn <= repeat; turn++) {
-        // Nothing in its cache, as for someone who opens the link for the first time.
+        // An empty browser cache, as for a user who opens the link for the first time.
         const context = await browser.newContext();
         loads.push(await load(await context.newPage(), `${url}/tenants/${store.tenantName}/${path}`));
         await context.close();
@@ -67,7 +70,7 @@ export const benchConsole: Benchmark = async ({ store, repeat, service }) => {
         ),
         note: `${counted[0]?.requests} requests to the API`,
       });
-      // Nothing is kept or remembered yet.
+      // All caches are empty.
       if (first !== undefined) figures.push(figure("complete, first time since the start", first.complete));
     }
   } finally {
@@ -77,7 +80,10 @@ export const benchConsole: Benchmark = async ({ store, repeat, service }) => {
 };
 
 interface Load {
-  /** Milliseconds from the start of the navigation: the first text or picture, and the last byte of the last answer. */
+  /**
+   * Milliseconds from the start of the navigation to the first text or picture, and to the last byte of the last
+   * response.
+   */
   readonly painted: number;
   readonly complete: number;
   readonly requests: number;

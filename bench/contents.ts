@@ -1,12 +1,12 @@
-/** What an engine holds, of all its tenants. */
+/** Contents of an engine over all tenants. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../src/store/clickhouse/statement.js";
 
 export interface Contents {
-  /** With views. */
+  /** Including views. */
   readonly tables: number;
   readonly activeParts: number;
-  /** Replaced or merged, and not removed yet: the engine keeps them for eight minutes. */
+  /** Parts that were replaced or merged and not yet removed. The engine keeps them for eight minutes. */
   readonly inactiveParts: number;
 }
 

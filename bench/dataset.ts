@@ -1,11 +1,11 @@
-/** Makes the organisation's facts of a size, once, and stages them for allocation as often as wanted. */
+/** Makes the organisation's facts once per size, and stages them for allocation any number of times. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { stagedTable } from "../src/store/clickhouse/staging.js";
 import type { FactTable } from "../src/store/fact-tables.js";
 import type { TenantStore } from "../src/store/stores.js";
 import { allDays, organisation, organisationFacts, organisationTables } from "./organisation.js";
 
-/** Where the facts are kept for staging them again. */
+/** Tables that keep the facts for staging. */
 const sources = {
   billing: "bench_billing",
   usage: "bench_usage",
@@ -14,7 +14,7 @@ const sources = {
 type Gathered = keyof typeof sources;
 const gathered: readonly Gathered[] = ["billing", "usage", "identity_sets"];
 
-/** Few enough that 100 M rows are made in bounded memory, many enough that no part is tiny. */
+/** Days per statement: few enough to make 100 M rows in bounded memory, many enough that no part is tiny. */
 const DAYS_AT_ONCE = 10;
 
 const generation = {
@@ -29,7 +29,10 @@ export interface DatasetSize {
   readonly facts: number;
 }
 
-/** Makes the facts unless a complete set of them is there. `samplesADay`: as many usage facts of each metric and identity. */
+/**
+ * Makes the facts unless a complete set exists. `samplesADay` is the number of usage facts per metric, identity and
+ * day.
+ */
 export async function makeFacts(store: TenantStore, rows: number, samplesADay = 1): Promise<DatasetSize> {
   const { client } = store;
   if (
@@ -53,7 +56,7 @@ export async function makeFacts(store: TenantStore, rows: number, samplesADay = 
   return { lines: await count(client, sources.billing), facts: await count(client, sources.usage) };
 }
 
-/** Puts all days into the staging tables of an epoch. Partitions are attached, not copied: nothing to wait for. */
+/** Puts all days into the staging tables of an epoch. Partitions are attached rather than copied. */
 export async function stageFacts(client: ClickHouseClient, epoch: number): Promise<void> {
   for (const table of gathered) await attach(client, stagedTable(table as FactTable, epoch), sources[table]);
 }
@@ -69,7 +72,7 @@ export async function count(client: ClickHouseClient, from: string): Promise<num
   return Number(row?.n);
 }
 
-/** Waits until background merges are done, so that they neither slow a figure down nor change the size on disk. */
+/** Waits for background merges, so that they neither slow down a measurement nor change the size on disk. */
 export async function settle(client: ClickHouseClient): Promise<void> {
   const deadline = performance.now() + 120_000;
   let quiet = 0;

@@ -1,4 +1,4 @@
-/** Bytes of a chargeback row on disk, with its part in the sums: in all, in each table, and in each column of the rows. */
+/** Bytes per chargeback row on disk, including its part in the sums: in total, per table, and per column. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { sumTables } from "../src/store/sum-tables.js";
 import type { Benchmark } from "./benchmark.js";

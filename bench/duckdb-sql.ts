@@ -1,4 +1,7 @@
-/** What DuckDB is asked: the sums of the aggregation endpoint, buckets in order, at most as many, with totals over all of them. */
+/**
+ * SQL for DuckDB: the sums of the aggregation endpoint, buckets in order, the same maximum number, with totals over all
+ * of them.
+ */
 import {
   type AggregateInput,
   BUCKET_LIMIT,
@@ -6,7 +9,7 @@ import {
   groupColumns,
 } from "../src/query/chargebacks/aggregate.js";
 
-/** Tables of the same rows, by what they are sorted by: as ours, or by identity and then day. */
+/** Tables of the same rows in two orders: like ours, and by identity and then day. */
 export const layouts = { day: "by_day", identity: "by_identity" } as const;
 export type Layout = keyof typeof layouts;
 
@@ -20,7 +23,9 @@ interface DuckWay {
 const SUMS = `sum(amount) AS total, sum(amount) FILTER (cost_type = 'usage') AS usage,
   sum(amount) FILTER (cost_type = 'shared') AS shared, count(*) AS n`;
 
-/** One statement that makes all buckets; and two, as we do it: how far the first buckets reach, then those. */
+/**
+ * One statement for all buckets; and two as in the service: first the range of the first buckets, then those buckets.
+ */
 export const duckWays: readonly DuckWay[] = [
   {
     name: "one statement",
@@ -74,7 +79,7 @@ SELECT ${keys.select}, ${SUMS} FROM ${table} WHERE ${where} AND timestamp < CAST
 GROUP BY ALL ORDER BY ${keys.names} LIMIT ${BUCKET_LIMIT}`);
 }
 
-/** With all digits, which cost more to add up: not what is timed. */
+/** With all digits, which take more time to add up, so this is not what is timed. */
 export function comparableBuckets(input: AggregateInput): string {
   const { keys, where } = partsOf(input);
   const exact = (filter: string) => `coalesce(sum(amount)${filter}, 0) + coalesce(sum(residue)${filter}, 0)`;

@@ -1,7 +1,7 @@
 /**
- * DuckDB beside us, at the best we know to make of it: the same rows in native tables, text as ENUM, amounts in 64 bits, sorted as
- * ours are and by identity, with as many threads as the machine has cores; the sums asked in three ways. Each case is measured in
- * the layout and the way that is fastest for it, and its buckets are held against ours to the last digit.
+ * Benchmark of DuckDB at its best: the same rows in native tables, text as ENUM, amounts in 64 bits, sorted like ours
+ * and by identity, with as many threads as cores, and the sums in three ways. Each case is measured in its fastest
+ * layout and way, and its buckets are compared with ours to the last digit.
  */
 import { rmSync } from "node:fs";
 import { cpus } from "node:os";
@@ -13,7 +13,7 @@ import { comparableBuckets, duckWays, type Layout, layouts } from "./duckdb-sql.
 import { once } from "./measure.js";
 import { allDays } from "./organisation.js";
 
-/** How DuckDB is fastest for one aggregation. */
+/** The fastest way of DuckDB for one aggregation. */
 export interface DuckCase {
   readonly layout: Layout;
   readonly way: string;
@@ -22,7 +22,10 @@ export interface DuckCase {
 
 export interface DuckDb {
   fastest(input: AggregateInput): Promise<DuckCase>;
-  /** The first buckets with all digits, one line each: keys, total, usage, shared, rows; then the totals over all of them. */
+  /**
+   * Returns the first buckets with all digits, one per line: keys, total, usage, shared, rows; then the totals over all
+   * buckets.
+   */
   buckets(input: AggregateInput): Promise<string[]>;
   close(): Promise<void>;
 }
@@ -37,7 +40,7 @@ const texts = [
   "allocation_method",
 ];
 
-/** Rows go over as Parquet files, a few days each. */
+/** Transfers rows as Parquet files of a few days each. */
 export async function loadDuckDb(client: ClickHouseClient, folder: string): Promise<DuckDb> {
   const database = join(folder, "bench.duckdb");
   rmSync(database, { force: true });
@@ -61,7 +64,7 @@ export async function loadDuckDb(client: ClickHouseClient, folder: string): Prom
     await handOver(values, {}, `CREATE TYPE ${column}_t AS ENUM (SELECT value FROM FILE ORDER BY value)`);
   }
   const columns = texts.map((column) => `${column} ${column}_t`).join(", ");
-  // The residue below a ten-thousandth is read only where results are compared: it would cost DuckDB half as much again.
+  // The residue below a ten-thousandth is only read to compare results. It would make DuckDB slower by half.
   await connection.run(
     `CREATE TABLE ${layouts.day} (timestamp TIMESTAMP, ${columns}, amount DECIMAL(18, 4), residue DECIMAL(38, 12))`,
   );
@@ -91,7 +94,7 @@ export async function loadDuckDb(client: ClickHouseClient, folder: string): Prom
   };
 }
 
-/** Tries each layout in each way, twice, and keeps the fastest second time. */
+/** Tries each layout in each way twice, and returns the one with the fastest second time. */
 async function fastest(connection: DuckDBConnection, input: AggregateInput): Promise<DuckCase> {
   let best: { readonly ms: number; readonly found: DuckCase } | undefined;
   for (const layout of Object.keys(layouts) as Layout[]) {

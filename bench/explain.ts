@@ -1,4 +1,7 @@
-/** The explanation of a row that 10,000 identities share, beside the engine's plain read of the facts that it rests on. */
+/**
+ * Benchmark of the explanation of a row that 10,000 identities share, compared with the engine's plain read of the
+ * facts behind it.
+ */
 import { calculateDays } from "../src/allocate/calculate.js";
 import { chargebackLedger } from "../src/allocate/ledger.js";
 import { storeRuleSet } from "../src/allocate/rules.js";
@@ -24,7 +27,7 @@ const RESOURCES = 10;
 const ASKED = { resource: "lkc-3", product: "PRODUCT_00", metric: "metric_0" } as const;
 const TARGET = { at: "most", value: 50 } as const;
 
-/** Sums by identity, and what is published of them. */
+/** Reads sums by identity, and their published amounts. */
 const plainRead = `
 SELECT count(), sum(weight), sum(amount) FROM (
   SELECT identity_id, sum(micro_units) AS weight FROM usage
@@ -77,7 +80,7 @@ export async function benchExplain({ stores, folder, repeat, say }: TagBench): P
   }
 }
 
-/** A line a resource, and a fact for each hour and identity of it. */
+/** Makes one line per resource, and one fact for each of its hours and identities. */
 async function makeFacts({ client, tenantId, ecosystem }: TenantStore): Promise<void> {
   const epoch = 1;
   await claimStaging(client, epoch);

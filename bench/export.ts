@@ -1,6 +1,6 @@
 /**
- * CSV export over HTTP against the engine writing the same rows to nowhere, and what it costs in memory on both sides of the
- * service's socket.
+ * Benchmark of the CSV export over HTTP, compared with the engine writing the same rows to nowhere, and its memory on
+ * both sides of the service's socket.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { chargebackDays } from "../src/query/chargebacks/days.js";
@@ -64,12 +64,12 @@ export const benchExport: Benchmark = async ({ store, repeat, rows, enginePid, s
   ];
 };
 
-/** Gives back what earlier statements left, so that what is seen is the export's own. */
+/** Frees memory of earlier statements, so that only the export's is measured. */
 async function idleEngine(client: ClickHouseClient): Promise<void> {
   await client.command({ query: "SYSTEM JEMALLOC PURGE" });
 }
 
-/** The statements of the export, with their settings, written by the engine to a file that keeps nothing. */
+/** Runs the statements of the export, with their settings, into a file that discards its content. */
 async function engineAlone(client: ClickHouseClient): Promise<void> {
   const window = dateWindow({ start_date, end_date }, 200, new Date(`${end_date}T00:00:00Z`));
   const input = { window, filters: {}, columns: defaultExportColumns, raw: false };

@@ -1,7 +1,7 @@
 /**
- * A month's bill in FOCUS 1.2, as Parquet and as CSV, and usage of the clusters that it has: made by the engine, the same for the same size. A line
- * in fifty is of a cluster that teams share; the others carry the tag of their team. A resource stays in its account, with its team and service, and
- * has some 50 lines in the month.
+ * Makes a month's bill in FOCUS 1.2, as Parquet and as CSV, and the usage of its clusters. The engine makes it; the
+ * same size gives the same bill. One line in fifty is of a cluster that teams share; the others carry the tag of their
+ * team. A resource keeps its account, team and service, and has some 50 lines in the month.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { literal } from "../src/store/clickhouse/sql-text.js";
@@ -12,7 +12,7 @@ export const bill = {
   clusters: 20,
   linesOfResource: 50,
   skus: 200,
-  /** A line in so many is shared. */
+  /** One line in this many is shared. */
   shared: 50,
   metric: "cpu_hours",
 } as const;
@@ -29,10 +29,10 @@ const hash = (name: string) => `cityHash64(number, ${literal(name)})`;
 const isShared = `number % ${bill.shared} = 0`;
 const day = `toDateTime64({first:Date}, 3, 'UTC') + toIntervalDay(number % ${bill.days})`;
 const month = "toStartOfMonth({first:Date})";
-/** Which of the resources, of as many as the bill has room for. */
+/** The resource of a line, of as many as the bill has room for. */
 const resource = `${hash("resource")} % {resources:UInt32}`;
 const ofResource = (name: string) => `cityHash64(${resource}, ${literal(name)})`;
-/** A service has its own SKUs. */
+/** Each service has SKUs of its own. */
 const sku = `5 * (${hash("sku")} % ${bill.skus / 5}) + ${ofResource("service")} % 5`;
 const account = `toString(200000000000 + ${ofResource("account")} % 40)`;
 const service = `['AmazonEC2', 'AmazonS3', 'AmazonRDS', 'AWSLambda', 'AmazonVPC'][1 + (${sku}) % 5]`;
@@ -115,7 +115,7 @@ export interface BillFiles {
   readonly usage: string;
 }
 
-/** Names of the format as the engine has them, with types in which it reads the columns of the CSV. */
+/** Returns the table function of a file, with the engine's name of the format and the types of the CSV's columns. */
 export function billSource(format: BillFormat, file: string): string {
   if (format === "Parquet") return `file(${literal(file)}, 'Parquet')`;
   const types = {

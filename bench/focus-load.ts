@@ -1,4 +1,4 @@
-/** Ways to bring a bill's file into a table: ours with all its checks, the engine's own without any, and DuckDB's. */
+/** Ways to load a bill's file into a table: ours with all its checks, the engine's own without any, and DuckDB's. */
 import { randomUUID } from "node:crypto";
 import { createReadStream, rmSync, statSync } from "node:fs";
 import { cpus } from "node:os";
@@ -28,7 +28,7 @@ const settings = {
   today: new Date().toISOString().slice(0, 10),
 };
 
-/** As a run loads it, from the file to what is recorded of the delivery. Nothing of it stays. */
+/** Loads the file as a run does, including the record of the delivery. Nothing of it remains. */
 export async function loadAsWeDo(store: DeliveryStore, path: string): Promise<Loaded> {
   const { client, postgres, tenantName } = store;
   const source = `bench-${randomUUID()}`;
@@ -69,10 +69,10 @@ export async function loadAsWeDo(store: DeliveryStore, path: string): Promise<Lo
   return { seconds: ms / 1000, cost };
 }
 
-/** A partition that no delivery has. */
+/** A partition without a delivery. */
 const NO_DELIVERY = "9007199254740991";
 
-/** The engine reads the file by itself, as the types that it has or is told, into the table that we load into, with all its threads. */
+/** Loads the file with the engine alone, with its own or the given types, into our table and with all threads. */
 export async function loadByEngine(
   client: ClickHouseClient,
   format: BillFormat,
@@ -102,7 +102,7 @@ export async function loadByEngine(
 }
 
 export interface BillDuckDb {
-  /** Into a table of its own with all columns, as the types that it finds. */
+  /** Loads into a table of its own with all columns and detected types. */
   load(format: BillFormat, path: string): Promise<Loaded>;
   close(): void;
 }
@@ -121,7 +121,7 @@ export async function openBillDuckDb(folder: string): Promise<BillDuckDb> {
         await connection.run(`CREATE OR REPLACE TABLE bill AS SELECT * FROM ${read}(${literal(path)})`);
         await connection.run("CHECKPOINT");
       });
-      // What it takes for doubles in CSV is not exact: read again as text for the sum alone.
+      // DuckDB reads decimals in CSV as inexact doubles, so they are read again as text for the sum alone.
       const again = format === "CSV" ? `read_csv(${literal(path)}, all_varchar = true)` : "bill";
       const sum = `SELECT CAST(sum(CAST(EffectiveCost AS DECIMAL(38, 12))) AS VARCHAR) FROM ${again}`;
       const [row] = await (await connection.run(sum)).getRowsJson();

@@ -1,6 +1,6 @@
 /**
- * A bill in FOCUS from its file to published chargebacks: staging of Parquet and of CSV beside the engine and DuckDB reading the same file, and
- * allocation by tag, by cost and by usage.
+ * Benchmark of a FOCUS bill from its file to published chargebacks: staging of Parquet and CSV, compared with the
+ * engine and DuckDB reading the same file, and allocation by tag, by cost and by usage.
  */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -26,9 +26,9 @@ import { type Figure, median, watchProcess } from "./measure.js";
 const benchmark = "focus";
 
 const tenantName = "bench_focus";
-/** Above idle, whatever the size of the bill. */
+/** Target for memory above idle, for any size of the bill. */
 const MOST_STAGING_MIB = 150;
-/** Of a whole run. */
+/** Target for a whole run. */
 const MOST_SERVICE_MIB = 1024;
 
 const shared = (tier: Readonly<Record<string, unknown>>) => [
@@ -51,7 +51,7 @@ interface Setting {
   readonly say: (text: string) => void;
 }
 
-/** `rows`: lines of the bill. Adds the sizes of what was made to `sizes`. */
+/** `rows` is the number of lines of the bill. Adds the sizes of the data to `sizes`. */
 export async function benchFocus(
   { rows, repeat }: Pick<BenchArguments, "rows" | "repeat">,
   sizes: Record<string, number>,
@@ -182,7 +182,10 @@ interface AllocationTurn {
   readonly plain: number;
 }
 
-/** Whole runs in turns. Each has other rules than the one before, so it calculates all days; only the first one reads the bill. */
+/**
+ * Measures whole runs in turns. Each has other rules than the one before, so it calculates all days. Only the first one
+ * reads the bill.
+ */
 async function benchAllocations(
   { stores, folder, days, repeat, say }: Setting,
   sizes: Record<string, number>,
@@ -240,7 +243,7 @@ function allocationFigures(name: Allocation, turns: readonly AllocationTurn[]): 
   ];
 }
 
-/** Behind everything else: it lives in this process, whose memory was watched. */
+/** Runs last, because DuckDB runs in this process, whose memory was measured before. */
 async function benchDuckDb(
   { folder, bills, repeat, say }: Setting,
   { seconds, cost }: Staging,
@@ -249,20 +252,20 @@ async function benchDuckDb(
   try {
     const figures: Figure[] = [];
     for (const format of formats) {
-      const taken: number[] = [];
+      const durations: number[] = [];
       for (let turn = 0; turn < repeat; turn++) {
         say(`DuckDB, ${format}, ${turn + 1} of ${repeat}`);
         const loaded = await duck.load(format, bills.files[format]);
         if (loaded.cost !== cost) throw new Error(`DuckDB adds up ${loaded.cost}, we ${cost}`);
-        taken.push(loaded.seconds);
+        durations.push(loaded.seconds);
       }
-      const its = median(taken);
+      const duckDbSeconds = median(durations);
       figures.push({
         benchmark,
         name: `staging of ${format} / DuckDB's CREATE TABLE AS, speed`,
-        value: its / seconds[format],
+        value: duckDbSeconds / seconds[format],
         unit: "ratio",
-        note: `it takes ${its.toFixed(1)} s`,
+        note: `it takes ${duckDbSeconds.toFixed(1)} s`,
       });
     }
     return figures;

@@ -1,6 +1,7 @@
 /**
- * From the bytes of Prometheus' answers to rows in the staging tables: what gathering costs in processor time, of the service and of
- * the engine, without any upstream beside it. Compared with `JSON.parse` of the same bytes, and with the engine reading them.
+ * Benchmark of gathering, from the bytes of Prometheus' responses to rows in the staging tables: processor time of the
+ * service and the engine, without any upstream. Compared with `JSON.parse` of the same bytes, and with the engine
+ * reading them.
  */
 import { Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -24,13 +25,13 @@ const STEP_SECONDS = 3600;
 const CLUSTERS = 100;
 const PRINCIPALS_A_CLUSTER = 20;
 const METRICS = 4;
-/** As many as an answer of 8 MiB has room for. */
+/** As many as fit into a response of 8 MiB. */
 const DAYS = 5;
 const window = { start: "2026-01-01", end: addDays("2026-01-01", DAYS) };
 const clusters = Array.from({ length: CLUSTERS }, (_, index) => `lkc-${idText(index)}`);
 const metrics = Array.from({ length: METRICS }, (_, index) => `metric_${index}`);
 
-/** `whole`: bytes as a counter of deltas has them. `extrapolated`: what `increase` makes of them, with all digits of a float. */
+/** `whole`: bytes as in a counter of deltas. `extrapolated`: the result of `increase`, with all digits of a float. */
 type Values = "whole" | "extrapolated";
 
 const cases: readonly { readonly name: string; readonly values: Values; readonly gather: Gather }[] = [
@@ -47,19 +48,19 @@ export async function benchGather(
   await claimStaging(client, EPOCH);
   const figures: Figure[] = [];
   for (const { name, values, gather } of cases) {
-    const answers = new Map(metrics.map((metric, index) => [metric, answerOf(index, values)]));
+    const responses = new Map(metrics.map((metric, index) => [metric, responseOf(index, values)]));
     const turns: Turn[] = [];
-    // One turn more: the first does not count.
+    // One extra turn, because the first does not count.
     for (let turn = 0; turn <= repeat; turn++) {
       turns.push({
-        gathering: await gatheringTime(client, enginePid, answers, gather),
-        parsing: await processorTime(enginePid, () => parseAll(answers)),
-        engine: await engineTime(client, enginePid, answers),
+        gathering: await gatheringTime(client, enginePid, responses, gather),
+        parsing: await processorTime(enginePid, () => parseAll(responses)),
+        engine: await engineTime(client, enginePid, responses),
       });
     }
     sizes.series = CLUSTERS * PRINCIPALS_A_CLUSTER * METRICS;
     sizes.samples = await count(client, stagedTable("usage", EPOCH));
-    sizes[`MiB of answers, ${values}`] = mebibytes(answers);
+    sizes[`MiB of answers, ${values}`] = mebibytes(responses);
     figures.push(...figuresOf(name, turns.slice(1)));
   }
   return figures;
@@ -118,16 +119,16 @@ async function processorTime(
 }
 
 type Gather = (source: PrometheusSource, sink: StagingSink) => Promise<unknown>;
-type Answers = ReadonlyMap<string, Buffer>;
+type Responses = ReadonlyMap<string, Buffer>;
 
 async function gatheringTime(
   client: ClickHouseClient,
   enginePid: number | undefined,
-  answers: Answers,
+  responses: Responses,
   gather: Gather,
 ): Promise<Spent> {
   await client.command({ query: `TRUNCATE TABLE ${stagedTable("usage", EPOCH)} SYNC` });
-  const source = createPrometheusSource(answering(answers), pino({ level: "silent" }));
+  const source = createPrometheusSource(respondingWith(responses), pino({ level: "silent" }));
   const { signal } = new AbortController();
   const writer = createStagingWriter({ client, epoch: EPOCH, prepare: async () => undefined, signal });
   const sink = createStagingSink({ window, ecosystem: "bench", tenantId: "bench", writer });
@@ -137,12 +138,12 @@ async function gatheringTime(
   });
 }
 
-/** Answers each expression with bytes that are held. */
-function answering(answers: Answers): UpstreamClient {
+/** Returns prepared bytes for each expression. */
+function respondingWith(responses: Responses): UpstreamClient {
   return {
     request: async ({ decode, form }) => {
-      const body = answers.get(form?.query ?? "");
-      if (body === undefined) throw new Error(`no answer to ${form?.query}`);
+      const body = responses.get(form?.query ?? "");
+      if (body === undefined) throw new Error(`no response to ${form?.query}`);
       return decode(body);
     },
     shown: (text) => text,
@@ -189,21 +190,21 @@ function refuse(reason: string): void {
   throw new Error(`a sample was dropped: ${reason}`);
 }
 
-function parseAll(answers: Answers): void {
-  for (const body of answers.values()) JSON.parse(body.toString("utf8"));
+function parseAll(responses: Responses): void {
+  for (const body of responses.values()) JSON.parse(body.toString("utf8"));
 }
 
 const RAW = "bench_answers";
 
-/** Simpler than the task is: floats, no checks, and nothing is written. */
+/** A lower bound: floats, no checks, and nothing is written. */
 async function engineTime(
   client: ClickHouseClient,
   enginePid: number | undefined,
-  answers: Answers,
+  responses: Responses,
 ): Promise<Spent> {
-  await client.command({ query: `CREATE OR REPLACE TABLE ${RAW} (answer String) ENGINE = Memory` });
+  await client.command({ query: `CREATE OR REPLACE TABLE ${RAW} (response String) ENGINE = Memory` });
   return await processorTime(enginePid, async () => {
-    for (const body of answers.values()) {
+    for (const body of responses.values()) {
       const { stream } = await client.exec({
         query: `INSERT INTO ${RAW} FORMAT JSONAsString`,
         values: Readable.from([body], { objectMode: false }),
@@ -217,7 +218,7 @@ SELECT metric['kafka_id'] AS resource, metric['principal_id'] AS identity, point
 FROM (
   SELECT series.1 AS metric, arrayJoin(series.2) AS point
   FROM (
-    SELECT arrayJoin(JSONExtract(answer, 'data', 'result', 'Array(Tuple(metric Map(String, String), values Array(Tuple(UInt32, String))))')) AS series
+    SELECT arrayJoin(JSONExtract(response, 'data', 'result', 'Array(Tuple(metric Map(String, String), values Array(Tuple(UInt32, String))))')) AS series
     FROM ${RAW}
   )
 )
@@ -227,8 +228,8 @@ GROUP BY ALL
   });
 }
 
-/** Of one metric: a series for each principal of each cluster, with a sample each hour. */
-function answerOf(metric: number, values: Values): Buffer {
+/** The response for one metric: a series for each principal of each cluster, with a sample per hour. */
+function responseOf(metric: number, values: Values): Buffer {
   const first = midnightSeconds(window.start) + STEP_SECONDS;
   const points = Array.from({ length: 24 * DAYS }, (_, hour) => first + hour * STEP_SECONDS);
   const series = clusters.flatMap((kafka_id, cluster) =>
@@ -250,7 +251,7 @@ function sampleText([metric, principal, hour]: [number, number, number], values:
   return String(values === "whole" ? Math.floor(bytes) : bytes);
 }
 
-/** From 0 to 1, the same for the same number. */
+/** Returns a number from 0 to 1, the same for the same index. */
 function uniform(index: number): number {
   const mixed = Math.imul(index ^ (index >>> 15), 0x2c1b3c6d);
   return ((mixed ^ (mixed >>> 12)) >>> 0) / 2 ** 32;
@@ -264,7 +265,7 @@ function idText(index: number): string {
     .slice(0, 6);
 }
 
-function mebibytes(answers: Answers): number {
-  const bytes = [...answers.values()].reduce((sum, body) => sum + body.length, 0);
+function mebibytes(responses: Responses): number {
+  const bytes = [...responses.values()].reduce((sum, body) => sum + body.length, 0);
   return Math.round(bytes / 2 ** 20);
 }

@@ -1,16 +1,16 @@
-/** Requests to the service, without what a client library would add to the time. */
+/** A minimal client for requests to the service, which adds little time. */
 import { once as happens } from "node:events";
 import { Agent, type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 
 const agent = new Agent({ keepAlive: true });
 
-/** Reads an answer to its end and says how many bytes it had. Throws unless it is a 200. */
+/** Reads a response to its end and returns its number of bytes. Throws unless the status is 200. */
 export async function readAll(url: string, body?: unknown): Promise<number> {
   return (await readBytes(url, body)).reduce((bytes, chunk) => bytes + chunk.length, 0);
 }
 
-/** The JSON of an answer, and the milliseconds until its last byte. */
+/** Returns the JSON of a response, and the milliseconds until its last byte. */
 export async function readJson<Body>(url: string): Promise<{ readonly body: Body; readonly ms: number }> {
   const started = performance.now();
   const bytes = await readBytes(url);
@@ -27,7 +27,7 @@ async function readBytes(url: string, body?: unknown): Promise<Buffer[]> {
   });
   sent.end(text);
   const [response]: IncomingMessage[] = (await happens(sent, "response")) as IncomingMessage[];
-  if (response === undefined) throw new Error("no answer");
+  if (response === undefined) throw new Error("no response");
   const chunks: Buffer[] = [];
   for await (const chunk of response as AsyncIterable<Buffer>) chunks.push(chunk);
   if (response.statusCode !== 200)
@@ -35,7 +35,10 @@ async function readBytes(url: string, body?: unknown): Promise<Buffer[]> {
   return chunks;
 }
 
-/** A long answer that is thrown away as it comes: one buffer, no parsing, since a client costs the cores that the service is measured on. */
+/**
+ * Reads and discards a long response. Uses one buffer and no parsing, because the client shares the cores with the
+ * measured service.
+ */
 export async function drain(url: string, body: unknown): Promise<number> {
   const { hostname, port, pathname, search } = new URL(url);
   const text = JSON.stringify(body);
@@ -66,6 +69,6 @@ export async function drain(url: string, body: unknown): Promise<number> {
   socket.write(`${head.join("\r\n")}\r\n\r\n${text}`);
   await happens(socket, "close");
   if (!start.startsWith("HTTP/1.1 200 ")) throw new Error(`${url}: ${start}`);
-  if (end !== "0\r\n\r\n") throw new Error(`${url}: the answer broke off after ${bytes} bytes`);
+  if (end !== "0\r\n\r\n") throw new Error(`${url}: the response was cut off after ${bytes} bytes`);
   return bytes;
 }

@@ -1,6 +1,6 @@
 /**
- * The HTTP API under load: reads by 1, 8 and 64 clients at once, on a service that does nothing else and on one that runs
- * another tenant's pipeline; and what aggregations without pause do to `/health`.
+ * Benchmark of the HTTP API under load: reads by 1, 8 and 64 clients at once, on an otherwise idle service and on one
+ * that runs another tenant's pipeline; and the effect of continuous aggregations on `/health`.
  */
 import { commonIdentity } from "./aggregate.js";
 import type { Bench, Benchmark } from "./benchmark.js";
@@ -12,9 +12,9 @@ import { startServiceWithRun } from "./service-with-run.js";
 
 const CONNECTIONS = [1, 8, 64] as const;
 
-/** Many slow clients, so that a late answer does not keep the next request from being sent. */
+/** Many slow clients, so that a late response does not delay the next request. */
 const HEALTH_CHECKS = { connections: 10, rate: 10 } as const;
-/** As many as one of several tenants may have running, and one that waits. */
+/** The number that one of several tenants may run at once, plus one that waits. */
 const AGGREGATING = 4;
 
 const window = `start_date=${allDays[0]}&end_date=${allDays.at(-1)}`;
@@ -40,7 +40,7 @@ export const benchHttp: Benchmark = async (bench) => {
     say("http: /health");
     await putLoad(health, { ...HEALTH_CHECKS, seconds: 1 });
     const idle = await putLoad(health, { ...HEALTH_CHECKS, seconds });
-    // By columns that no table of sums has: each reads all rows.
+    // Grouped by columns that no table of sums has, so each request reads all rows.
     const all = `${base}/chargebacks/aggregate?${window}&group_by=identity_id&group_by=product_type&group_by=cost_type`;
     const [aggregating, busy] = await Promise.all([
       putLoad(all, { connections: AGGREGATING, seconds: seconds + 2 }),
@@ -66,7 +66,7 @@ export const benchHttp: Benchmark = async (bench) => {
   }
 };
 
-/** One answer, whatever it is: it fills the caches. */
+/** Sends one request to fill the caches. */
 async function warmUp(url: string): Promise<void> {
   await (await fetch(url)).arrayBuffer();
 }
@@ -82,8 +82,8 @@ async function readsOf({ store }: Bench, base: string): Promise<{ name: string; 
     end_date: day,
     identity_id,
   });
-  const answer = await fetch(`${base}/tags`);
-  const { items } = (await answer.json()) as { items: { dimension_id: number }[] };
+  const response = await fetch(`${base}/tags`);
+  const { items } = (await response.json()) as { items: { dimension_id: number }[] };
   return [
     { name: "list, page 1, kept", url: `${base}/chargebacks?${window}` },
     { name: "one dimension", url: `${base}/chargebacks/${items[0]?.dimension_id}` },
@@ -94,34 +94,34 @@ async function readsOf({ store }: Bench, base: string): Promise<{ name: string; 
 
 const clients = (count: number) => (count === 1 ? "1 connection" : `${count} connections`);
 
-/** The median, the rest beside it; NaN when nothing was answered in time. */
-function figureOf(name: string, { taken, perSecond, others, broken }: Load): Figure {
-  const p95 = percentile(taken, 0.95);
-  const p99 = percentile(taken, 0.99);
+/** Returns the median, with the other values in the note; NaN if there were no responses in time. */
+function figureOf(name: string, { durations, perSecond, others, broken }: Load): Figure {
+  const p95 = percentile(durations, 0.95);
+  const p99 = percentile(durations, 0.99);
   const note = [
     `p95 ${ms(p95)}, p99 ${ms(p99)}; ${perSecond.toFixed(perSecond < 10 ? 1 : 0)} requests/s`,
     ...Object.entries(others).map(([status, times]) => `${status} ${times} times`),
     ...(broken > 0 ? [`${broken} broken off`] : []),
   ].join("; ");
   const details = { p95, p99, requests_per_second: perSecond, not_2xx: sum(others), broken };
-  return { benchmark: "http", name, value: percentile(taken, 0.5), unit: "ms", note, details };
+  return { benchmark: "http", name, value: percentile(durations, 0.5), unit: "ms", note, details };
 }
 
 function healthFigures(idle: Load, busy: Load, aggregating: Load): Figure[] {
   const figure = (name: string, load: Load): Figure => {
-    const [p99, max] = [percentile(load.taken, 0.99), percentile(load.taken, 1)];
-    const note = `p99 ${ms(p99)}, max ${ms(max)}; ${load.taken.length} answers`;
+    const [p99, max] = [percentile(load.durations, 0.99), percentile(load.durations, 1)];
+    const note = `p99 ${ms(p99)}, max ${ms(max)}; ${load.durations.length} answers`;
     const details = { p99, max, not_2xx: sum(load.others), broken: load.broken };
-    return { benchmark: "http", name, value: percentile(load.taken, 0.5), unit: "ms", note, details };
+    return { benchmark: "http", name, value: percentile(load.durations, 0.5), unit: "ms", note, details };
   };
   const ratio = (name: string, part: number): Figure => ({
     benchmark: "http",
     name: `/health, aggregating / idle, ${name}`,
-    value: percentile(busy.taken, part) / percentile(idle.taken, part),
+    value: percentile(busy.durations, part) / percentile(idle.durations, part),
     unit: "ratio",
   });
   const during = figure("/health while aggregating all rows", busy);
-  const aggregated = `${AGGREGATING} aggregations at once, ${aggregating.taken.length} answered`;
+  const aggregated = `${AGGREGATING} aggregations at once, ${aggregating.durations.length} answered`;
   return [
     figure("/health, idle", idle),
     { ...during, note: `${during.note}; ${aggregated}` },

@@ -1,6 +1,6 @@
 /**
- * Pages of the chargeback list: the second by its number and by cursor, one nine tenths deep, with and without a filter, and many by cursor. The service keeps its last answers, so
- * each is asked for once.
+ * Benchmark of the chargeback list: the second page by number and by cursor, one nine tenths deep, with and without a
+ * filter, and many by cursor. The service caches responses, so each page is requested once.
  */
 import { readRows } from "../src/store/clickhouse/statement.js";
 import { addDays } from "../src/time/days.js";
@@ -28,26 +28,29 @@ export const benchList: Benchmark = async ({ store, repeat, rows, service }) => 
   const { url } = await service();
   const identity_id = await commonIdentity(store.client);
   const filtered = await count(store.client, `chargebacks WHERE identity_id = '${identity_id}'`);
-  const pathOf = (asked: Readonly<Record<string, string | number>>) => {
-    const query = Object.entries({ end_date: allDays.at(-1) ?? "", page_size: PAGE_SIZE, ...asked });
+  const pathOf = (params: Readonly<Record<string, string | number>>) => {
+    const query = Object.entries({ end_date: allDays.at(-1) ?? "", page_size: PAGE_SIZE, ...params });
     const text = new URLSearchParams(query.map(([name, value]): [string, string] => [name, String(value)]));
     return `${url}/api/v1/tenants/${store.tenantName}/chargebacks?${text}`;
   };
-  /** Milliseconds of the page behind one, by its number or at the cursor. Of days from an earlier one on each time: the same rows, and another question. */
+  /**
+   * Returns the milliseconds of the next page, by number or by cursor. Each request starts on an earlier day without
+   * rows, so the rows are the same and no cache applies.
+   */
   const measure = async ({ filter, behind, by }: Case) => {
-    const taken: number[] = [];
+    const durations: number[] = [];
     for (let turn = 0; turn <= repeat; turn++) {
-      const asked = { ...filter, start_date: addDays(allDays[0] ?? "", -turn) };
-      // Counts the rows, as for whoever reads page by page.
-      const { body } = await readJson<{ next_cursor: string }>(pathOf({ ...asked, page: behind }));
+      const params = { ...filter, start_date: addDays(allDays[0] ?? "", -turn) };
+      // Counts the rows, as for a client that reads page by page.
+      const { body } = await readJson<{ next_cursor: string }>(pathOf({ ...params, page: behind }));
       const next = by === "cursor" ? { cursor: body.next_cursor } : { page: behind + 1 };
-      taken.push((await readJson(pathOf({ ...asked, ...next }))).ms);
+      durations.push((await readJson(pathOf({ ...params, ...next }))).ms);
     }
-    return median(taken.slice(1));
+    return median(durations.slice(1));
   };
-  /** From the second page on, in milliseconds a page: of the pages that are read together, some take no time. */
+  /** Milliseconds per page from the second page on. Pages that were prefetched take no time. */
   const walked = async () => {
-    const taken: number[] = [];
+    const durations: number[] = [];
     for (let turn = 0; turn <= repeat; turn++) {
       const start_date = addDays(allDays[0] ?? "", -turn - 1000);
       let { body } = await readJson<{ next_cursor: string }>(pathOf({ start_date }));
@@ -56,9 +59,9 @@ export const benchList: Benchmark = async ({ store, repeat, rows, service }) => 
         ({ body } = await readJson<{ next_cursor: string }>(
           pathOf({ start_date, cursor: body.next_cursor }),
         ));
-      taken.push((performance.now() - began) / WALKED);
+      durations.push((performance.now() - began) / WALKED);
     }
-    return median(taken.slice(1));
+    return median(durations.slice(1));
   };
   const one = { identity_id };
   const cases: Case[] = [

@@ -1,4 +1,4 @@
-/** What the figures were measured on. */
+/** Describes the machine of a measurement. */
 import { cpus, loadavg, totalmem } from "node:os";
 import type { ClickHouseClient } from "@clickhouse/client";
 
@@ -8,24 +8,27 @@ export interface Machine {
   readonly memory_gib: number;
   readonly node: string;
   readonly engine: string;
-  /** Of the last minute, when the benchmarks began: above the number of cores, times mean little. */
+  /** Load of the last minute at the start of the benchmarks. Above the number of cores, times mean little. */
   readonly load: number;
-  /** Of one core in a fixed loop, just before: the same machine has run everything at a quarter of its speed for hours. */
+  /**
+   * Speed of one core in a fixed loop just before the benchmarks. The same machine has run at a quarter of its speed
+   * for hours.
+   */
   readonly additions_per_second?: number;
 }
 
 const ADDITIONS = 200_000_000;
 
-/** The best of three, so that what else runs counts less. */
+/** The best of three, to reduce the effect of other processes. */
 function additionsPerSecond(): number {
-  const taken = [1, 2, 3].map(() => {
+  const durations = [1, 2, 3].map(() => {
     const started = performance.now();
     let sum = 0;
     for (let each = 0; each < ADDITIONS; each++) sum += each % 7;
     if (sum === 0) throw new Error("nothing was added");
     return performance.now() - started;
   });
-  return Math.round(ADDITIONS / (Math.min(...taken) / 1000));
+  return Math.round(ADDITIONS / (Math.min(...durations) / 1000));
 }
 
 export async function describeMachine(client: ClickHouseClient): Promise<Machine> {

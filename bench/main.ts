@@ -1,4 +1,7 @@
-/** `npm run bench`: makes the data, runs the benchmarks that were asked for, prints a table and writes JSON. Nothing here fails for being slow. */
+/**
+ * `npm run bench`: makes the data, runs the requested benchmarks, prints a table and writes JSON. Slow results never
+ * fail it.
+ */
 import { writeFileSync } from "node:fs";
 import { dayOf } from "../src/time/days.js";
 import { benchAggregate } from "./aggregate.js";
@@ -26,10 +29,10 @@ import { type BenchStores, openBenchStores, tenantName } from "./stores.js";
 import { benchTags, taggedTenant } from "./tags.js";
 import { benchTenants } from "./tenants.js";
 
-/** Allocation is measured on at most so many rows: 1 M lines × 20 M usage facts. */
+/** The most rows on which allocation is measured: 1 M lines × 20 M usage facts. */
 const MOST_ALLOCATED = 20_000_000;
 
-/** Facts of a metric that the mix has for each identity and day, as a metric gathered every six hours. */
+/** Usage facts per metric, identity and day in the mix, like a metric that is gathered every six hours. */
 const MIXED_SAMPLES_A_DAY = 4;
 const mixedTenant = (rows: number) => `bench_mix_${rows}`;
 

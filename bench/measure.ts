@@ -1,4 +1,4 @@
-/** Times, medians and memory: how a figure comes about. */
+/** Measures times, medians and memory. */
 import { readFileSync } from "node:fs";
 
 /** One figure of the report. */
@@ -20,10 +20,10 @@ export interface Figure {
     | "parts"
     | "KiB"
     | "runs";
-  /** What it should be; a figure that misses it is marked, never failed. */
+  /** The target. A figure that misses it is marked but never fails. */
   readonly target?: { readonly at: "least" | "most"; readonly value: number };
   readonly note?: string;
-  /** Values that belong to it, for machines; people read them in the note. */
+  /** Further values for machines. The note has them for people. */
   readonly details?: Readonly<Record<string, number>>;
 }
 
@@ -34,19 +34,19 @@ export function median(values: readonly number[]): number {
   return sorted.length % 2 === 1 ? upper : ((sorted[middle - 1] ?? Number.NaN) + upper) / 2;
 }
 
-/** Milliseconds of each of `times` runs, after one that does not count: it fills the caches. */
+/** Returns the milliseconds of each of `times` runs, after a first one that fills the caches and does not count. */
 async function timed(times: number, run: () => Promise<unknown>): Promise<number[]> {
   await run();
-  const taken: number[] = [];
-  for (let turn = 0; turn < times; turn++) taken.push(await once(run));
-  return taken;
+  const durations: number[] = [];
+  for (let turn = 0; turn < times; turn++) durations.push(await once(run));
+  return durations;
 }
 
 export async function medianMs(times: number, run: () => Promise<unknown>): Promise<number> {
   return median(await timed(times, run));
 }
 
-/** Two ways of the same thing in turns, so that what else the machine does hits both alike. */
+/** Measures two alternatives in turns, so that other load affects both alike. */
 export async function medianPairMs(
   times: number,
   one: () => Promise<unknown>,
@@ -54,12 +54,12 @@ export async function medianPairMs(
 ): Promise<[number, number]> {
   await one();
   await other();
-  const taken: [number[], number[]] = [[], []];
+  const durations: [number[], number[]] = [[], []];
   for (let turn = 0; turn < times; turn++) {
-    taken[0].push(await once(one));
-    taken[1].push(await once(other));
+    durations[0].push(await once(one));
+    durations[1].push(await once(other));
   }
-  return [median(taken[0]), median(taken[1])];
+  return [median(durations[0]), median(durations[1])];
 }
 
 export async function once(run: () => Promise<unknown>): Promise<number> {
@@ -71,15 +71,15 @@ export async function once(run: () => Promise<unknown>): Promise<number> {
 const SAMPLE_MS = 20;
 
 export interface ProcessWatch {
-  /** Resident set when watching began, and at its highest since, in MiB. */
+  /** Resident set at the start and its peak since, in MiB. */
   readonly idle: number;
   peak(): number;
-  /** Seconds of processor time used since watching began: hardly changes with what else the machine does. */
+  /** Seconds of processor time since the start. Other load hardly changes it. */
   cpuSeconds(): number;
   stop(): void;
 }
 
-/** Watches a process. Linux only; NaN where there is no /proc. */
+/** Measures a process. Linux only; NaN without /proc. */
 export function watchProcess(pid: number | undefined): ProcessWatch {
   const idle = residentMiB(pid);
   const before = processorSeconds(pid);
@@ -95,7 +95,10 @@ export function watchProcess(pid: number | undefined): ProcessWatch {
   };
 }
 
-/** Without files that are mapped into memory, as the engine maps a bill that it reads: their pages are the system's to take back. */
+/**
+ * Excludes files that are mapped into memory, such as a bill that the engine reads: the system can take their pages
+ * back.
+ */
 export function residentMiB(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN;
   try {
@@ -107,10 +110,12 @@ export function residentMiB(pid: number | undefined): number {
   }
 }
 
-/** A server's memory is looked at less often: to add up that of all its processes takes 10 ms, which would be counted as work. */
+/** A server's memory is sampled less often: adding up all its processes takes 10 ms, which would count as work. */
 const SERVER_SAMPLE_MS = 2_000;
 
-/** Watches the processes of the server that a process belongs to, memory that they share counted once. Peak in MiB; Linux only. */
+/**
+ * Measures all processes of the server that a process belongs to, counting shared memory once. Peak in MiB; Linux only.
+ */
 export function watchServer(anyPid: number | undefined): Pick<ProcessWatch, "peak" | "stop"> {
   const server = anyPid === undefined ? undefined : parentOf(anyPid);
   let peak = familyMiB(server);
@@ -120,7 +125,10 @@ export function watchServer(anyPid: number | undefined): Pick<ProcessWatch, "pea
   return { peak: () => Math.max(peak, familyMiB(server)), stop: () => clearInterval(timer) };
 }
 
-/** Of a process and its children, memory that they share counted once; or the memory that they share alone. NaN where it is not there. */
+/**
+ * Returns the memory of a process and its children, counting shared memory once, or only the shared memory. NaN if the
+ * process does not exist.
+ */
 export function familyMiB(server: number | undefined, kind: "Pss" | "Pss_Shmem" = "Pss"): number {
   if (server === undefined) return Number.NaN;
   try {
@@ -152,7 +160,7 @@ function parentOf(pid: number): number | undefined {
   }
 }
 
-/** Fields of a process's state, from the third on: a name before them may hold anything. */
+/** Returns the fields of a process's state from the third on. The name before them may contain anything. */
 function statFields(pid: number): string[] {
   return readFileSync(`/proc/${pid}/stat`, "utf8").split(") ").at(-1)?.split(" ") ?? [];
 }

@@ -1,9 +1,10 @@
 /**
- * The organisation that the benchmarks bill, in the shape that users have: 200 days of daily lines, 2,000 resources (fewer below a million
- * rows), 5,000 identities, 25 product types. Each resource has one to four product types and a pool of identities of its own. Pools are
- * skewed (the largest is 130 times the median's size for 1 %, the smallest one identity), identities are skewed (some are in
- * many pools), weights and costs have heavy tails, and a tenth of a pool is idle on any day. So nearly all rows of a day are
- * different dimensions. Everything is a hash of its numbers: the same size gives the same data, and no row passes through JavaScript.
+ * The organisation of the benchmarks, in the shape of real users: 200 days of daily lines, 2,000 resources (fewer below
+ * a million rows), 5,000 identities, 25 product types. Each resource has one to four product types and a pool of
+ * identities of its own. Pools are skewed (the largest is 130 times the median's size for 1 %, the smallest one
+ * identity), identities are skewed (some are in many pools), weights and costs have heavy tails, and a tenth of a pool
+ * is idle on any day. So nearly all rows of a day are different dimensions. Everything is a hash of its numbers: the
+ * same size gives the same data, and no row passes through JavaScript.
  */
 import type { Statement } from "../src/store/clickhouse/statement.js";
 import { addDays } from "../src/time/days.js";
@@ -14,7 +15,7 @@ export const organisation = {
   identities: 5_000,
   productTypes: 25,
   metrics: 5,
-  /** Product types from here on have no usage metric: divided evenly among the resource's identities. */
+  /** Product types from this number on have no usage metric and are divided evenly among the resource's identities. */
   firstEvenProductType: 23,
   firstDay: "2026-01-01",
 } as const;
@@ -30,26 +31,29 @@ export const allDays: readonly string[] = Array.from({ length: organisation.days
   dayOf(index),
 );
 
-/** From 0 to 1, both excluded. */
+/** A uniform number between 0 and 1, both excluded. */
 const uniform = (...parts: string[]) =>
   `((bitShiftRight(cityHash64(${parts.join(", ")}), 11) + 0.5) / 9007199254740992)`;
 
-/** Standard normal, by Box and Muller. */
+/** A standard normal number, by Box and Muller. */
 const normal = (name: string, ...parts: string[]) =>
   `(sqrt(-2 * log(${uniform(`'${name} 1'`, ...parts)})) * cos(2 * pi() * ${uniform(`'${name} 2'`, ...parts)}))`;
 
 const PRODUCTS = `arrayJoin(arrayMap(j -> (first_product + j) % ${organisation.productTypes}, range(products))) AS product`;
 
-/** Products of a resource, on average. */
+/** Average number of products of a resource. */
 const PRODUCTS_EACH = 2.5;
 
-/** All of them, unless their lines alone were more than `rows`. */
+/** Returns all resources, or fewer if their lines alone were more than `rows`. */
 function resourcesOf(rows: number): number {
   const { resources, days } = organisation;
   return Math.max(1, Math.min(resources, Math.round(rows / (PRODUCTS_EACH * days))));
 }
 
-/** Resources and their pools. `rows` fixes the mean size of a pool: one line a product and day gives one row an active member. */
+/**
+ * Makes resources and their pools. `rows` determines the mean size of a pool: one line per product and day gives one
+ * row per active member.
+ */
 export function organisationTables(rows: number): Statement[] {
   const { identities, days, productTypes } = organisation;
   const resources = resourcesOf(rows);
@@ -69,7 +73,8 @@ FROM numbers(${resources})`,
       params: { largest },
     },
     {
-      // Members are drawn without replacement, popular identities first: the smallest of exponential keys divided by popularity.
+      // Members are drawn without replacement, popular identities first: the smallest of exponential keys divided by
+      // popularity.
       query: `
 CREATE OR REPLACE TABLE bench_pools ENGINE = MergeTree ORDER BY (resource_id, identity_id) AS
 SELECT resource, resource_id, identity, concat('sa-', lower(substring(hex(cityHash64('identity', identity)), 1, 6))) AS identity_id,
@@ -95,8 +100,8 @@ export interface FactTables {
 }
 
 /**
- * The facts of days `[from, to)`, in the tables that gathering would have filled. `samplesADay`: so many usage facts of each metric,
- * resource and identity, spread over the day.
+ * Makes the facts of days `[from, to)` in the tables that gathering would have filled. `samplesADay` is the number of
+ * usage facts per metric, resource and identity, spread over the day.
  */
 export function organisationFacts(tables: FactTables, samplesADay: number): string[] {
   const day = `toDate('${organisation.firstDay}') + d.number`;

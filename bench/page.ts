@@ -1,4 +1,7 @@
-/** `npm run bench:page`: puts the committed results into the tables of bench/README.md, which nobody writes by hand. */
+/**
+ * `npm run bench:page`: writes the committed results into the tables of bench/README.md, which are never edited by
+ * hand.
+ */
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -8,7 +11,7 @@ import { type Report, reportTable } from "./report.js";
 const folder = join(projectRoot(), "bench");
 const file = join(folder, "README.md");
 
-/** What stands between `<!-- results/NAME.json -->` and `<!-- end -->` is the table of that report. */
+/** Matches the table of a report, between `<!-- results/NAME.json -->` and `<!-- end -->`. */
 const TABLE = /(<!-- (results\/[\w-]+\.json) -->\n).*?(<!-- end -->)/gs;
 
 export function readReport(name: string): Report {
@@ -17,7 +20,6 @@ export function readReport(name: string): Report {
   ) as Report;
 }
 
-/** The reports that the page shows. */
 export function reportsOf(page: string): string[] {
   return [...page.matchAll(TABLE)].flatMap(([, , name]) => name ?? []);
 }

@@ -1,9 +1,9 @@
-/** Figures as a table for people and as JSON for machines. */
+/** Formats figures as a table for people and as JSON for machines. */
 import type { Machine } from "./machine.js";
 import type { Figure } from "./measure.js";
 
 export interface Report {
-  /** What was typed after `npm run bench --`. */
+  /** The arguments after `npm run bench --`. */
   readonly command: string;
   /** UTC day. */
   readonly measured_on: string;
@@ -23,7 +23,7 @@ export function reportJson(report: Report): string {
   return `${JSON.stringify({ ...report, figures }, null, 2)}\n`;
 }
 
-/** A Markdown table: reads well in a terminal, and goes into the documentation as it is. */
+/** Formats a Markdown table, which is readable in a terminal and in the documentation. */
 export function reportTable({ command, measured_on, machine, figures, sizes, repeat }: Report): string {
   const head = [
     `npm run bench -- ${command}`,
@@ -60,7 +60,7 @@ export function reportTable({ command, measured_on, machine, figures, sizes, rep
   ].join("\n");
 }
 
-/** Reports of before do not have it. */
+/** Older reports do not have the speed. */
 function speedOf({ additions_per_second }: Machine): string {
   if (additions_per_second === undefined) return "";
   return `, ${Math.round(additions_per_second / 1e6)} M additions/s`;

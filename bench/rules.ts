@@ -1,4 +1,4 @@
-/** How the benchmarks' product types are allocated, as ecosystems declare it. */
+/** Rules of the benchmarks' product types, as ecosystems declare them. */
 import { buildRuleSet, type RuleSet } from "../src/allocate/rules.js";
 import type { RuleComponent, RuleTier } from "../src/config/allocation-rule.js";
 import { organisation } from "./organisation.js";
@@ -17,7 +17,7 @@ const measured = (...metrics: readonly number[]): RuleTier => ({
 });
 const whole = (...tiers: readonly RuleTier[]): RuleComponent[] => [{ ratio: "1", tiers }];
 
-/** The easiest case: one metric, one component; evenly where there is no metric. */
+/** The simplest rules: one metric and one component, or evenly if there is no metric. */
 export const plainRules = rules((product) =>
   product < organisation.firstEvenProductType
     ? whole(measured(product), evenly, nobody)
@@ -25,8 +25,8 @@ export const plainRules = rules((product) =>
 );
 
 /**
- * What real bills ask for, a fifth of the product types each: one metric, two metrics together, a part by usage and the rest evenly,
- * the owner, evenly.
+ * Rules as for real bills, each for a fifth of the product types: one metric, two metrics together, a part by usage and
+ * the rest evenly, the owner, evenly.
  */
 export const mixedRules = rules((product) => {
   const kinds: readonly (() => RuleComponent[])[] = [

@@ -1,6 +1,7 @@
 /**
- * `chargehouse serve` on stores that another process has open: an embedded engine listens on a socket of its owner's, which no
- * configuration names. In: the configuration's file, the mode; in the environment, where the engine is.
+ * `chargehouse serve` on stores that another process has open. An embedded engine listens on a socket of its owner,
+ * which no configuration names. Arguments: the path of the configuration and the mode; the environment has the address
+ * of the engine.
  */
 import { pino } from "pino";
 import { roomForBuffers } from "../src/cli/heap.js";
@@ -15,8 +16,8 @@ import { createPublishLock } from "../src/store/publish-lock.js";
 import { createTenantStores } from "../src/store/tenant-stores.js";
 
 roomForBuffers();
-const [, , file = "", asked] = process.argv;
-const mode = modes.find((each) => each === asked);
+const [, , file = "", modeArgument] = process.argv;
+const mode = modes.find((each) => each === modeArgument);
 const endpoint: Endpoint = JSON.parse(process.env.BENCH_ENGINE ?? "null");
 const ending = new AbortController();
 process.once("SIGTERM", () => ending.abort());
@@ -25,7 +26,7 @@ const logger = pino({ level: "warn" }, pino.destination(2));
 
 const read = await readConfig(file, { env: {}, ecosystems });
 if (mode === undefined || !read.ok || read.config.postgres.kind !== "server")
-  throw new Error(`not what the benchmark writes: ${file}, ${asked}`);
+  throw new Error(`not what the benchmark writes: ${file}, ${modeArgument}`);
 const { config } = read;
 const postgres = openPostgres(
   { connectionString: read.config.postgres.connection_string },

@@ -1,6 +1,6 @@
 /**
- * A service that serves one tenant while it runs the pipeline of another, in one process and on one engine. The other is a
- * simulated Confluent Cloud organisation, new each time, so that there is a lot to gather and to allocate.
+ * A service that serves one tenant while it runs another tenant's pipeline, in one process and on one engine. The other
+ * tenant is a simulated Confluent Cloud organisation, new each time, so that there is a lot to gather and to allocate.
  */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,17 +12,17 @@ import { startUpstream } from "./backfill-upstream.js";
 import type { Bench } from "./benchmark.js";
 import { type Service, startService } from "./service.js";
 
-/** Far longer than it is measured. */
+/** Large enough that the run takes far longer than the measurement. */
 const RUN = { lines: 2_500, identities: 1_000, days: 300 } as const;
 
 export interface ServiceWithRun extends Service {
-  /** Begins the run. */
+  /** Starts the run. */
   run(): Promise<void>;
-  /** Whether the run is under way now. */
+  /** True while the run is in progress. */
   isRunning(): Promise<boolean>;
 }
 
-/** With the limits on reads that users have when they set none. */
+/** Uses the default limits on reads. */
 export async function startServiceWithRun({ stores, store, folder: data }: Bench): Promise<ServiceWithRun> {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-bench-http-"));
   const gathered = `bench_gathered_${Date.now()}`;
@@ -31,7 +31,7 @@ export async function startServiceWithRun({ stores, store, folder: data }: Bench
     for (const each of undo.splice(0).reverse()) await each();
   };
   try {
-    // Who holds a tenant's lease keeps the service from running it: the measured one has data that no upstream knows.
+    // Hold the lease of the measured tenant, so that the service does not run it: no upstream has its data.
     const hold = async (tenantName: string, tenantId: string, ecosystem: string) => {
       await runStatement(stores.postgres, registerTenant({ tenantName, tenantId, ecosystem }));
       const lease = await acquireLease(stores.postgres, tenantName, "bench");
@@ -43,7 +43,7 @@ export async function startServiceWithRun({ stores, store, folder: data }: Bench
     const upstream = await startUpstream(folder, RUN);
     undo.push(() => upstream.stop());
     const { tenant_id, ecosystem } = upstream.tenant;
-    const held = await hold(gathered, String(tenant_id), String(ecosystem));
+    const lease = await hold(gathered, String(tenant_id), String(ecosystem));
     undo.push(() => store.client.command({ query: `DROP DATABASE IF EXISTS ${gathered} SYNC` }));
     const service = await startService(stores, store, data, {
       api: {},
@@ -57,10 +57,10 @@ export async function startServiceWithRun({ stores, store, folder: data }: Bench
       ...service,
       stop,
       async run() {
-        await held.release();
-        const answer = await fetch(`${pipeline}/run`, { method: "POST" });
-        if (answer.status !== 202) throw new Error(`no run: ${answer.status} ${await answer.text()}`);
-        address = `${pipeline}/runs/${((await answer.json()) as { run_id: string }).run_id}`;
+        await lease.release();
+        const response = await fetch(`${pipeline}/run`, { method: "POST" });
+        if (response.status !== 202) throw new Error(`no run: ${response.status} ${await response.text()}`);
+        address = `${pipeline}/runs/${((await response.json()) as { run_id: string }).run_id}`;
       },
       async isRunning() {
         const { status } = (await (await fetch(address)).json()) as { status?: string };

@@ -1,4 +1,7 @@
-/** The HTTP service as users run it, in a process of its own, so that its memory is its own. It reads the stores that the benchmark has open. */
+/**
+ * Starts the HTTP service in a process of its own, so that its memory can be measured. It reads the stores that the
+ * benchmark has open.
+ */
 import { spawn } from "node:child_process";
 import { once as happens } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -26,13 +29,15 @@ export interface ServiceOptions {
   /** Section `api` of its configuration, without the port. */
   readonly api: Readonly<Record<string, unknown>>;
   readonly mode: "api" | "both";
-  /** More tenants, by the name that their database has as well: sections of its configuration, without `storage`. */
+  /**
+   * More tenants by name, which is also the name of their database: sections of the configuration without `storage`.
+   */
   readonly others: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
 }
 
 const usual: ServiceOptions = { api: { request_timeout_seconds: 300 }, mode: "api", others: {} };
 
-/** `folder`: that of the open stores. In mode `both` it runs its tenants once by itself. */
+/** `folder` is that of the open stores. In mode `both`, the service runs its tenants once. */
 export async function startService(
   stores: OpenedStores,
   store: TenantStore,
@@ -65,12 +70,12 @@ tenants:${tenantYaml(store.tenantName, storageOf(store.database))}${more.join(""
   return await spawnService(args, port, { BENCH_ENGINE: JSON.stringify(engine) });
 }
 
-/** So many requests of a kind are sent before one is measured: their code is compiled by then. */
+/** Number of requests of a kind before one is measured, so that their code is compiled. */
 export const WARM_UP = 20;
 
 /**
- * Asks for a page, for the one behind it and for an aggregate, a few times, of days that no benchmark asks for. A service that has just been started is slower
- * than it is from its first minute on: by 8 ms for a page by cursor.
+ * Requests a page, the next one and an aggregate, a few times, of days that no benchmark uses. A service that has just
+ * started is slower than after its first minute: by 8 ms for a page by cursor.
  */
 export async function warmUp({ url }: Service, tenantName: string): Promise<void> {
   const path = `${url}/api/v1/tenants/${tenantName}/chargebacks`;
@@ -82,7 +87,7 @@ export async function warmUp({ url }: Service, tenantName: string): Promise<void
   }
 }
 
-/** Starts Node.js with these arguments and waits until it answers. */
+/** Starts Node.js with these arguments and waits until the service responds. */
 export async function spawnService(
   args: readonly string[],
   port: number,
@@ -90,9 +95,9 @@ export async function spawnService(
 ): Promise<Service> {
   const env = { ...process.env, ...environment };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "pipe"] });
-  let said = "";
+  let output = "";
   child.stderr.on("data", (data: Buffer) => {
-    said = (said + data.toString()).slice(-2000);
+    output = (output + data.toString()).slice(-2000);
   });
   const url = `http://127.0.0.1:${port}`;
   const stop = async () => {
@@ -103,8 +108,8 @@ export async function spawnService(
   };
   try {
     await until(async () => {
-      if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}: ${said}`);
-      return await answers(`${url}/health`);
+      if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}: ${output}`);
+      return await responds(`${url}/health`);
     }, 60_000);
   } catch (error) {
     await stop();
@@ -113,7 +118,7 @@ export async function spawnService(
   return { url, pid: child.pid, stop };
 }
 
-/** Asks until the answer is yes. */
+/** Repeats `ask` until it returns true. */
 export async function until(ask: () => Promise<boolean>, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await ask())) {
@@ -122,7 +127,7 @@ export async function until(ask: () => Promise<boolean>, withinMs: number): Prom
   }
 }
 
-async function answers(url: string): Promise<boolean> {
+async function responds(url: string): Promise<boolean> {
   try {
     return (await fetch(url)).ok;
   } catch {

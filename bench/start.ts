@@ -1,4 +1,7 @@
-/** From the command line to answers: the first start, which makes the stores, and a start on what is there. */
+/**
+ * Benchmark of the time from the command line to the first response: the first start, which makes the stores, and a
+ * start with existing stores.
+ */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -55,8 +58,8 @@ async function startOnce(folder: string): Promise<Start> {
   try {
     const health = performance.now() - started;
     await until(async () => {
-      const answer = (await (await fetch(`${service.url}/api/v1/readiness`)).json()) as { status: string };
-      return answer.status !== "initializing";
+      const response = (await (await fetch(`${service.url}/api/v1/readiness`)).json()) as { status: string };
+      return response.status !== "initializing";
     }, 60_000);
     return { health, ready: performance.now() - started };
   } finally {

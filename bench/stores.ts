@@ -1,4 +1,4 @@
-/** The real stores, embedded, with one tenant for each size of data. */
+/** Opens real embedded stores, with one tenant for each size of data. */
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ export function tenantName(rows: number): string {
   return `bench_${rows}`;
 }
 
-/** YAML of a tenant that is never gathered: its facts are made in the store. */
+/** YAML of a tenant that is never gathered, because its facts are made in the store. */
 export function tenantYaml(name: string, storage: string): string {
   return `
   ${name}:
@@ -36,7 +36,7 @@ export function tenantYaml(name: string, storage: string): string {
           allocation_strategy: even_split`;
 }
 
-/** Opens the stores in `data`, which is kept, or in a folder that is gone at the end. `others`: more tenants, by name. */
+/** Opens the stores in `data`, which is kept, or in a temporary folder. `others` are more tenants, by name. */
 export async function openBenchStores(
   sizes: readonly number[],
   data: string | undefined,

@@ -1,4 +1,4 @@
-/** Tags of 100,000 dimensions: made in bulk, searched when there are a million, and read one by one. */
+/** Benchmark of tags of 100,000 dimensions: created in bulk, searched among a million, and read one by one. */
 import {
   dimensionFields,
   fingerprintSql,
@@ -63,17 +63,17 @@ export async function benchTags({ stores, folder, repeat, say }: TagBench): Prom
     const firstRow = `${base}/chargebacks?start_date=2026-01-01&end_date=2026-01-31&page_size=1`;
     say(`tags: ${KEYS} bulks`);
     const made: number[] = [];
-    const seen: number[] = [];
+    const durations: number[] = [];
     for (let key = 0; key < KEYS; key += 1) {
       made.push(await bulk(`key-${key}`));
-      // A read waits until the store shows all tags, so that no bulk shares the machine with the mirror of the one before.
-      seen.push(await seconds(() => readAll(firstRow)));
+      // A read waits until the store has all tags, so that the mirroring of one bulk does not overlap the next.
+      durations.push(await seconds(() => readAll(firstRow)));
     }
     note("bulk by filter: 100k new tags", median(made), "s", {
       target: BULK_TARGET,
       note: `slowest of ${KEYS}: ${Math.max(...made).toFixed(2)} s`,
     });
-    note("first row after it, with its tags", median(seen), "s");
+    note("first row after it, with its tags", median(durations), "s");
     note(
       "bulk by filter: 100k overridden",
       await bulk("key-1", { override_existing: true, display_name: "Renamed" }),
@@ -116,7 +116,7 @@ export async function benchTags({ stores, folder, repeat, say }: TagBench): Prom
   }
 }
 
-/** 1,000 resources with 100 identities each, on ten days. */
+/** Makes 1,000 resources with 100 identities each, on ten days. */
 async function makeChargebacks({ client }: TenantStore): Promise<void> {
   const fields = dimensionFields.join(", ");
   await client.command({
@@ -136,7 +136,7 @@ FROM (SELECT DISTINCT ${fingerprintSql()} AS fingerprint, ${fields} FROM chargeb
   });
 }
 
-/** Each tag gets a display name of its own, as if they had been renamed one by one. */
+/** Gives each tag a display name of its own, as if users had renamed them one by one. */
 async function giveEachItsLabel({ postgres }: OpenedStores, tenantName: string): Promise<void> {
   await postgres.query(
     `INSERT INTO tag_labels (tenant_name, label_hash, tag_key, display_name, search_text, tag_count)

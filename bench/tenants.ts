@@ -1,6 +1,7 @@
 /**
- * Many tenants on one service, all in the embedded engine: the first start and the first run of each, reads of people while runs go on without
- * pause, and a start on what is there, with reads while nothing else happens. Each tenant is a small cluster of a simulated Prometheus.
+ * Benchmark of many tenants on one service, all in the embedded engine: the first start and the first run of each,
+ * reads while runs are in progress, and a start with existing stores, with reads while nothing else happens. Each
+ * tenant is a small cluster of a simulated Prometheus.
  */
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -22,15 +23,15 @@ import { program, type Service, spawnService, until } from "./service.js";
 
 const PRINCIPALS = 8;
 const DAYS = 4;
-/** All tenants are due again long before the last of them has been run. */
+/** Short enough that all tenants are due again long before the last of them has run. */
 const REFRESH_SECONDS = 1;
-/** One read each so many milliseconds, whatever became of the one before. */
+/** Interval of reads in milliseconds, independent of their responses. */
 const READ_EVERY_MS = 100;
 const LOOK_EVERY_MS = 1_000;
 const PATIENCE_MS = 3_600_000;
 const SCRAPES = 5;
 const IDLE_MS = 20_000;
-/** By then the engine hardly looks for work in its tables any more. */
+/** After this time the engine hardly looks for background work any more. */
 const SETTLED_MS = 180_000;
 
 export async function benchTenants(
@@ -93,8 +94,8 @@ async function withTenants({ count, seconds, folder, say }: Input): Promise<Figu
       noteMemory("after the next start", next.service, note);
       await noteReads("idle", next.service, names, seconds * 4, note);
       for (const path of ["tenants", "readiness"]) {
-        const taken = await timesOf(SCRAPES, () => readAll(`${next.service.url}/api/v1/${path}`));
-        note(`idle: /api/v1/${path}`, median(taken), "ms");
+        const durations = await timesOf(SCRAPES, () => readAll(`${next.service.url}/api/v1/${path}`));
+        note(`idle: /api/v1/${path}`, median(durations), "ms");
       }
       await delay(SETTLED_MS);
       await noteIdle("idle", next.service, note);
@@ -143,9 +144,9 @@ function configuration({
 interface Started {
   readonly service: Service;
   readonly health: number;
-  /** Waits until so many tenants have their tables. */
+  /** Waits until this number of tenants have their tables. */
   tablesOf(count: number): Promise<number>;
-  /** Waits until each tenant has had so many runs. Throws when one of them was not completed. */
+  /** Waits until each tenant has had this number of runs. Throws if one of them was not completed. */
   runsOf(names: readonly string[], times: number): Promise<number>;
 }
 
@@ -179,7 +180,7 @@ async function started(args: readonly string[], port: number): Promise<Started> 
   };
 }
 
-/** By tenant. */
+/** Returns the number of finished runs by tenant. */
 async function finishedRuns({ url }: Service): Promise<ReadonlyMap<string, number>> {
   const page = await (await fetch(`${url}/metrics`)).text();
   const lines = [...page.matchAll(/^chargehouse_runs_total\{tenant="([^"]+)",status="(\w+)"\} (\d+)$/gm)];
@@ -189,9 +190,9 @@ async function finishedRuns({ url }: Service): Promise<ReadonlyMap<string, numbe
 }
 
 async function timesOf(times: number, run: () => Promise<unknown>): Promise<number[]> {
-  const taken: number[] = [];
-  for (let turn = 0; turn < times; turn++) taken.push(await once(run));
-  return taken;
+  const durations: number[] = [];
+  for (let turn = 0; turn < times; turn++) durations.push(await once(run));
+  return durations;
 }
 
 async function noteMetrics({ url }: Service, note: Note): Promise<void> {
@@ -205,7 +206,7 @@ function noteMemory(when: string, { pid }: Service, note: Note): void {
   note(`memory ${when}: Postgres`, familyMiB(childOf(pid, POSTGRES)), "MiB");
 }
 
-/** What of their command lines tells the children of the service apart. */
+/** Identifies the engine among the children of the service by its command line. */
 const ENGINE = "embedded/server/main.js";
 const POSTGRES = "bin/postgres";
 
@@ -214,7 +215,7 @@ function childOf(pid: number | undefined, command: string): number | undefined {
   return children.find((child) => readFileSync(`/proc/${child}/cmdline`, "utf8").includes(command));
 }
 
-/** What the service costs while nobody asks for anything. */
+/** Measures the service without requests. */
 async function noteIdle(when: string, { pid }: Service, note: Note): Promise<void> {
   const watched = [watchProcess(pid), watchProcess(childOf(pid, ENGINE))];
   await delay(IDLE_MS);
@@ -225,15 +226,15 @@ async function noteIdle(when: string, { pid }: Service, note: Note): Promise<voi
   note(`${when}: processor time in a minute: engine`, engine * aMinute, "s");
 }
 
-/** How evenly runs were shared out: all tenants wait for a place all the time. */
+/** Measures how evenly tenants get runs while all of them wait. */
 async function noteFairness(service: Service, names: readonly string[], note: Note): Promise<void> {
   const runs = [...(await finishedRuns(service)).values()];
   note("runs of a tenant, most", Math.max(...runs), "runs", `fewest: ${Math.min(...runs)}`);
   const now = Date.now();
   const ages: number[] = [];
   for (const name of names) {
-    const answer = await fetch(`${service.url}/api/v1/tenants/${name}/pipeline/status`);
-    const { last_run } = (await answer.json()) as { last_run: string };
+    const response = await fetch(`${service.url}/api/v1/tenants/${name}/pipeline/status`);
+    const { last_run } = (await response.json()) as { last_run: string };
     ages.push((now - Date.parse(last_run)) / 1000);
   }
   const [least, most] = [Math.max(0, Math.min(...ages)), Math.max(...ages)];
@@ -245,7 +246,7 @@ async function noteFairness(service: Service, names: readonly string[], note: No
   );
 }
 
-/** Reads of several kinds and tenants in turn. */
+/** Measures reads of several kinds and tenants in turn. */
 async function noteReads(
   when: string,
   { url }: Service,
@@ -254,21 +255,21 @@ async function noteReads(
   note: Note,
 ): Promise<void> {
   const reads = ["/health", "status", "chargebacks", "tags"] as const;
-  const taken = new Map(reads.map((read): [string, number[]] => [read, []]));
+  const durations = new Map(reads.map((read): [string, number[]] => [read, []]));
   const underWay: Promise<void>[] = [];
   const end = performance.now() + seconds * 1000;
   for (let turn = 0; performance.now() < end; turn++) {
     const read = reads[turn % reads.length] ?? "/health";
-    const asked = Math.floor(turn / reads.length);
-    const name = names[asked % names.length];
-    // Another page each time, since the service keeps its last answers.
-    const page = read === "chargebacks" ? `?page=${1 + Math.floor(asked / names.length)}` : "";
+    const requests = Math.floor(turn / reads.length);
+    const name = names[requests % names.length];
+    // Another page each time, because the service caches responses.
+    const page = read === "chargebacks" ? `?page=${1 + Math.floor(requests / names.length)}` : "";
     const address = read === "/health" ? url + read : `${url}/api/v1/tenants/${name}/${read}${page}`;
-    underWay.push(once(() => readAll(address)).then((ms) => void taken.get(read)?.push(ms)));
+    underWay.push(once(() => readAll(address)).then((ms) => void durations.get(read)?.push(ms)));
     await delay(READ_EVERY_MS);
   }
   await Promise.all(underWay);
-  for (const [read, times] of taken) {
+  for (const [read, times] of durations) {
     times.sort((a, b) => a - b);
     const name = read === "/health" ? read : `${read} of a tenant`;
     note(
@@ -280,7 +281,7 @@ async function noteReads(
   }
 }
 
-/** Of the stores of a service that has ended. */
+/** Returns the contents of the stores of a service that has ended. */
 async function contents(file: string): Promise<Contents> {
   const read = await readConfig(file, { env: {}, ecosystems });
   if (!read.ok) throw new Error(`not what the benchmark writes: ${file}`);

@@ -1,35 +1,35 @@
 /**
- * Where the time of this process goes while it talks to others: how long it had nothing to do but wait for an answer, and of
- * whom. Node and undici tell of every HTTP request through diagnostics channels, so nothing of the service has to be changed for it.
+ * Measures how long this process is idle because it waits for responses, and from whom. Node and undici publish every
+ * HTTP request through diagnostics channels, so the service needs no change.
  */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import type { ClientRequest } from "node:http";
 import { type EventLoopUtilization, performance } from "node:perf_hooks";
 import type { Pool } from "pg";
 
-/** Milliseconds; the first four add up to the time that was watched. */
+/** In milliseconds. The first four add up to the measured time. */
 export interface Waiting {
-  /** Nothing to do, and requests to upstreams alone under way. */
+  /** Idle, with requests to upstreams only. */
   readonly upstream: number;
-  /** Nothing to do, and requests to the engine or to Postgres under way, with or without others. */
+  /** Idle, with requests to the engine or to Postgres, and possibly others. */
   readonly store: number;
-  /** Nothing to do, and no request under way: pauses between requests, which the upstream's limits ask for. */
+  /** Idle without any request: pauses between requests, because of the upstream's limits. */
   readonly paced: number;
-  /** At work. */
+  /** Busy. */
   readonly busy: number;
-  /** Not one of those that add up: requests to upstreams under way, whatever else was done meanwhile. */
+  /** Time with requests to upstreams in progress, busy or idle. Not part of the sum. */
   readonly answering: number;
 }
 
 export interface WaitingWatch {
-  taken(): Waiting;
+  totals(): Waiting;
   stop(): void;
 }
 
 /** A request ends with its last byte, or with an error. */
 const upstreamEnds = ["undici:request:trailers", "undici:request:error"];
 
-/** Requests of `node:http` are those to the engine. */
+/** Requests of `node:http` go to the engine. */
 export function watchWaiting(postgres: Pool): WaitingWatch {
   const underWay = { upstream: 0, store: 0 };
   const spent = { upstream: 0, store: 0, paced: 0, busy: 0, answering: 0 };
@@ -64,7 +64,7 @@ export function watchWaiting(postgres: Pool): WaitingWatch {
   postgres.on("acquire", acquired);
   postgres.on("release", released);
   return {
-    taken() {
+    totals() {
       book();
       return { ...spent };
     },

@@ -1,6 +1,7 @@
 /**
- * Writes the generated documents of the API: `docs/reference/openapi.json`, in which a review sees what a change does to the
- * contract, and `docs/reference/api.md`. Run by `npm run docs:api` after a route or a schema was changed; a test fails while they lag behind.
+ * Writes the generated documents of the API: `docs/reference/openapi.json`, which shows changes of the contract in a
+ * review, and `docs/reference/api.md`. Run `npm run docs:api` after a change to a route or a schema; a test fails until
+ * then.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,7 +1,7 @@
 /**
  * Writes the generated documents of the configuration: `chargehouse.schema.json` and `docs/reference/configuration.md`.
  *
- * Run by `npm run docs:config` after a setting was changed; a test fails while they lag behind the definitions.
+ * Run `npm run docs:config` after a change to a setting; a test fails until then.
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";

@@ -1,5 +1,6 @@
-// Renders the Helm chart into test/deploy/chart.yaml, which tests check against the schemas of Kubernetes: with text/template and sprig, as Helm does,
-// since Debian has no Helm. `lookup`, `tpl`, `required` and `.Files` are not there; the chart does not use them.
+// Renders the Helm chart into test/deploy/chart.yaml, which tests check against the schemas of Kubernetes. It uses
+// text/template and sprig, as Helm does, because Debian has no Helm. `lookup`, `tpl`, `required` and `.Files` are
+// missing; the chart does not use them.
 //
 //	apt-get install golang-go golang-github-masterminds-sprig-dev golang-gopkg-yaml.v3-dev
 //	GO111MODULE=off GOPATH=/usr/share/gocode go run scripts/render-chart.go > test/deploy/chart.yaml

@@ -1,6 +1,6 @@
 /**
- * Pictures of every view of the console, light, dark and on a phone: `npm run screenshots [-- FOLDER [URL]]`, of a demo of its own unless
- * the URL is that of one that runs. Those of `docs/images` are made this way.
+ * Takes pictures of every view of the console, light, dark and on a phone: `npm run screenshots [-- FOLDER [URL]]`.
+ * Without a URL it starts a demo of its own. The pictures of `docs/images` are made this way.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -14,7 +14,7 @@ import { freePort } from "../test/free-port.js";
 const [folder = join(projectRoot(), "docs/images"), given] = process.argv.slice(2);
 const demo = given === undefined ? await startDemo() : undefined;
 const url = given ?? demo?.url ?? "";
-/** Two weeks that the demo has, and so has the time before them. */
+/** A day of the two weeks that the demo has; it also has the two weeks before. */
 const day = (before: number) => new Date(Date.now() - before * 86_400_000).toISOString().slice(0, 10);
 const weeks = `start_date=${day(15)}&end_date=${day(2)}`;
 const views = {
@@ -30,7 +30,7 @@ const views = {
   deliveries: "/tenants/clouds/deliveries",
   runs: "/tenants/cloud/runs",
 };
-/** Ready when it says where it listens, which is the last step. */
+/** Ready when it prints its address, which is the last step. */
 async function startDemo() {
   const port = await freePort();
   const ports = ["--port", String(port), "--sql-port", String(await freePort())];
@@ -51,7 +51,7 @@ async function startDemo() {
   throw new Error("the demo ended before it was ready");
 }
 
-/** The dearest row of the last day, whose drawers are pictured. */
+/** The most expensive row of the last day, whose drawers are shown. */
 async function drawersOf(tenant: string): Promise<Record<string, string>> {
   const rows = `${url}/api/v1/tenants/${tenant}/chargebacks?start_date=${day(2)}&end_date=${day(2)}&cost_type=usage&page_size=1000`;
   const { items } = (await (await fetch(rows)).json()) as { items: ChargebackRow[] };

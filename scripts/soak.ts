@@ -1,10 +1,12 @@
 /**
- * `npm run soak`: what the test suite does a few times, done many times. `--kills N` kills a worker, its engine, its Postgres or all of them
- * at random moments of a run, and holds what is left against the bills; `--lease-rounds N` holds the lease of a tenant against a model of it;
- * `--workers N` stops and kills workers that share ten tenants, which takes a minute or more each time;
- * `--leaks MINUTES` counts handles, tables, parts and files while the service is under load, after ten minutes that do not count, and compares its memory at
- * rest before, halfway and after, each of which takes ten minutes more. Without any of them, the first two are done.
- * Exits with 1 when anything was off.
+ * `npm run soak`: repeats tests of the suite many times. `--kills N` kills a worker, its engine, its Postgres or all of
+ * them at random moments of a run, and compares the remaining data with the bills. `--lease-rounds N` compares the
+ * lease of a tenant with a model. `--workers N` stops and kills workers that share ten tenants; each round takes a
+ * minute or more. `--leaks MINUTES` counts handles, tables, parts and files while the service is under load, after ten
+ * minutes that do not count, and compares its memory at rest before, halfway and after, each of which takes ten minutes
+ * more. Without options, the first two run.
+ *
+ * Exits with 1 if anything failed.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -33,9 +35,9 @@ if (values.help) {
   process.exit(0);
 }
 const names = Object.keys(tests) as (keyof typeof tests)[];
-const asked = names.some((name) => values[name] !== undefined);
+const isAnyGiven = names.some((name) => values[name] !== undefined);
 const chosen = names.flatMap((name) => {
-  const rounds = values[name] ?? (asked ? undefined : tests[name].usual);
+  const rounds = values[name] ?? (isAnyGiven ? undefined : tests[name].usual);
   return rounds === undefined ? [] : [{ name, rounds }];
 });
 for (const { name, rounds } of chosen) {

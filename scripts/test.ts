@@ -1,9 +1,10 @@
 /**
- * Runs the tests: the files that are named, or all but the long ones, or with `--all` those too. The sources are compiled once, and each
- * test file is a process that runs what was compiled. tap's own command compiles in each process and loads its measuring of coverage into
- * each, which takes longer than many of the files.
+ * Runs the named test files, or all but the long ones, or all with `--all`. The sources are compiled once, and each
+ * test file is a process that runs the compiled code. tap's own command compiles in each process and loads its coverage
+ * measurement into each, which takes longer than many of the files.
  *
- * The output is TAP. A terminal gets tap's report of it instead. `--times FILE` writes the processor time of each test file to a file.
+ * The output is TAP; on a terminal it is tap's report. `--times FILE` writes the processor time of each test file to a
+ * file.
  */
 import { spawn } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync } from "node:fs";
@@ -18,7 +19,7 @@ import { memoryFolder } from "../test/memory-folder.js";
 import { MIGRATED_CLICKHOUSE, makeMigratedClickHouse } from "../test/migrated-clickhouse.js";
 import { MIGRATED_POSTGRES, makeMigratedPostgres } from "../test/migrated-postgres.js";
 
-/** More than there are cores, because tests wait for engines and clocks. */
+/** More than cores, because tests wait for engines and clocks. */
 const JOBS = Math.max(4, 2 * availableParallelism());
 const TIMEOUT_S = 900;
 
@@ -38,7 +39,10 @@ if (unknown.length > 0) {
 }
 const chosen = named.length > 0 ? named : tests.filter((file) => options.all || !long.includes(file));
 
-/** In the project, so that modules are found, and the project by them. A folder for each run, as two may go on at once. */
+/**
+ * In the project, so that the compiled files find modules and the project. A folder per run, because two runs may
+ * overlap.
+ */
 const parent = join(root, ".compiled");
 mkdirSync(parent, { recursive: true });
 const compiled = mkdtempSync(join(parent, "run-"));
@@ -81,7 +85,7 @@ t.plan(chosen.length);
 for (const file of chosen) {
   const program = join(compiled, file.replace(/\.ts$/, ".js"));
   const timing = options.times === undefined ? [] : timed(options.times, file);
-  // tap hands on its measuring in NODE_OPTIONS.
+  // tap passes its coverage measurement on in NODE_OPTIONS.
   const command = ["-u", "NODE_OPTIONS", ...timing, process.execPath, "--enable-source-maps", program];
   t.spawn("env", command, { name: file, env, timeout: TIMEOUT_S * 1000, buffered: true });
 }
