@@ -86,7 +86,7 @@ export const guardMutants = [
   ]),
   ...mutantsOf("src/tls/certificate.ts", tls, [["TLS 1.1 is spoken", '"TLSv1.2"', '"TLSv1.1"']]),
   ...mutantsOf("src/tls/renewal.ts", certificates, [
-    ["files are never read again by themselves", "      await look();\n", ""],
+    ["files are never read again by themselves", "      await check();\n", ""],
     [
       "a problem is told again and again",
       "if (message !== problem) onProblem(message);",
@@ -240,7 +240,11 @@ export const guardMutants = [
     [["a Postgres that went away is the upstream's fault", "if (isLostPostgres(error)) throw error;", ""]],
   ),
   ...mutantsOf("src/runner/unrecorded-results.ts", fullDisk, [
-    ["an end that could not be recorded is forgotten", "late.set(postgres, ends.set(tenantName, end));", ""],
+    [
+      "an end that could not be recorded is forgotten",
+      "unrecorded.set(postgres, statements.set(tenantName, statement));",
+      "",
+    ],
   ]),
   ...mutantsOf("src/tags/known-dimensions.ts", fullDisk, [
     ["a bulk leaves out what Postgres has no room for", "if (isPostgresFault(error)) throw error;", ""],

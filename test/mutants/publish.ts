@@ -130,9 +130,9 @@ export const publishMutants = [
   ...mutantsOf("src/runner/lease.ts", lease, [
     [
       "a lease that was taken over is believed in",
-      "if (kept.rowCount !== 1) return lose",
-      "if (kept.rowCount === 7) return lose",
+      "if (prolonged.rowCount !== 1)",
+      "if (prolonged.rowCount === 7)",
     ],
-    ["the heartbeat does not count", "end = after(seconds - secondsSince(sentAt), ranOut);", ""],
+    ["the heartbeat does not count", "end = after(seconds - secondsSince(sentAt), onExpired);", ""],
   ]),
 ];
