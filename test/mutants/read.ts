@@ -110,7 +110,7 @@ export const readMutants = [
     [
       [
         "environments are looked up among the resources that are filtered by",
-        "resource_id !== undefined && !hasOthers",
+        "resource_id !== undefined && !needsEnvironments",
         "resource_id !== undefined",
       ],
     ],

@@ -47,8 +47,8 @@ export const aggregateRoutes =
         const { group_by: groupBy, time_bucket: timeBucket, ...filters } = request.query;
         const { client, signal } = await tenantRead(context, request);
         const input = { window: request.window, filters, groupBy, timeBucket };
-        const known = memory.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
-        return readAggregate(client, input, { signal, known });
+        const cache = memory.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
+        return readAggregate(client, input, { signal, cache });
       },
     );
   };

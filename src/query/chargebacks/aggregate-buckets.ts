@@ -1,4 +1,4 @@
-/** The buckets of an aggregation, up to the limit, and the totals over everything that the statement reads. */
+/** SQL for the buckets of an aggregation, up to the limit, and the totals over all of them. */
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
 import { type AggregateInput, aggregateSource, distinctColumns } from "./aggregate-source.js";
@@ -7,15 +7,18 @@ import { columnKeys, rowsToSum } from "./sum-source.js";
 
 export const BUCKET_LIMIT = 10_000;
 
-/** There are no more codes of three letters. */
-const MOST_CURRENCIES = 26 ** 3;
+/** The number of possible codes of three letters. */
+const MAX_CURRENCIES = 26 ** 3;
 
-/** Rows as `StoredBucket`, by time and columns, with a name for each column of ids: the first up to the limit, and the totals over all. */
+/** Selects `StoredBucket` by time and columns: the first buckets up to the limit, and totals over all buckets. */
 export function aggregateBuckets(input: AggregateInput): Statement {
   return bucketsWithTotals(bucketsOf(input));
 }
 
-/** The same of all buckets, however many there are, without totals: for few, of which they are no work. 18 ms instead of 27 for 200 of one identity. */
+/**
+ * Selects all buckets without totals, if there are few: 18 ms instead of 27 for 200 of one identity. Their totals are
+ * easily added up.
+ */
 export function fewBuckets(input: AggregateInput): Statement {
   const { names, params, ...shown } = bucketsOf(input);
   return {
@@ -48,23 +51,26 @@ function bucketsOf(input: AggregateInput): Buckets {
   FROM ${rows}
   GROUP BY ${order}
 )`;
-  const wanted = columns.slice(0, distinctColumns(input.groupBy).length);
-  const asked = wanted.map((column, index) => column.text(`c${index}`));
-  const called = columns.flatMap(({ name }, index) => (name === undefined ? [] : [name(`c${index}`)]));
+  const requested = columns.slice(0, distinctColumns(input.groupBy).length);
+  const texts = requested.map((column, index) => column.text(`c${index}`));
+  const columnNames = columns.flatMap(({ name }, index) => (name === undefined ? [] : [name(`c${index}`)]));
   return {
     names: [...source.names, ...source.bucketNames, buckets],
     label: bucketLabelSql(input.timeBucket, input.window.timezone),
-    currency: `c${source.currencyAt}`,
+    currency: `c${source.currencyIndex}`,
     order,
-    columns: [...asked, ...called],
+    columns: [...texts, ...columnNames],
     params: { ...source.params, ...key.params },
   };
 }
 
 interface Buckets {
-  /** Stand behind WITH. The last is `buckets`: `bucket`, keys, `total`, `usage`, `shared`, `row_count`, `is_provisional`. */
+  /**
+   * Named expressions, to put after WITH. The last is `buckets`: `bucket`, keys, `total`, `usage`, `shared`,
+   * `row_count`, `is_provisional`.
+   */
   readonly names: readonly string[];
-  /** Of the bucket, as text. */
+  /** The label of the bucket, as text. */
   readonly label: string;
   /** The key that is the currency. */
   readonly currency: string;
@@ -76,12 +82,12 @@ interface Buckets {
 }
 
 /**
- * The first buckets, and in one row of each currency its totals over all buckets. Where that row lies behind the limit it comes as
- * well: rows beyond the limit are no buckets.
+ * Selects the first buckets, with the totals of each currency in one of its rows. That row is returned even beyond the
+ * limit; rows beyond the limit are not buckets.
  *
- * The totals are window sums over the buckets: 155 ms where a second statement took 250 ms (200,000 buckets of 4 M rows), and 2.0 s
- * where WITH TOTALS took 3.0 s (4 M buckets). WITH TOTALS also makes the engine write broken JSON for an empty result. They become
- * text behind the LIMIT.
+ * The totals are window sums over the buckets: 155 ms where a second statement took 250 ms (200,000 buckets of 4 M
+ * rows), and 2.0 s where WITH TOTALS took 3.0 s (4 M buckets). WITH TOTALS also makes the engine write broken JSON for
+ * an empty result. The totals become text after the LIMIT.
  */
 export function bucketsWithTotals({ names, params, ...shown }: Buckets): Statement {
   const { currency, order } = shown;
@@ -100,11 +106,11 @@ FROM (
 )
 QUALIFY row_number() OVER (ORDER BY ${order}) <= {bucket_limit:UInt32} OR nth = 1
 ORDER BY ${order}`,
-    params: { ...params, bucket_limit: BUCKET_LIMIT, row_limit: BUCKET_LIMIT + MOST_CURRENCIES },
+    params: { ...params, bucket_limit: BUCKET_LIMIT, row_limit: BUCKET_LIMIT + MAX_CURRENCIES },
   };
 }
 
-/** What a row is: as `StoredBucket` says. */
+/** The columns of a row, as in `StoredBucket`. */
 function shownOf(
   { label, currency, columns }: Pick<Buckets, "label" | "currency" | "columns">,
   totals: string,

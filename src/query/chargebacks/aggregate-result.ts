@@ -1,8 +1,8 @@
-/** What an aggregation returns, of chargebacks or of attributions to topics: rows of its statement → buckets, and totals by currency. */
+/** Converts the rows of an aggregation, of chargebacks or of topic attributions, to buckets and totals by currency. */
 import { sumText } from "../../numbers/exact.js";
 import { displayNames } from "../inventory/names.js";
 
-/** Plain decimals, in the currency that stands beside them. */
+/** Plain decimals in the currency next to them. */
 export interface Amounts {
   readonly total_amount: string;
   readonly usage_amount: string;
@@ -11,12 +11,12 @@ export interface Amounts {
 
 export interface AggregateBucket extends Amounts {
   readonly dimensions: Readonly<Record<string, string>>;
-  /** Of those columns of ids whose value has a name. */
+  /** Names for the columns of ids whose value has a name. */
   readonly display_names: Readonly<Record<string, string>>;
   readonly time_bucket: string;
   readonly currency: string;
   readonly row_count: number;
-  /** Some of its rows are of a day that lacks something that may still come. */
+  /** Some of its rows are of a day that misses data that may still come. */
   readonly provisional: boolean;
 }
 
@@ -25,12 +25,12 @@ export interface CurrencyAmounts extends Amounts {
   readonly row_count: number;
 }
 
-/** Null where there are several currencies: amounts of two are never added. */
+/** Null if there are several currencies: amounts in different currencies are never added. */
 type OverallAmounts = { readonly [Name in keyof Amounts]: string | null };
 
 export interface Aggregate extends OverallAmounts {
   readonly buckets: AggregateBucket[];
-  /** Null when there are several, or none. */
+  /** Null if there are several currencies, or none. */
   readonly currency: string | null;
   /** By currency, ascending. */
   readonly totals: CurrencyAmounts[];
@@ -39,7 +39,7 @@ export interface Aggregate extends OverallAmounts {
   readonly truncated: boolean;
 }
 
-/** Of one currency. */
+/** Totals of one currency. */
 export type CurrencyTotals = readonly [
   currency: string,
   total: string,
@@ -56,20 +56,22 @@ export type StoredBucket = readonly [
   usage: string,
   shared: string,
   rowCount: number,
-  /** Some row is of a day that lacks something. */
+  /** 1 if some row is of a day that misses data. */
   provisional: 0 | 1,
-  /** Of its currency, in one row of each. */
+  /** Totals of its currency; set in one row of each currency. */
   totals: CurrencyTotals | readonly [],
   ...columnsAndNames: string[],
 ];
 
-/** The totals that the rows have, by currency, ascending. */
+/** Collects the totals in the rows, by currency, ascending. */
 export function totalsOf(rows: readonly StoredBucket[]): CurrencyTotals[] {
-  const totals = rows.flatMap(([, , , , , , , ofCurrency]) => (ofCurrency.length === 0 ? [] : [ofCurrency]));
+  const totals = rows.flatMap(([, , , , , , , currencyTotals]) =>
+    currencyTotals.length === 0 ? [] : [currencyTotals],
+  );
   return totals.sort(([a], [b]) => (a < b ? -1 : 1));
 }
 
-/** Sums of a currency, of which there may be several; they have no trailing zeros. */
+/** Sums of a currency, without trailing zeros. A currency may have several. */
 type CurrencySums = readonly [
   currency: string,
   total: string,
@@ -79,23 +81,23 @@ type CurrencySums = readonly [
   buckets: number,
 ];
 
-/** By currency, ascending. */
+/** Adds up the sums of each currency, ascending. */
 export function addedUp(sums: readonly CurrencySums[]): CurrencyTotals[] {
   const currencies = [...new Set(sums.map(([currency]) => currency))].sort();
   return currencies.map((currency): CurrencyTotals => {
-    const own = sums.filter((each) => each[0] === currency);
-    const sum = (column: 1 | 2 | 3) => sumText(own.map((each) => each[column]));
-    const count = (column: 4 | 5) => String(own.reduce((before, each) => before + each[column], 0));
+    const currencySums = sums.filter((each) => each[0] === currency);
+    const sum = (column: 1 | 2 | 3) => sumText(currencySums.map((each) => each[column]));
+    const count = (column: 4 | 5) => String(currencySums.reduce((before, each) => before + each[column], 0));
     return [currency, sum(1), sum(2), sum(3), count(4), count(5)];
   });
 }
 
 export interface AggregateShape<Column extends string> {
-  /** What is grouped by. */
+  /** Columns that are grouped by. */
   readonly columns: readonly Column[];
-  /** Of these, the columns whose values have names. */
+  /** The columns whose values have names. */
   readonly named: readonly Column[];
-  /** Of further rows there are only the totals. */
+  /** Further rows only have totals. */
   readonly bucketLimit: number;
 }
 
@@ -124,7 +126,7 @@ export function aggregateOf<Column extends string>(
     shared_amount: shared,
     row_count: Number(rowCount),
   }));
-  const totalBuckets = totals.reduce((sum, [, , , , , ofCurrency]) => sum + Number(ofCurrency), 0);
+  const totalBuckets = totals.reduce((sum, [, , , , , bucketCount]) => sum + Number(bucketCount), 0);
   return {
     buckets,
     ...overall(byCurrency),

@@ -1,4 +1,4 @@
-/** What an aggregation reads: the rows and columns that its statements have in common. */
+/** What an aggregation reads: the rows and columns that all its statements share. */
 import type { Params } from "../../store/clickhouse/statement.js";
 import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
 import { isLineTagColumn, isTagColumn, type LineTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
@@ -8,7 +8,7 @@ import type { DateWindow } from "../time/date-window.js";
 import type { ChargebackFilters } from "./scan.js";
 import { cloudColumns, filtered, lineTagSql, rowsInWindow, type SummedRows, summedRows } from "./scan.js";
 
-/** What can be grouped by besides tags, and the column it is. */
+/** Maps each column that a request can group by, except tags, to the table's column. */
 export const groupColumns = {
   identity_id: "identity_id",
   resource_id: "resource_id",
@@ -27,51 +27,51 @@ export type GroupColumn = keyof typeof groupColumns | typeof TEAM | TagColumn | 
 export interface AggregateInput {
   readonly window: DateWindow;
   readonly filters: ChargebackFilters;
-  /** In the order in which buckets are sorted. Repetitions are taken once. */
+  /** In the order in which buckets are sorted. Duplicates are ignored. */
   readonly groupBy: readonly GroupColumn[];
   readonly timeBucket: TimeBucket;
 }
 
 export interface SourceColumn {
-  /** What rows are grouped by: a column of the table, or a number that orders like the text it stands for. */
+  /** The grouping key: a column of the table, or a number with the same order as its text. */
   readonly key: string;
-  /** Column of the table that the key is, or is looked up by, and that a table of sums may have; a tag has none. */
+  /** The table's column that the key is, or is looked up by. A table of sums may have it. A tag has none. */
   readonly column?: string;
-  /** Its text, from the expression of the key. */
+  /** Converts an expression of the key to its text. */
   text(key: string): string;
-  /** For a key that is a number: how many there are of it. They begin with 1. */
-  readonly places?: string;
-  /** Its display name, from the expression of the key. */
+  /** For a numeric key: the number of possible values, which start at 1. */
+  readonly valueCount?: string;
+  /** Converts an expression of the key to its display name. */
   name?(key: string): string;
 }
 
-/** Columns of ids, and what is known by them. Environments are resources. */
-const namesOf: Readonly<Partial<Record<GroupColumn, NameColumn>>> = {
+/** Columns of ids, and the names that belong to them. Environments are resources. */
+const nameColumnOf: Readonly<Partial<Record<GroupColumn, NameColumn>>> = {
   identity_id: "identity_name",
   resource_id: "resource_name",
   environment_id: "resource_name",
 };
 
-/** Whether buckets say what this column's values are called. */
+/** True if buckets have display names for this column's values. */
 export function hasNames(column: GroupColumn): boolean {
-  return namesOf[column] !== undefined;
+  return nameColumnOf[column] !== undefined;
 }
 
 export interface AggregateSource {
-  /** Those asked for, and behind them the currency unless it is one of them: no sum is of two. */
+  /** The requested columns, followed by the currency unless requested: a sum never mixes currencies. */
   readonly columns: readonly SourceColumn[];
-  /** Which of the columns is the currency. */
-  readonly currencyAt: number;
-  /** Stand behind the WITH of the whole statement. */
+  /** Index of the currency column. */
+  readonly currencyIndex: number;
+  /** Named expressions, to put after the WITH of the whole statement. */
   readonly names: readonly string[];
-  /** What names of buckets need besides. */
+  /** Further expressions that the names of buckets need. */
   readonly bucketNames: readonly string[];
   readonly params: Params;
-  /** What is read: sums where a table of sums has all the columns. */
+  /** The rows to read: sums if a table of sums has all the columns. */
   readonly rows: SummedRows;
-  /** What stands behind WHERE. */
+  /** The text after WHERE. */
   readonly condition: string;
-  /** The condition leaves out rows of the window. */
+  /** The condition excludes rows of the window. */
   readonly isFiltered: boolean;
 }
 
@@ -85,7 +85,7 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
         key: teamLookup.position,
         column: "identity_id",
         text: (key) => `${teamLookup.teams}[${key}]`,
-        places: `length(${teamLookup.teams})`,
+        valueCount: `length(${teamLookup.teams})`,
       };
     if (isLineTagColumn(name)) {
       const param = `line_tag_c${index}`;
@@ -99,54 +99,54 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
     return {
       key: position,
       text: (key) => `${displayNames}[${key}]`,
-      places: `length(${displayNames})`,
+      valueCount: `length(${displayNames})`,
     };
   });
-  const keys = ["timestamp", "cost_type", ...columns.map(({ key, column = key }) => column)];
+  const usedColumns = ["timestamp", "cost_type", ...columns.map(({ key, column = key }) => column)];
   const inWindow = rowsInWindow(window);
-  const wanted = filtered(filters);
+  const filter = filtered(filters);
   return {
     columns,
-    currencyAt: grouped.indexOf("currency"),
-    rows: summedRows(keys, filters),
+    currencyIndex: grouped.indexOf("currency"),
+    rows: summedRows(usedColumns, filters),
     names: [
-      ...wanted.names,
+      ...filter.names,
       ...(groupBy.includes(TEAM) ? teamLookup.names : []),
       ...lookups.flatMap((lookup) => lookup.names),
     ],
     bucketNames: knownNames(
-      groupBy.flatMap((name) => namesOf[name] ?? []),
-      givenIds(filters, groupBy),
+      groupBy.flatMap((name) => nameColumnOf[name] ?? []),
+      filteredIds(filters, groupBy),
     ),
-    condition: inWindow.condition + wanted.condition,
-    isFiltered: wanted.condition !== "",
+    condition: inWindow.condition + filter.condition,
+    isFiltered: filter.condition !== "",
     params: Object.assign(
       {},
       inWindow.params,
-      wanted.params,
+      filter.params,
       lineTags,
       ...lookups.map(({ params }) => params),
     ),
   };
 }
 
-/** Ids that are filtered by: rows have no others. What environments are called stands among the resources as well. */
-function givenIds({ identity_id, resource_id }: ChargebackFilters, groupBy: readonly GroupColumn[]) {
-  const hasOthers = groupBy.includes("environment_id");
+/** Returns the ids that are filtered by: rows have no other ones. Environments take their names from resources, too. */
+function filteredIds({ identity_id, resource_id }: ChargebackFilters, groupBy: readonly GroupColumn[]) {
+  const needsEnvironments = groupBy.includes("environment_id");
   return [
     ...(identity_id === undefined ? [] : (["identity_id"] as const)),
-    ...(resource_id !== undefined && !hasOthers ? (["resource_id"] as const) : []),
+    ...(resource_id !== undefined && !needsEnvironments ? (["resource_id"] as const) : []),
   ];
 }
 
 function storedColumn(name: keyof typeof groupColumns): SourceColumn {
   const column = groupColumns[name];
-  const known = namesOf[name];
+  const nameColumn = nameColumnOf[name];
   return {
     key: column,
     column,
     text: (key: string) => key,
-    ...(known && { name: (key: string) => nameSql(known, key) }),
+    ...(nameColumn && { name: (key: string) => nameSql(nameColumn, key) }),
   };
 }
 

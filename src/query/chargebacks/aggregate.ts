@@ -1,12 +1,14 @@
 /**
- * Chargebacks summed by time bucket and columns. Totals are over all matching rows, even when not all buckets are returned.
+ * Sums chargebacks by time bucket and columns. Totals include all matching rows, even if not all buckets are returned.
  *
- * This takes two statements, where a single one that computes all buckets would be many times slower. The first counts the buckets
- * and sums the rows. The second computes the first 10,000 buckets, from the days that contain them. Together they show one state
- * of the rows: what the first says about those days must be what the second finds there. What is published for other days in the
- * meantime does not concern the second, and a publish for these days that changes neither count nor sums leaves the totals true.
+ * This takes two statements, because a single one that computes all buckets is many times slower. The first counts the
+ * buckets and sums the rows. The second computes the first 10,000 buckets, from the days that contain them. Both show
+ * the same state of the rows: the second must find the same totals for those days as the first. The second does not
+ * read other days, so a publish of those in the meantime makes no difference. A publish of these days that changes
+ * neither count nor sums leaves the totals correct.
  *
- * What the first statement finds of a day holds until that day is published again, and may be remembered (`bucket-limit-cache.ts`).
+ * The first statement's rows of a day are valid until that day is published again, and may be cached
+ * (`bucket-limit-cache.ts`).
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { allocationDetails, allocationMethods, costTypes } from "../../config/allocation-rule.js";
@@ -20,17 +22,17 @@ export { BUCKET_LIMIT } from "./aggregate-buckets.js";
 export type { Aggregate } from "./aggregate-result.js";
 export { type AggregateInput, type GroupColumn, groupColumns, TEAM } from "./aggregate-source.js";
 
-/** A publish takes milliseconds: who meets two in a row makes all buckets at once. */
+/** A publish takes milliseconds. A request that meets two in a row computes all buckets at once. */
 const ATTEMPTS = 2;
 
 export async function readAggregate(
   client: ClickHouseClient,
   input: AggregateInput,
-  { signal, known }: BucketLimitOptions = {},
+  { signal, cache }: BucketLimitOptions = {},
 ): Promise<Aggregate> {
   const columns = distinctColumns(input.groupBy);
   const shape = { columns, named: columns.filter(hasNames), bucketLimit: BUCKET_LIMIT };
-  if (!mayBeMany(input)) {
+  if (!mayExceedLimit(input)) {
     const rows = await readTuples<StoredBucket>(client, fewBuckets(input), signal);
     const sums = rows.map(
       ([, currency, total, usage, shared, n]) => [currency, total, usage, shared, n, 1] as const,
@@ -38,20 +40,23 @@ export async function readAggregate(
     return aggregateOf(shape, rows, addedUp(sums));
   }
   for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
-    // What does not hold is not remembered for the second attempt.
-    const extent = await readBucketLimit(client, input, { signal, known: attempt === 0 ? known : undefined });
-    if (extent === undefined) return aggregateOf(shape, []);
-    if (extent.unsteady) continue;
-    const near = { ...input, window: { ...input.window, to: Math.min(input.window.to, extent.last + 1) } };
-    const rows = await readTuples<StoredBucket>(client, aggregateBuckets(near), signal);
-    if (JSON.stringify(totalsOf(rows)) === JSON.stringify(extent.near))
-      return aggregateOf(shape, rows, extent.all);
+    // The second attempt bypasses the cache, because its rows may be outdated.
+    const limit = await readBucketLimit(client, input, { signal, cache: attempt === 0 ? cache : undefined });
+    if (limit === undefined) return aggregateOf(shape, []);
+    if (limit.unsteady) continue;
+    const firstDays = {
+      ...input,
+      window: { ...input.window, to: Math.min(input.window.to, limit.last + 1) },
+    };
+    const rows = await readTuples<StoredBucket>(client, aggregateBuckets(firstDays), signal);
+    if (JSON.stringify(totalsOf(rows)) === JSON.stringify(limit.upToLimit))
+      return aggregateOf(shape, rows, limit.all);
   }
   return aggregateOf(shape, await readTuples<StoredBucket>(client, aggregateBuckets(input), signal));
 }
 
-/** So few values are there of these, whatever the tenant. */
-const valuesOf: Readonly<Record<string, number>> = {
+/** Columns with a fixed number of values in every tenant. */
+const valueCounts: Readonly<Record<string, number>> = {
   cost_type: costTypes.length,
   allocation_method: allocationMethods.length,
   allocation_detail: allocationDetails.length,
@@ -59,18 +64,18 @@ const valuesOf: Readonly<Record<string, number>> = {
 const HOUR = 3600;
 
 /**
- * Whether there may be more buckets than are answered. Where there cannot be, counting them first would be a waste. Currencies are so few
- * that they do not count.
+ * Returns whether there may be more buckets than the limit. If not, counting them first would be a waste. There are so
+ * few currencies that they do not count.
  */
-function mayBeMany({ window, filters, groupBy, timeBucket }: AggregateInput): boolean {
-  const times = (window.to - window.from) / (timeBucket === "hour" ? HOUR : 23 * HOUR) + 2;
-  const pinned: Readonly<Record<string, unknown>> = { ...filters };
-  const mostOf = (column: GroupColumn) => {
-    const values = pinned[column];
-    return Array.isArray(values) ? values.length : (valuesOf[column] ?? BUCKET_LIMIT);
+function mayExceedLimit({ window, filters, groupBy, timeBucket }: AggregateInput): boolean {
+  const bucketCount = (window.to - window.from) / (timeBucket === "hour" ? HOUR : 23 * HOUR) + 2;
+  const filterValues: Readonly<Record<string, unknown>> = { ...filters };
+  const maxValues = (column: GroupColumn) => {
+    const values = filterValues[column];
+    return Array.isArray(values) ? values.length : (valueCounts[column] ?? BUCKET_LIMIT);
   };
   const combinations = distinctColumns(groupBy)
     .filter((column) => column !== "currency")
-    .map(mostOf);
-  return combinations.reduce((product, values) => product * values, times) > BUCKET_LIMIT;
+    .map(maxValues);
+  return combinations.reduce((product, values) => product * values, bucketCount) > BUCKET_LIMIT;
 }

@@ -1,10 +1,11 @@
 /**
- * Allocation issues: chargeback rows whose detail says that nobody, or not the right recipient, could be found, summed by what
- * they have in common. The most expensive come first.
+ * Allocation issues: chargeback rows whose detail says that no recipient, or not the right one, was found. They are
+ * summed by their common columns, and the most expensive come first.
  *
- * No table of sums has the issues, and none could: it would have to keep identities and resources together, and there are as many
- * combinations as rows. The detail costs next to nothing to read, so the engine reads it first, and reads the other columns only
- * for granules that have an issue: 20 M rows with one in every granule take 0.3 s on 2 busy cores, without any 0.05 s.
+ * No table of sums has the issues, and none could: it would have to keep identities and resources together, and there
+ * are as many combinations as rows. The detail costs next to nothing to read, so the engine reads it first, and reads
+ * the other columns only for granules that have an issue: 20 M rows with one in every granule take 0.3 s on 2 busy
+ * cores, without any 0.05 s.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { issueDetails } from "../../config/allocation-rule.js";
@@ -16,7 +17,7 @@ import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./sca
 
 export interface AllocationIssue extends IdentityNames, ResourceNames {
   readonly ecosystem: string;
-  /** Empty when there is none. */
+  /** Empty if there is none. */
   readonly env_id: string;
   readonly resource_id: string;
   readonly product_type: string;
@@ -45,7 +46,7 @@ const group = [
   "currency",
 ] as const;
 
-/** Rows of a page, each with the number of all groups. */
+/** Selects the rows of a page, each with the number of all groups. */
 export function allocationIssues(input: AllocationIssuesInput): Statement {
   const { names, from, params } = issueRows(input);
   return {
@@ -68,7 +69,7 @@ LIMIT {page_size:UInt32} OFFSET {offset:UInt64}`,
   };
 }
 
-/** One row `{groups}`: for a page past the end, whose rows are not there to say it. */
+/** Selects `{groups}`, for a page past the end, which has no rows to read the number from. */
 export function allocationIssueCount(input: AllocationIssuesInput): Statement {
   const { names, from, params } = issueRows(input);
   const query = `

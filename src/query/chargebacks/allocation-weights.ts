@@ -1,6 +1,6 @@
 /**
- * The weights that the rows of a page were split by, looked up by the rows' own keys. Two statements with constants run side by
- * side. If they were joined to the page, the engine would read the page once for each side of each join.
+ * Looks up the weights that a page's rows were split by, by the rows' own keys. Two statements with constants run side
+ * by side. If they were joined to the page, the engine would read the page once for each side of each join.
  */
 import { type ClickHouseClient, TupleParam } from "@clickhouse/client";
 import type { AllocationMethod } from "../../config/allocation-rule.js";
@@ -25,7 +25,7 @@ export interface SplitRow extends LineOfRow {
 
 type Weights = Pick<RowMetadata, "weight" | "total_weight">;
 
-/** Fields of `SplitRow` from the table. */
+/** The columns of `SplitRow`. */
 export const splitColumns = [
   ...splitKey,
   "identity_id",
@@ -35,7 +35,7 @@ export const splitColumns = [
   "metric",
 ] as const satisfies readonly (keyof SplitRow)[];
 
-/** Of each of the rows. */
+/** Returns a function for the metadata of each of the rows. */
 export async function readMetadata(
   client: ClickHouseClient,
   rows: readonly SplitRow[],
@@ -63,32 +63,34 @@ const isWeighed = (row: SplitRow) =>
   isMeasured(row) || row.allocation_method === "cost_ratio" || row.allocation_method === "fixed_ratio";
 const isEven = (row: SplitRow) => row.allocation_method === "even_split";
 
-/** What is measured of a resource on a day, by one metric. */
+/** The usage of a resource on a day, by one metric. */
 type Measured = readonly [day: string, metric: string, resource_id: string];
 
 const measuredOf = ({ day, metric, resource_id }: SplitRow): Measured[] =>
   metric.split("+").map((each) => [day, each, resource_id]);
 
 /**
- * Rows `{day, metric, resource_id, place, quantity}`: micro-units of each identity that is asked for, by its place among them from 1, and at place 0 those of all others
- * together.
+ * Selects `{day, metric, resource_id, place, quantity}`: micro-units of each identity in `identities`, by its position
+ * from 1, and at position 0 those of all others together.
  *
- * The triples choose the ranges of the key, but rows are compared column by column, and the triples again with the groups: to compare triples row by row takes
- * as long as all the rest. 100 triples of 7 days, in processor time: 71 ms instead of 132 ms.
+ * The triples select ranges of the key. Rows are then compared column by column, and the triples once more with the
+ * groups. Comparing triples row by row takes as long as all the rest. 100 triples of 7 days, in processor time: 71 ms
+ * instead of 132 ms.
  *
- * A projection has the sums of a day, and serves this only as long as no condition looks at single samples: for 10,000 identities with a sample an hour 13 ms of
- * processor time instead of 46, and for ten such resources 35 ms instead of 361.
+ * A projection has the sums of a day. The engine uses it only if no condition refers to single samples: for 10,000
+ * identities with a sample an hour 13 ms of processor time instead of 46, and for ten such resources 35 ms instead of
+ * 361.
  */
 export function usageOf(measured: readonly Measured[], identities: readonly string[]): Statement {
-  const wanted = "(day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))}";
+  const isRequested = "(day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))}";
   return {
     query: `
 SELECT day, metric, resource_id, toString(sum(micro_units)) AS quantity,
   transform(identity_id, {identities:Array(String)}, range(1, length({identities:Array(String)}) + 1), 0) AS place
 FROM usage
-WHERE indexHint(${wanted}) AND metric IN {metrics:Array(String)} AND resource_id IN {resources:Array(String)}
+WHERE indexHint(${isRequested}) AND metric IN {metrics:Array(String)} AND resource_id IN {resources:Array(String)}
 GROUP BY day, metric, resource_id, place
-HAVING ${wanted}`,
+HAVING ${isRequested}`,
     params: {
       measured: measured.map((each) => new TupleParam(each)),
       identities,
@@ -98,16 +100,19 @@ HAVING ${wanted}`,
   };
 }
 
-/** Rows `{day, metric, resource_id, scale}`, where it is not 0: hardly any usage has one, and sums of a day do not hold it. */
+/**
+ * Selects `{day, metric, resource_id, scale}` if the scale is not 0. Hardly any usage has one, and a day's sums do not
+ * include it.
+ */
 export function scalesOf(measured: readonly Measured[]): Statement {
-  const wanted = "(day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))}";
+  const isRequested = "(day, metric, resource_id) IN {measured:Array(Tuple(Date, String, String))}";
   return {
     query: `
 SELECT day, metric, resource_id, max(usage.scale) AS scale
 FROM usage
-WHERE indexHint(${wanted}) AND metric IN {metrics:Array(String)} AND resource_id IN {resources:Array(String)} AND usage.scale != 0
+WHERE indexHint(${isRequested}) AND metric IN {metrics:Array(String)} AND resource_id IN {resources:Array(String)} AND usage.scale != 0
 GROUP BY day, metric, resource_id
-HAVING ${wanted}`,
+HAVING ${isRequested}`,
     params: {
       measured: measured.map((each) => new TupleParam(each)),
       metrics: distinct(measured.map(([, metric]) => metric)),
@@ -149,18 +154,18 @@ async function readUsage(
     scaled.map(({ day, metric, resource_id, scale }) => [keyOf([day, metric, resource_id]), scale]),
   );
   const totals = new Map<string, bigint>();
-  const own = new Map<string, bigint>();
+  const ownUsage = new Map<string, bigint>();
   for (const { day, metric, resource_id, place, quantity } of found) {
     const key = keyOf([day, metric, resource_id]);
     totals.set(key, (totals.get(key) ?? 0n) + BigInt(quantity));
     const identity_id = identities[place - 1];
-    if (identity_id !== undefined) own.set(keyOf([key, identity_id]), BigInt(quantity));
+    if (identity_id !== undefined) ownUsage.set(keyOf([key, identity_id]), BigInt(quantity));
   }
   return (row) => {
     const keys = measuredOf(row).map(keyOf);
-    const weight = sumOf(keys.map((key) => own.get(keyOf([key, row.identity_id]))));
+    const weight = sumOf(keys.map((key) => ownUsage.get(keyOf([key, row.identity_id]))));
     if (weight === 0n) return {};
-    // The metrics of a row have one scale, because they are weighed together.
+    // All metrics of a row have the same scale, because they are weighed together.
     const scale = Math.max(...keys.map((key) => scales.get(key) ?? 0));
     const total = sumOf(keys.map((key) => totals.get(key)));
     return { weight: unitsOf(weight, scale), total_weight: unitsOf(total, scale) };
@@ -173,31 +178,32 @@ const sumOf = (values: readonly (bigint | undefined)[]) =>
 const splitOf = (row: Pick<SplitRow, (typeof splitKey)[number]>) => splitKey.map((column) => row[column]);
 
 /**
- * Rows of the split's key with `parts`, how many rows it has. Rows are compared column by column, and whole keys with the groups, for the same reason as in `usageOf`:
- * on 20 M rows 18 ms of processor time instead of 29 ms for a page with one such split, though on parts of a few thousand rows 5 ms more. The keys choose the
- * ranges, or 1,000 rows of many days and resources would be looked for in all of them.
+ * Selects the split's key and `parts`, the number of its rows. Rows are compared column by column, and whole keys with
+ * the groups, for the same reason as in `usageOf`: on 20 M rows 18 ms of processor time instead of 29 ms for a page
+ * with one such split, though on parts of a few thousand rows 5 ms more. The keys select the ranges. Otherwise, 1,000
+ * rows of many days and resources would be searched in all of them.
  */
 export function partsOf(splits: readonly (readonly (string | number)[])[]): Statement {
   const columns = splitKey.join(", ");
-  const at = (column: (typeof splitKey)[number]) =>
+  const valuesOf = (column: (typeof splitKey)[number]) =>
     distinct(splits.flatMap((split) => split[splitKey.indexOf(column)] ?? []));
   const types = splitKey
     .map((column) => columnTypes[factTableColumns.chargebacks[column].kind])
     .map((type) => (type.startsWith("LowCardinality") ? "String" : type))
     .join(", ");
-  const wanted = `(${columns}) IN {splits:Array(Tuple(${types}))}`;
+  const isRequested = `(${columns}) IN {splits:Array(Tuple(${types}))}`;
   return {
     query: `
 SELECT ${columns}, toString(count()) AS parts
 FROM chargebacks
-WHERE indexHint(${wanted}) AND day IN {days:Array(Date)} AND resource_id IN {resources:Array(String)} AND product_type IN {products:Array(String)}
+WHERE indexHint(${isRequested}) AND day IN {days:Array(Date)} AND resource_id IN {resources:Array(String)} AND product_type IN {products:Array(String)}
 GROUP BY ${columns}
-HAVING ${wanted}`,
+HAVING ${isRequested}`,
     params: {
       splits: splits.map((each) => new TupleParam(each)),
-      days: at("day"),
-      resources: at("resource_id"),
-      products: at("product_type"),
+      days: valuesOf("day"),
+      resources: valuesOf("resource_id"),
+      products: valuesOf("product_type"),
     },
   };
 }
@@ -216,7 +222,7 @@ async function readParts(
   return (row) => parts.get(keyOf(splitOf(row))) ?? "0";
 }
 
-/** Instants as the text that a DateTime is read from. */
+/** Converts instants to the text of a DateTime. */
 const storable = (row: SplitRow): SplitRow => ({
   ...row,
   timestamp: storedInstant(row.timestamp),
@@ -224,7 +230,7 @@ const storable = (row: SplitRow): SplitRow => ({
 
 const keyOf = (values: readonly (string | number)[]) => JSON.stringify(values);
 
-/** Micro-units, or so many decimal places more, as plain units: `1500000n` is `1.5`. */
+/** Converts micro-units, or units with `scale` more decimal places, to plain units: `1500000n` is `1.5`. */
 function unitsOf(microUnits: bigint, scale: number): string {
   return decimalText(microUnits, 6 + scale);
 }

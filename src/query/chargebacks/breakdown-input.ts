@@ -6,20 +6,20 @@ import type { ChargebackFilters } from "./scan.js";
 
 export interface BreakdownInput {
   readonly window: DateWindow;
-  /** Start of the period that is compared, in seconds since 1970. */
+  /** Start of the compared period, in seconds since 1970. */
   readonly comparedFrom?: number | undefined;
-  /** Where it ends; where the window begins unless given. */
+  /** End of the compared period; the start of the window by default. */
   readonly comparedTo?: number | undefined;
   readonly filters: ChargebackFilters;
   readonly groupBy: readonly GroupColumn[];
-  /** Without one there are no amounts over time. */
+  /** Returns amounts over time if set. */
   readonly timeBucket?: TimeBucket | undefined;
-  /** Groups of each currency. */
+  /** Groups per currency. */
   readonly limit: number;
   readonly order: BreakdownOrder;
-  /** Beside the groups, so many of each currency that changed most; 0 where nothing is compared. */
+  /** How many groups per currency to return that changed most, besides the largest; 0 without a comparison. */
   readonly movers: number;
-  /** Only groups of which a value or a name has this text, in whatever case. */
+  /** Only groups with this text in a value or a name, ignoring case. */
   readonly search?: string | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Amounts over time of the groups that a breakdown returns, and of all groups together. */
+/** SQL for amounts over time of the groups that a breakdown returns, and of all groups together. */
 import type { Statement } from "../../store/clickhouse/statement.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
 import { aggregateSource } from "./aggregate-source.js";
@@ -7,18 +7,18 @@ import { withNames } from "./scan.js";
 import { rowsByKeys } from "./sum-source.js";
 
 export type StoredAmount = readonly [
-  /** Empty in the sums over all time. */
+  /** Empty for the sums over all time. */
   label: string,
   currency: string,
-  /** Place among the wanted combinations, from 1; 0 for all others; -1 for the sum over all. */
+  /** Position among the wanted combinations, from 1; 0 for all others; -1 for the sum over all. */
   place: number,
   amount: string,
 ];
 
 /**
- * Rows as `StoredAmount`, by time. `wanted`: distinct combinations of values of the columns that are grouped by.
+ * Selects `StoredAmount` by time. `wanted` lists distinct combinations of values of the columns that are grouped by.
  *
- * A row is matched by numbers: of each column the place of its value among those that are wanted, and these as digits of one number.
+ * A row is matched by numbers: the position of each column's value among the wanted ones, as the digits of one number.
  * Columns are dictionaries, so a row costs one look-up in a small table, however many combinations are wanted.
  */
 export function breakdownSeries(
@@ -28,13 +28,15 @@ export function breakdownSeries(
   const { window, timeBucket } = input;
   const source = aggregateSource(input);
   const bucket = bucketKey(timeBucket, window);
-  const values = (wanted[0] ?? []).map((_, index) => [...new Set(wanted.map((each) => each[index] ?? ""))]);
+  const values = (wanted[0] ?? []).map((_, index) => [
+    ...new Set(wanted.map((combination) => combination[index] ?? "")),
+  ]);
   // Digit 0 is a value that is not wanted.
   const radix = values.map(({ length }) => length + 1);
   const numberOf = (digits: readonly number[]) =>
     digits.reduce((number, digit, index) => number * (radix[index] ?? 1) + digit, 0);
-  const numbers = wanted.map((each) =>
-    numberOf(each.map((value, index) => (values[index] ?? []).indexOf(value) + 1)),
+  const numbers = wanted.map((combination) =>
+    numberOf(combination.map((value, index) => (values[index] ?? []).indexOf(value) + 1)),
   );
   const digits = values.map((_, index) => {
     const column = source.columns[index];
@@ -42,7 +44,7 @@ export function breakdownSeries(
     return `transform(${text}, {values_${index}:Array(String)}, arrayEnumerate({values_${index}:Array(String)}), 0)`;
   });
   const number = digits.reduce((before, next, index) => `(${before}) * ${radix[index]} + ${next}`);
-  const currency = source.columns[source.currencyAt]?.key ?? "currency";
+  const currency = source.columns[source.currencyIndex]?.key ?? "currency";
   const rows = rowsByKeys(
     source,
     {
@@ -62,7 +64,7 @@ ORDER BY grouping(bucket), bucket, of_currency`,
     params: {
       ...source.params,
       ...bucket.params,
-      ...Object.fromEntries(values.map((each, index) => [`values_${index}`, each])),
+      ...Object.fromEntries(values.map((texts, index) => [`values_${index}`, texts])),
       numbers,
       places: numbers.map((_, index) => index + 1),
     },

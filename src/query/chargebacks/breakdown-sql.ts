@@ -1,6 +1,7 @@
 /**
- * A breakdown as SQL text over the views for BI tools: the same groups with the same sums, for whoever wants to ask the store directly. Made
- * to be read and changed by people, so it uses what the views have, and not what makes the service's own statements fast.
+ * A breakdown as SQL text over the views for BI tools: the same groups with the same sums, for users who query the
+ * store directly. People read and change it, so it uses the columns of the views, without the optimizations of the
+ * service's own statements.
  */
 import { literal } from "../../store/clickhouse/sql-text.js";
 import type { Params } from "../../store/clickhouse/statement.js";
@@ -21,7 +22,7 @@ import { distinctColumns, type GroupColumn, groupColumns, TEAM } from "./aggrega
 import type { BreakdownInput } from "./breakdown-input.js";
 import { type ChargebackFilters, lineTagSql, storable, utcInstant } from "./scan.js";
 
-/** Throws InvalidParameter for what one statement cannot say. */
+/** Throws InvalidParameter for a request that one statement cannot express. */
 export function breakdownSql(input: BreakdownInput): string {
   const { window, comparedFrom, groupBy, timeBucket, order } = input;
   if (timeBucket !== undefined && comparedFrom !== undefined && order !== "change")
@@ -56,10 +57,10 @@ export function breakdownSql(input: BreakdownInput): string {
 }
 
 interface Column {
-  /** In the answer. */
+  /** Name in the result. */
   readonly name: string;
   readonly sql: string;
-  /** What the expression needs behind WITH. */
+  /** Expression that the column needs after WITH. */
   readonly lookup?: string;
 }
 
@@ -75,7 +76,7 @@ function columnOf(column: GroupColumn, index: number): Column {
   };
 }
 
-/** `tag:KEY`, unless a quoted name would have to escape the key. */
+/** Returns `tag:KEY`, unless a quoted name would have to escape the key. */
 function tagName(column: TagColumn | LineTagColumn, index: number): string {
   return /[\\`"']/.test(column) ? `tag_${index + 1}` : `\`${column}\``;
 }
@@ -93,7 +94,7 @@ function groupsOf(input: GroupsInput): SqlParts {
   const names = columns.map(({ name }) => name);
   const startOf = (from: number) => instant(storable({ ...window, from }).from);
   const now = isCompared ? `timestamp >= ${startOf(window.from)}` : undefined;
-  // In the list of groups alone there are no names for the sums.
+  // A list of groups alone has no names for the sums.
   const [total, before] = [totalOf(now), now === undefined ? "" : totalOf(`NOT (${now})`)];
   const size = order === "change" && isCompared ? `${total} - ${before}` : total;
   return {
@@ -118,7 +119,7 @@ function groupsOf(input: GroupsInput): SqlParts {
 const totalOf = (condition: string | undefined) =>
   condition === undefined ? "sum(amount)" : `sumIf(amount, ${condition})`;
 
-/** Of rows that fulfil the condition, or of all. */
+/** Sums rows that meet the condition, or all. */
 function sumsOf(condition: string | undefined): string[] {
   const and = condition === undefined ? "" : `${condition} AND `;
   return [
@@ -150,7 +151,10 @@ function conditionsOf({ window, filters, search, groupBy }: ConditionsInput): st
 
 const filterNames = [...(Object.keys(groupColumns) as (keyof typeof groupColumns)[]), TEAM] as const;
 
-/** By the day, which the store is cut by; by the instant where the window does not begin and end with a UTC day. */
+/**
+ * Filters by day, which the store is partitioned by, and by instant if the window does not begin and end with a UTC
+ * day.
+ */
 function inWindow(window: Pick<DateWindow, "from" | "to">): string[] {
   const { from, to } = storable(window);
   if (from >= to) return ["false"];
@@ -170,16 +174,16 @@ function hasTag({ key, names, isExcluding = false, isOfLine = false }: TagFilter
   return isExcluding ? `NOT ${found}` : found;
 }
 
-/** A group is found by its values and by their names. */
+/** Searches a group's values and their names. */
 function hasText(groupBy: readonly GroupColumn[], search: string): string {
   const has = (sql: string) => `positionCaseInsensitiveUTF8(toString(${sql}), ${inLine(search)}) > 0`;
   const found = distinctColumns(groupBy).flatMap((column, index) => {
-    const own = has(columnOf(column, index).sql);
-    if (column === "identity_id") return [own, has("identity_name")];
-    if (column === "resource_id") return [own, has("resource_name")];
+    const value = has(columnOf(column, index).sql);
+    if (column === "identity_id") return [value, has("identity_name")];
+    if (column === "resource_id") return [value, has("resource_name")];
     if (column === "environment_id")
-      return [own, `environment_id IN (SELECT resource_id FROM resources WHERE ${has("resource_name")})`];
-    return [own];
+      return [value, `environment_id IN (SELECT resource_id FROM resources WHERE ${has("resource_name")})`];
+    return [value];
   });
   return `(${found.join(" OR ")})`;
 }
@@ -210,7 +214,7 @@ function text({ with: names, select, where, groupBy, orderBy, limit, indent = ""
 
 const instant = (seconds: number) => `toDateTime('${utcInstant(seconds)}', 'UTC')`;
 
-/** Without line ends, so that the text can be laid out by lines. */
+/** Writes the value without line breaks, so that the text can be indented line by line. */
 function inLine(value: string): string {
   const letters = [...literal(value)].map((character) => {
     const code = character.charCodeAt(0);
@@ -221,7 +225,7 @@ function inLine(value: string): string {
 
 const list = (values: readonly string[]) => `(${values.map(inLine).join(", ")})`;
 
-/** Values in the place of `{name:Type}`. */
+/** Replaces `{name:Type}` by values. */
 function inlined(sql: string, params: Params): string {
   return sql.replaceAll(/\{(\w+):[^}]+\}/g, (_, name: string) => {
     const value = params[name];

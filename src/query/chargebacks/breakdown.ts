@@ -1,6 +1,6 @@
 /**
- * Chargebacks by what costs most: the largest groups of a period, the sum of the others, and the totals, over time and, on
- * request, compared with the previous period. The store computes the sums, and only the groups that are returned leave it.
+ * Chargebacks by cost: the largest groups of a period, the sum of the others, and the totals, over time and, on
+ * request, compared with the previous period. The store computes the sums and sends only the groups that are returned.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readTuples } from "../../store/clickhouse/statement.js";
@@ -18,7 +18,7 @@ export interface BreakdownSums {
   readonly usage_amount: string;
   readonly shared_amount: string;
   readonly row_count: number;
-  /** Sum of the period before; only where it is compared. */
+  /** Sum of the previous period; set only in a comparison. */
   readonly previous_amount?: string;
 }
 
@@ -26,7 +26,7 @@ export interface BreakdownGroup extends BreakdownSums {
   readonly dimensions: Readonly<Record<string, string>>;
   readonly display_names: Readonly<Record<string, string>>;
   readonly provisional: boolean;
-  /** One for each time bucket; only where there are some. */
+  /** One per time bucket; set only with time buckets. */
   readonly amounts?: string[];
 }
 
@@ -40,20 +40,20 @@ export interface BreakdownTotals extends BreakdownOthers {
 
 export interface Breakdown {
   readonly time_buckets: string[];
-  /** By currency, then in the order that was asked for. */
+  /** By currency, then in the requested order. */
   readonly groups: BreakdownGroup[];
-  /** The groups beyond the limit together; of currencies that have some. */
+  /** Sum of the groups beyond the limit; only for currencies that have some. */
   readonly others: BreakdownOthers[];
   readonly totals: BreakdownTotals[];
-  /** By currency, what changed most first; only where it is asked for. */
+  /** By currency, the largest change first; set only if requested. */
   readonly movers?: BreakdownGroup[];
 }
 
-/** A publish takes milliseconds: to meet so many in a row takes a fault. */
+/** A publish takes milliseconds, so that many in a row indicate a fault. */
 const ATTEMPTS = 5;
 
-/** What was read in two statements is not of one state. */
-class ChangedMeanwhile extends Error {}
+/** Two statements have read different states of the rows. */
+class DataChangedError extends Error {}
 
 export async function readBreakdown(
   client: ClickHouseClient,
@@ -64,8 +64,8 @@ export async function readBreakdown(
     try {
       return await readOnce(client, input, signal);
     } catch (error) {
-      const isUnsteady = error instanceof ChangedMeanwhile || hasNewValues(error);
-      if (!isUnsteady || attempt === ATTEMPTS) throw error;
+      const isRetryable = error instanceof DataChangedError || hasNewValues(error);
+      if (!isRetryable || attempt === ATTEMPTS) throw error;
     }
   }
 }
@@ -81,19 +81,19 @@ async function readOnce(
   const wanted = combinationsOf(groups.filter(isGroup(input)), distinctColumns(input.groupBy).length);
   const statement = breakdownSeries({ ...input, timeBucket }, wanted);
   const amounts = await readTuples<StoredAmount>(client, statement, signal);
-  // A publish between the two shows in the totals.
+  // A publish between the two statements shows in the totals.
   if (input.search === undefined && !sameTotals(groups, amounts))
-    throw new ChangedMeanwhile("the chargebacks changed each time they were summed");
+    throw new DataChangedError("the chargebacks changed each time they were summed");
   return breakdownOf(input, groups, overTime(amounts, wanted));
 }
 
-/** Some rows are there only because they changed. */
+/** Excludes rows that are returned only because they changed most. */
 const isGroup =
   ({ limit }: BreakdownInput) =>
-  ([, , , , , , , , , place]: StoredGroup) =>
-    place <= limit;
+  ([, , , , , , , , , position]: StoredGroup) =>
+    position <= limit;
 
-/** Behind the sums and places of a stored group. */
+/** Index of the first value in a stored group, after its sums and ranks. */
 const FIRST_VALUE = 11;
 
 const valuesOf = (group: StoredGroup, columns: number) =>
@@ -116,26 +116,29 @@ function sameTotals(groups: readonly StoredGroup[], amounts: readonly StoredAmou
 
 interface OverTime {
   readonly labels: string[];
-  /** Of a combination, or of all groups where none is given. */
+  /** Returns amounts of a combination, or of all groups without one. */
   amountsOf(currency: string, values?: readonly string[]): string[];
 }
 
 function overTime(amounts: readonly StoredAmount[], wanted: readonly (readonly string[])[]): OverTime {
   const labels = [...new Set(amounts.map(([label]) => label))].filter((label) => label !== "");
-  const known = new Map(
-    amounts.map(([label, currency, place, amount]) => [JSON.stringify([label, currency, place]), amount]),
+  const amountsByKey = new Map(
+    amounts.map(([label, currency, position, amount]) => [
+      JSON.stringify([label, currency, position]),
+      amount,
+    ]),
   );
-  const places = new Map(wanted.map((values, index) => [JSON.stringify(values), index + 1]));
+  const positions = new Map(wanted.map((values, index) => [JSON.stringify(values), index + 1]));
   return {
     labels,
     amountsOf(currency, values) {
-      const place = values === undefined ? ALL : (places.get(JSON.stringify(values)) ?? 0);
-      return labels.map((label) => known.get(JSON.stringify([label, currency, place])) ?? "0");
+      const position = values === undefined ? ALL : (positions.get(JSON.stringify(values)) ?? 0);
+      return labels.map((label) => amountsByKey.get(JSON.stringify([label, currency, position])) ?? "0");
     },
   };
 }
 
-/** Place of the sums over all groups. */
+/** Position of the sums over all groups. */
 const ALL = -1;
 
 function breakdownOf(input: BreakdownInput, stored: readonly StoredGroup[], time?: OverTime): Breakdown {
@@ -162,7 +165,7 @@ function breakdownOf(input: BreakdownInput, stored: readonly StoredGroup[], time
     };
   };
   const movers = stored
-    .filter(([, , , , , , , , , , place]) => place > 0 && place <= input.movers)
+    .filter(([, , , , , , , , , , position]) => position > 0 && position <= input.movers)
     .sort((one, other) => (one[0] === other[0] ? one[10] - other[10] : 0));
   const sumsAndCount = (currency: string, [total, usage, shared, rows, previous, count]: StoredGroup[7]) => ({
     ...sumsOf(currency, [total, usage, shared, rows, previous]),
@@ -171,10 +174,10 @@ function breakdownOf(input: BreakdownInput, stored: readonly StoredGroup[], time
   const totals = new Map<string, BreakdownTotals>();
   const others = new Map<string, BreakdownOthers>();
   for (const group of stored) {
-    const [currency, , , , , , , all, left] = group;
+    const [currency, , , , , , , all, rest] = group;
     const amounts = time && input.search === undefined && { amounts: time.amountsOf(currency) };
     totals.set(currency, { ...sumsAndCount(currency, all), ...amounts });
-    if (left[5] !== "0") others.set(currency, sumsAndCount(currency, left));
+    if (rest[5] !== "0") others.set(currency, sumsAndCount(currency, rest));
   }
   return {
     time_buckets: time?.labels ?? [],

@@ -1,6 +1,6 @@
 /**
- * How far aggregations reach on a day, remembered until that day is published again. Counting the buckets of all rows takes most of the time of an
- * aggregation, and most of its days were counted before.
+ * A cache of the bucket counts of aggregations per day, valid until the day is published again. Counting the buckets of
+ * all rows takes most of the time of an aggregation, and most days have been counted before.
  */
 import { dayOfSeconds } from "../../time/days.js";
 import { createDayCache } from "../state/day-cache.js";
@@ -13,53 +13,53 @@ import type { BucketRow, BucketRowCache } from "./bucket-limit.js";
 import { type ChargebackFilters, filterNames } from "./scan.js";
 
 export interface BucketLimitCache {
-  /** `published`: reads what is published of the days of the window; undefined while that may be changing. */
+  /** `published` reads the published state of the window's days; undefined while it may be changing. */
   ofTenant(tenantName: string, published: () => Promise<PublishedDays | undefined>): BucketRowCache;
 }
 
-/** Each of 400 days in one currency: 10 MB. */
-const MOST_AGGREGATIONS = 100;
+/** With 400 days in one currency each, 10 MB. */
+const MAX_AGGREGATIONS = 100;
 
 export function createBucketLimitCache(): BucketLimitCache {
-  const memory = createDayCache<BucketRow>({
-    maxEntries: MOST_AGGREGATIONS,
+  const dayCache = createDayCache<BucketRow>({
+    maxEntries: MAX_AGGREGATIONS,
     dayOf: ([, last]) => dayOfSeconds(last),
     isSteady: (row) => row[8] === 0,
   });
   return {
     ofTenant(tenantName, published) {
-      const known = memory.ofTenant(tenantName, published);
+      const tenantCache = dayCache.ofTenant(tenantName, published);
       return {
         async of(input, read) {
           const { window, groupBy, filters } = input;
           if (!isByUtcDay(input)) return await read(window);
           const key = (names: string) => [
             groupBy,
-            questionOf(filters),
-            showsNames(input) ? names : undefined,
+            filterKey(filters),
+            dependsOnNames(input) ? names : undefined,
           ];
-          return await known.of({ window, key }, read);
+          return await tenantCache.of({ window, key }, read);
         },
       };
     },
   };
 }
 
-/** What the filters say, whatever else a request has beside them: its window moves on every day. */
-function questionOf(filters: ChargebackFilters): unknown {
+/** Returns the filters without the rest of the request: the window moves on every day. */
+function filterKey(filters: ChargebackFilters): unknown {
   return [valueFilters([...filterNames, "team"], filters), filters.tags ?? []];
 }
 
-/** Its buckets lie each within a UTC day, and all of the days are asked for. */
+/** True if each bucket is within a UTC day, and the window covers whole days. */
 function isByUtcDay({ timeBucket, window: { timezone } }: AggregateInput): boolean {
   return timeBucket === "day" && isUtc(timezone);
 }
 
-/** Whether buckets depend on the state of tags and teams. */
-function showsNames({ groupBy, filters }: AggregateInput): boolean {
-  const isOfRowsAlone =
+/** True if buckets depend on tags or teams, which change without a publish. */
+function dependsOnNames({ groupBy, filters }: AggregateInput): boolean {
+  const dependsOnRowsOnly =
     groupBy.every((column) => column in groupColumns || isLineTagColumn(column)) &&
     (filters.tags ?? []).every(({ isOfLine }) => isOfLine) &&
     valueFilters(["team"], filters).length === 0;
-  return !isOfRowsAlone;
+  return !dependsOnRowsOnly;
 }

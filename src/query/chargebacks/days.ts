@@ -1,4 +1,4 @@
-/** How many chargeback rows each UTC day has under the filters: what paging, the export and the list of dates start from. */
+/** Chargeback rows per UTC day under the filters, for paging, the export and the list of dates. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";
@@ -11,22 +11,25 @@ import {
   withNames,
 } from "./scan.js";
 
-/** Rows `{day, rows}`, days ascending. Without filters and over whole UTC days the engine knows the numbers without reading (2 ms on 5 M rows). */
+/**
+ * Selects `{day, rows}`, days ascending. Without filters, the engine counts whole UTC days from metadata (2 ms on 5 M
+ * rows).
+ */
 export function chargebackDays(
   window: Pick<DateWindow, "from" | "to">,
   filters: ChargebackFilters,
 ): Statement {
-  const { names, condition: equal, params: values } = filtered(filters);
+  const { names, condition: filter, params: values } = filtered(filters);
   const { condition, params } = rowsInWindow(window);
-  const isKnown = params.from === undefined && equal === "";
-  const { from, count } = isKnown ? chargebacks : summedRows([], filters);
+  const isFromMetadata = params.from === undefined && filter === "";
+  const { from, count } = isFromMetadata ? chargebacks : summedRows([], filters);
   return {
-    query: `${withNames(...names)}SELECT day, ${count} AS rows FROM ${from} WHERE ${condition}${equal} GROUP BY day ORDER BY day`,
+    query: `${withNames(...names)}SELECT day, ${count} AS rows FROM ${from} WHERE ${condition}${filter} GROUP BY day ORDER BY day`,
     params: { ...params, ...values },
   };
 }
 
-/** Every UTC day that has chargeback rows, ascending. */
+/** Selects every UTC day that has chargeback rows, ascending. */
 export function chargebackDates(): Statement {
   return { query: "SELECT day FROM chargebacks GROUP BY day ORDER BY day", params: {} };
 }

@@ -1,9 +1,9 @@
-/** Reads the id of a chargeback row's dimension: the plain hash, unless that dimension was given another id. */
+/** SQL for the id of a chargeback row's dimension: the plain hash, unless that dimension was given another id. */
 import { fingerprintSql, plainDimensionIdSql } from "../../store/clickhouse/dimension-id.js";
 
 /**
- * An expression over the columns of a row. The collisions, of which there are next to never any, come as two constant arrays:
- * no join, so that the order of a streaming read is kept.
+ * An expression over the columns of a row. Collisions, of which there are almost none, come as two constant arrays.
+ * There is no join, so a streaming read keeps its order.
  */
 export function dimensionIdSql(prefix = ""): string {
   const fingerprint = fingerprintSql(prefix);
@@ -12,6 +12,6 @@ export function dimensionIdSql(prefix = ""): string {
   return `if(notEmpty(collided.1) AND has(collided.1, ${fingerprint}), ${other}, ${plain})`;
 }
 
-/** Stands behind WITH in a statement that uses `dimensionIdSql`. */
+/** Named expression that `dimensionIdSql` needs after WITH. */
 export const collidedSql =
   "(SELECT (groupArray(fingerprint), groupArray(dimension_id)) FROM dimension_collisions FINAL) AS collided";

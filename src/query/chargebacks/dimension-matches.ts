@@ -1,4 +1,4 @@
-/** The dimensions that have chargeback rows under the filters: their ids, ascending, streamed. */
+/** Streams the ids of dimensions that have chargeback rows under the filters, ascending. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
 import { type Statement, streamRows } from "../../store/clickhouse/statement.js";
@@ -8,13 +8,13 @@ import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./sca
 
 const fieldsButIdentity = dimensionFields.filter((field) => field !== "identity_id").join(", ");
 
-/** Rows: dimension_id. Distinct identities by line first, so that only different dimensions are hashed. */
+/** Selects dimension_id. Groups the identities by line first, so that only distinct dimensions are hashed. */
 export function matchingDimensions(
   window: Pick<DateWindow, "from" | "to">,
   filters: ChargebackFilters,
 ): Statement {
   const { condition, params } = rowsInWindow(window);
-  const { names, condition: wanted, params: values } = filtered(filters);
+  const { names, condition: filter, params: values } = filtered(filters);
   return {
     query: `
 ${withNames(collidedSql, ...names)}SELECT ${dimensionIdSql()} AS dimension_id
@@ -23,7 +23,7 @@ FROM (
   FROM (
     SELECT ${fieldsButIdentity}, groupUniqArray(identity_id) AS identities
     FROM chargebacks
-    WHERE ${condition}${wanted}
+    WHERE ${condition}${filter}
     GROUP BY ${fieldsButIdentity}
   )
 )
@@ -32,7 +32,7 @@ ORDER BY dimension_id`,
   };
 }
 
-/** In batches of so many. */
+/** Yields batches of up to `batch` ids. */
 export async function* streamDimensionIds(
   client: ClickHouseClient,
   statement: Statement,

@@ -1,4 +1,4 @@
-/** The newest chargeback row of one dimension, with what explains it. */
+/** Reads the newest chargeback row of a dimension, with the metadata that explains it. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
 import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
@@ -12,9 +12,9 @@ import { cloudColumns } from "./scan.js";
 
 export type DimensionFields = Readonly<Record<(typeof dimensionFields)[number], string>>;
 
-/** What the bill of a cloud says of a row's line besides. */
+/** A cloud bill's further columns of the row's line. */
 type CloudValues = Pick<ShownValues<"chargebacks">, keyof typeof cloudColumns | "line_tags">;
-const ofLine = [...Object.keys(cloudColumns), "line_tags"] as (keyof CloudValues)[];
+const lineColumns = [...Object.keys(cloudColumns), "line_tags"] as (keyof CloudValues)[];
 
 export interface NewestRow extends CloudValues {
   /** `2026-01-01T00:00:00Z`. */
@@ -30,36 +30,34 @@ export interface NewestRow extends CloudValues {
 
 export interface FoundRow extends SplitRow, Omit<NewestRow, "metadata"> {}
 
-/** Both inclusive. */
+/** Both ends are inclusive. */
 export interface DaySpan {
   readonly first: string;
   readonly last: string;
 }
 
 /**
- * Of the newest day of all when no span is given. Of several rows of one instant (a line in components, or in two currencies), that of
- * the first component, and of the first currency.
+ * Without a span, selects from the newest day. If several rows have the same instant (a line in components, or in two
+ * currencies), selects the first component, then the first currency.
  */
 export function newestRow(dimension: DimensionFields, span?: DaySpan): Statement {
   const days =
     span === undefined
       ? "day = (SELECT max(day) FROM chargebacks)"
       : "day >= {first:Date} AND day <= {last:Date}";
-  const equal = dimensionFields.map((field) => `${field} = {${field}:String}`).join(" AND ");
+  const matchesDimension = dimensionFields.map((field) => `${field} = {${field}:String}`).join(" AND ");
   return {
     query: `
-SELECT ${[...splitColumns, ...ofLine].join(", ")}, toString(amount_hi + amount_lo) AS amount, allocation_detail, provisional
+SELECT ${[...splitColumns, ...lineColumns].join(", ")}, toString(amount_hi + amount_lo) AS amount, allocation_detail, provisional
 FROM chargebacks
-WHERE ${days} AND ${equal}
+WHERE ${days} AND ${matchesDimension}
 ORDER BY day DESC, timestamp DESC, component, currency, line_id
 LIMIT 1`,
     params: { ...Object.fromEntries(dimensionFields.map((field) => [field, dimension[field]])), ...span },
   };
 }
 
-/**
- * Two short statements in place of the list's one with its joins. Undefined when the dimension has no row.
- */
+/** Two short statements instead of the list's one with its joins. Returns undefined if the dimension has no row. */
 export async function readNewestRow(
   client: ClickHouseClient,
   dimension: DimensionFields,
@@ -76,14 +74,14 @@ export async function readNewestRow(
     allocation_method,
     allocation_detail,
     provisional,
-    ...pick(found, ofLine),
+    ...pick(found, lineColumns),
     metadata: metadata(found),
   };
 }
 
 /**
- * Nearly every dimension has rows on the newest day; otherwise from there back, in spans that grow fourfold: each day is a part
- * of its own, and read or not.
+ * Nearly every dimension has rows on the newest day. Otherwise, searches backwards in spans that grow fourfold, because
+ * each day is a part that is read as a whole or not at all.
  */
 async function findRow(
   client: ClickHouseClient,

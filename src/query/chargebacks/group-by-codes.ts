@@ -1,6 +1,7 @@
 /**
- * Rows summed by several columns, of which one has many values, where no table of sums has them. The columns are grouped as numbers: 66,000
- * groups of 20 M rows by identity, product, cost type and currency took 2.1 to 2.8 s of processor time, and by their texts 9.3 s.
+ * Sums rows by several columns, one of which has many values, if no table of sums has them. The columns are grouped as
+ * numbers: 66,000 groups of 20 M rows by identity, product, cost type and currency took 2.1 to 2.8 s of processor time,
+ * and by their texts 9.3 s.
  */
 import { costTypes } from "../../config/allocation-rule.js";
 import type { DateWindow } from "../time/date-window.js";
@@ -9,14 +10,14 @@ import { rowsByKeys } from "./sum-source.js";
 import { valueCodes } from "./value-codes.js";
 
 export interface RowsByCodes {
-  /** Stand behind the WITH of the whole statement. */
+  /** Named expressions, to put after the WITH of the whole statement. */
   readonly names: readonly string[];
-  /** What stands behind FROM: as `rowsToSum` says. */
+  /** The text after FROM, with the columns of `rowsToSum`. */
   readonly sql: string;
 }
 
-/** Columns of ids. The others have a few dozen values, and few groups are found as fast by their texts. */
-const ofMany: ReadonlySet<string | undefined> = new Set([
+/** Columns of ids. The others have a few dozen values, and grouping by their texts is as fast. */
+const columnsOfIds: ReadonlySet<string | undefined> = new Set([
   "identity_id",
   "resource_id",
   "env_id",
@@ -25,28 +26,31 @@ const ofMany: ReadonlySet<string | undefined> = new Set([
 ]);
 
 /**
- * Whether `rowsByCodes` is faster than `rowsToSum`. To list the values of a line's tag takes as long as it saves, and all values of the window
- * longer than to sum the few rows that a filter leaves.
+ * Returns whether `rowsByCodes` is faster than `rowsToSum`. Listing the values of a line's tag takes as long as it
+ * saves. Listing all values of the window takes longer than summing the few rows that a filter keeps.
  */
 export function isFasterByCodes({ rows, isFiltered, columns }: AggregateSource): boolean {
-  const isMany = ({ column, places }: SourceColumn) => places !== undefined || ofMany.has(column);
-  const isListed = ({ column, places }: SourceColumn) => places !== undefined || column !== undefined;
+  const isMany = ({ column, valueCount }: SourceColumn) =>
+    valueCount !== undefined || columnsOfIds.has(column);
+  const isListed = ({ column, valueCount }: SourceColumn) => valueCount !== undefined || column !== undefined;
   return !rows.areSums && !isFiltered && columns.every(isListed) && columns.some(isMany);
 }
 
 const COST_TYPES = `[${costTypes.map((type) => `'${type}'`).join(", ")}]`;
 const COST_TYPE_NUMBERS = `[${costTypes.map((_, index) => index + 1).join(", ")}]`;
 const COST_TYPE_NUMBER = `CAST(transform(chargebacks.cost_type, ${COST_TYPES}, ${COST_TYPE_NUMBERS}, 0) AS UInt8)`;
-/** They begin with 1, and 0 is none. */
+/** Numbers start at 1, and 0 means none. */
 const COST_TYPE_RADIX = costTypes.length + 1;
 const NEW_VALUES = "values came up while they were counted";
 
 /**
- * The columns are `c0`, `c1` and so on, and the cost type is `cost_type`. `flags`: other keys, of 0 or 1. The statement fails if a value came up
- * after the values were listed: `hasNewValues` tells such an error, and the statement is to be run again.
+ * The columns are `c0`, `c1` and so on, and the cost type is `cost_type`. `flags` are further keys of 0 or 1. The
+ * statement fails if a value was added after the values were listed: `hasNewValues` detects that error, and the caller
+ * runs the statement again.
  *
- * Currency, cost type and flags are the digits of one number, so that three columns and it make a key of 16 bytes: for 19, the engine has a slower way. 20 M
- * rows took 3.1 to 4.3 s of processor time with 19 and 1.7 to 2.4 s with 16; the whole breakdown of 100 M rows 20 s and 13.5 s.
+ * Currency, cost type and flags are the digits of one number. So three columns and that number make a key of 16 bytes.
+ * With 19 bytes, the engine uses a slower method: 20 M rows took 3.1 to 4.3 s of processor time with 19 and 1.7 to 2.4
+ * s with 16; the whole breakdown of 100 M rows 20 s and 13.5 s.
  */
 export function rowsByCodes(
   source: AggregateSource,
@@ -57,15 +61,15 @@ export function rowsByCodes(
     { of: COST_TYPE_NUMBER, radix: COST_TYPE_RADIX },
     ...Object.values(flags).map((of) => ({ of: `(${of})`, radix: 2 })),
   ];
-  /** What a digit counts: all combinations of those before it. Behind all of them comes the currency. */
+  /** The unit of a digit: the number of combinations of the digits before it. The currency is the last digit. */
   const unit = (digit: number) => marks.slice(0, digit).reduce((all, { radix }) => all * radix, 1);
   const [costType, ...flagged] = marks.map(({ radix }, digit) => `intDiv(marks, ${unit(digit)}) % ${radix}`);
-  const columns = source.columns.map(({ key, places }, index) => {
-    const isMark = index === source.currencyAt;
+  const columns = source.columns.map(({ key, valueCount }, index) => {
+    const isMark = index === source.currencyIndex;
     const number = isMark ? `intDiv(marks, ${unit(marks.length)})` : `number_${index}`;
     const name = `c${index}`;
     const stored = { isMark, number };
-    if (places !== undefined)
+    if (valueCount !== undefined)
       return { ...stored, names: [], of: `CAST(${key} AS UInt32)`, text: `${number} AS ${name}`, isNew: [] };
     const numbers = valueCodes(`values_${index}`, key, window);
     return {

@@ -1,5 +1,5 @@
 /**
- * A page of chargeback rows, in the order of the table's key, UTC day first: an order that costs nothing, and that is total
+ * A page of chargeback rows, in the order of the table's key, UTC day first. That order costs nothing, and it is total
  * and stable while nothing is published.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -20,7 +20,7 @@ import { type LookedUpRow, readPageLookups } from "./page-lookups.js";
 import type { RowMetadata } from "./row-metadata.js";
 import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
 
-/** Behind `day`. */
+/** The order after `day`. */
 export const chargebackKey: OrderColumns = {
   resource_id: "String",
   product_type: "String",
@@ -31,20 +31,20 @@ export const chargebackKey: OrderColumns = {
   identity_id: "String",
 };
 
-/** Parts of two lines that differ in their currency alone are told apart by it. */
+/** `currency` separates parts of two lines that differ in nothing else. */
 export const chargebackOrder = ["day", ...Object.keys(chargebackKey), "currency"];
 
-/** As they are stored; the rest is looked up for the page. */
+/** The stored columns. The rest is looked up for the page. */
 const stored = shownColumns("chargebacks");
 const shown = [...stored, "amount"] as const;
 const read = [...new Set<string>([...stored, ...splitColumns, ...Object.keys(chargebackKey)])];
 
-/** The same in all rows of a day. */
-const ofDay = ["rules_hash", "decimal_places", "revision"];
+/** Columns that are equal in all rows of a day. */
+const dayColumns = ["rules_hash", "decimal_places", "revision"];
 
-/** Two lines of a bill that are the same in its order have parts that are: what else differs puts them in order. */
+/** Two lines of a bill may be equal in the whole order, and so may their parts. The remaining columns order those. */
 const ties = columnsOf("chargebacks").flatMap(([name, { line }]) =>
-  line === "same" || [...chargebackOrder, ...ofDay].includes(name) ? [] : [name],
+  line === "same" || [...chargebackOrder, ...dayColumns].includes(name) ? [] : [name],
 );
 
 /** Instants are `2026-01-01T00:00:00Z`, amounts plain decimals. */
@@ -60,7 +60,7 @@ export interface ChargebackRow
   readonly amount: string;
   readonly allocation_method: AllocationMethod;
   readonly allocation_detail: AllocationDetail;
-  /** Its day lacks something that may still come. */
+  /** Its day misses data that may still come. */
   readonly provisional: boolean;
   readonly tags: string[];
   /** `team=Platform`, in the order of `tags`. */
@@ -71,12 +71,12 @@ export interface ChargebackRow
 export interface ChargebackListInput extends PageRequest {
   readonly window: DateWindow;
   readonly filters: ChargebackFilters;
-  /** Behind this place instead of the page's number. */
+  /** Reads after this position instead of by the page's number. */
   readonly position?: PagePosition | undefined;
   readonly countDays: CountDays;
 }
 
-/** `span` says where the page lies: only its days are read, in key order, and no further than `rows`. */
+/** `span` locates the page: only its days are read, in key order, and no further than `rows`. */
 export function chargebackPage(
   { window, filters, position }: Omit<ChargebackListInput, keyof PageRequest | "countDays">,
   span: PageSpan,
@@ -84,20 +84,20 @@ export function chargebackPage(
 ): Statement {
   const { condition, params } = rowsInWindow(window, span);
   const where = filtered(filters);
-  const behind = fromPosition(chargebackKey, position, span);
+  const start = fromPosition(chargebackKey, position, span);
   return {
     query: `
 ${withNames(...where.names)}SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount,
   toString(${fingerprintSql()}) AS fingerprint
 FROM chargebacks
-WHERE ${condition}${where.condition}${behind.condition}
+WHERE ${condition}${where.condition}${start.condition}
 ORDER BY ${[...chargebackOrder, ...ties].join(", ")}
 LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
-    params: { ...params, ...where.params, ...behind.params, rows, offset: span.offset },
+    params: { ...params, ...where.params, ...start.params, rows, offset: span.offset },
   };
 }
 
-/** Rows `{day, rows}`: of the place's day, how many lie before it. */
+/** Selects `{day, rows}`: how many rows of the position's day come before it. */
 export function chargebacksBefore(
   { window, filters }: Pick<ChargebackListInput, "window" | "filters">,
   position: PagePosition,
@@ -142,12 +142,12 @@ export async function readChargebackPages(
   ]);
   const items = rows.map((row) => {
     const dimension_id = dimensionId(row);
-    const ofDimension = tags(dimension_id);
+    const dimensionTags = tags(dimension_id);
     const { identity_id, resource_id } = row;
     return Object.assign(pick(row, shown), names.identity(identity_id), names.resource(resource_id), {
       dimension_id,
-      tags: ofDimension.map(({ display_name }) => display_name),
-      tag_pairs: ofDimension.map(tagPair),
+      tags: dimensionTags.map(({ display_name }) => display_name),
+      tag_pairs: dimensionTags.map(tagPair),
       metadata: metadata(row),
     });
   });

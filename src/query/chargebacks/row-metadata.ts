@@ -1,12 +1,13 @@
 /**
- * What explains a chargeback row: its component, and the weights it was split by, as the text of a JSON object.
+ * The metadata of a chargeback row as JSON text: its component, and the weights it was split by.
  *
- * The weights are not stored with the rows, because that would double the table. Exports join them from the usage that the day was
- * calculated from (`allocation-weights.ts` looks up those of a page):
- * - usage_ratio: usage of the identity, and of all, over the row's metrics on its resource and day, in the metric's unit;
- * - even_split: 1, and the number of identities of the component, without those whose part came out as zero, because they have no
- *   row;
- * - cost_ratio, fixed_ratio: the metric alone, since what it weighs is kept by currency and not by resource;
+ * The weights are not stored with the rows, because that would double the table. Exports join them from the usage that
+ * the day was calculated from (`allocation-weights.ts` looks up those of a page):
+ * - usage_ratio: usage of the identity, and of all, over the row's metrics on its resource and day, in the metric's
+ *   unit;
+ * - even_split: 1, and the number of identities of the component, without those whose part rounds to zero, because they
+ *   have no row;
+ * - cost_ratio, fixed_ratio: the metric alone, because its weights are stored by currency and not by resource;
  * - direct_owner, line_identity, terminal: 1 of 1.
  */
 
@@ -23,7 +24,7 @@ export interface RowMetadata {
   readonly total_weight?: string;
 }
 
-/** What tells lines apart, as columns of their rows. */
+/** The columns that identify a line, in its rows. */
 export type LineKey = ColumnLike<"chargebacks", { readonly line: "key" }>;
 /** The key of a row's line. */
 export type LineOfRow = Readonly<Record<Exclude<LineKey, "line_id">, string>> & { readonly line_id: number };
@@ -31,15 +32,15 @@ const lineKey = columnsOf("chargebacks").flatMap(([name, { line }]) =>
   line === "key" ? [name as LineKey] : [],
 );
 
-/** The day, the line's key and its component: what rows of one split have in common. */
+/** The day, the line's key and its component, which all rows of a split share. */
 export const splitKey = ["day", ...lineKey, "component"] as const;
 
 const plain = (columns: readonly string[], prefix = "") =>
   columns.map((column) => `${prefix}${column}`).join(", ");
 
 /**
- * Joins that give the rows of `rows`, the name of a common table expression, their weights. Both are cut by the keys that
- * occur in it, which lead the sorting keys of the tables that are read.
+ * Joins the weights to the rows of `rows`, the name of a common table expression. Both joins are limited to keys that
+ * occur in it, which lead the sorting keys of the joined tables.
  */
 export function weightJoins(rows: string): string {
   return `
@@ -74,7 +75,7 @@ LEFT JOIN (
 ) AS divided ON ${splitKey.map((column) => `divided.${column} = r.${column}`).join(" AND ")}`;
 }
 
-/** A plain decimal. Quantities with a scale have more places than the engine's decimals. */
+/** Formats a plain decimal. Quantities with a scale have more places than the engine's decimals. */
 const units = (microUnits: string) => {
   const places = "(6 + toInt32(measured.scale))";
   const digits = `leftPad(toString(${microUnits}), 7 + toInt32(measured.scale), '0')`;
@@ -82,7 +83,7 @@ const units = (microUnits: string) => {
   return `if(measured.scale = 0, toString(toDecimal256(${microUnits}, 6) / 1000000), replaceRegexpOne(${decimal}, '\\\\.?0+$', ''))`;
 };
 
-/** JSON text of a row of `r`, with `weightJoins` joined. Text is quoted by the engine; numbers need none. */
+/** JSON text for a row of `r`, joined by `weightJoins`. The engine quotes text; numbers need no quotes. */
 export const metadataSql = `concat(
   '{"component":', toString(r.component), ',"component_ratio":', toJSONString(toString(r.component_ratio)), ',"tier":', toString(r.tier),
   if(r.env_id = '', '', concat(',"env_id":', toJSONString(toString(r.env_id)))),

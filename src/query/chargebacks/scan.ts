@@ -1,17 +1,17 @@
 /**
- * Which rows of `chargebacks` a read looks at, as the text after WHERE: the one place that knows how the table is laid out. Reads of sums take a table of
- * sums where one has every column that they use: there are few rows in it, and few parts.
+ * Selects the rows of `chargebacks` that a read needs, as the text after WHERE. Only this module depends on the layout
+ * of the table. Reads of sums use a table of sums if one has all their columns, because it has few rows and few parts.
  */
 import type { Params } from "../../store/clickhouse/statement.js";
 import { type SumTable, sumKeys, sumTables } from "../../store/sum-tables.js";
 import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
-import { ofTeam } from "../inventory/names.js";
+import { inTeams } from "../inventory/names.js";
 import { type TagFilter, UNTAGGED } from "../tags/filter.js";
 import { type TagLookup, tagLookup } from "../tags/lookup.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type ValueFilters, valueConditions, valueFilters } from "../value-filters.js";
 
-/** What the bill of a cloud says of a line: filters and groups have the names of the columns. */
+/** Columns of a cloud bill's lines. Filters and groups have the same names as the columns. */
 export const cloudColumns = {
   charge_category: "charge_category",
   service_provider: "service_provider",
@@ -21,7 +21,7 @@ export const cloudColumns = {
   rule: "rule",
 } as const;
 
-/** Filters on what a billing line says, and the column of each: the line and all of its chargebacks have the same values. */
+/** Filters on columns of billing lines, and their columns. A line and all of its chargebacks have the same values. */
 export const lineFilterColumns = {
   resource_id: "resource_id",
   product_type: "product_type",
@@ -33,7 +33,7 @@ export const lineFilterColumns = {
 
 export type LineFilters = ValueFilters<keyof typeof lineFilterColumns>;
 
-/** Filters on stored columns, and the column of each. */
+/** Filters on stored columns, and their columns. */
 export const filterColumns = {
   identity_id: "identity_id",
   ...lineFilterColumns,
@@ -42,22 +42,22 @@ export const filterColumns = {
   allocation_detail: "allocation_detail",
 } as const;
 
-/** Filters by values, and by tags; all have to hold. The team is that of the identity. */
+/** Filters by values and by tags; all have to match. The team is the identity's. */
 export interface ChargebackFilters extends ValueFilters<keyof typeof filterColumns | "team"> {
   readonly tags?: readonly TagFilter[] | undefined;
 }
 
 export const filterNames = Object.keys(filterColumns) as (keyof typeof filterColumns)[];
 
-/** Where rows are summed and counted, and how. */
+/** The rows to sum and count, and how. */
 export interface SummedRows {
-  /** What stands behind FROM. */
+  /** The text after FROM. */
   readonly from: string;
-  /** Columns `hi` and `lo`, the two parts of an amount, and `n`, the number of chargebacks that it is of. */
+  /** Columns `hi` and `lo`, the two parts of an amount, and `n`, the number of its chargebacks. */
   readonly parts: string;
-  /** How many chargebacks a group of rows is. */
+  /** Counts the chargebacks in a group of rows. */
   readonly count: string;
-  /** They are summed already. */
+  /** The rows are sums already. */
   readonly areSums: boolean;
 }
 
@@ -75,7 +75,7 @@ const sums = (table: SumTable): SummedRows => ({
   areSums: true,
 });
 
-/** The smallest table that has these columns, and those of the filters. */
+/** Returns the smallest table that has these columns and those of the filters. */
 export function summedRows(columns: readonly string[], filters: ChargebackFilters = {}): SummedRows {
   if (filters.tags !== undefined && filters.tags.length > 0) return chargebacks;
   const used = [
@@ -89,7 +89,7 @@ export function summedRows(columns: readonly string[], filters: ChargebackFilter
   return table === undefined ? chargebacks : sums(table);
 }
 
-/** Instants that DateTime holds, in seconds since 1970: until 2106-02-07. */
+/** The last instant that DateTime can represent, in seconds since 1970: 2106-02-07. */
 const LAST_INSTANT = 2 ** 32 - 1;
 
 export interface Condition {
@@ -97,33 +97,33 @@ export interface Condition {
   readonly params: Params;
 }
 
-/** UTC days, both included. */
+/** UTC days, both inclusive. */
 export interface Days {
   readonly first_day: string;
   readonly last_day: string;
 }
 
 /**
- * Of chargebacks, of the bill, and of sums. The instants are compared only where the window does not begin and end with a UTC day. `days`: those of the
- * window that are read, where not all of them are.
+ * Returns a condition for chargebacks, billing lines or sums. Instants are compared only if the window does not begin
+ * and end with a UTC day. `days` limits the read to some of the window's days.
  */
 export function rowsInWindow(window: Pick<DateWindow, "from" | "to">, days?: Days): Condition {
   const { from, to } = storable(window);
   if (from >= to) return { condition: "0", params: {} };
   const { first_day, last_day } = days ?? daysOf(from, to);
-  const within =
+  const inDays =
     first_day === last_day
       ? { condition: "day = {first_day:Date}", params: { first_day } }
-      : { condition: withinDays, params: { first_day, last_day } };
-  if (from % DAY_SECONDS === 0 && (to % DAY_SECONDS === 0 || to === LAST_INSTANT)) return within;
+      : { condition: betweenDays, params: { first_day, last_day } };
+  if (from % DAY_SECONDS === 0 && (to % DAY_SECONDS === 0 || to === LAST_INSTANT)) return inDays;
   return {
-    condition: `${within.condition} AND ${withinInstants}`,
-    params: { ...within.params, ...instantsOf(from, to) },
+    condition: `${inDays.condition} AND ${betweenInstants}`,
+    params: { ...inDays.params, ...instantsOf(from, to) },
   };
 }
 
-const withinDays = "day >= {first_day:Date} AND day <= {last_day:Date}";
-const withinInstants = "timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}";
+const betweenDays = "day >= {first_day:Date} AND day <= {last_day:Date}";
+const betweenInstants = "timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}";
 
 const daysOf = (from: number, to: number): Days => ({
   first_day: dayOfSeconds(from),
@@ -132,11 +132,11 @@ const daysOf = (from: number, to: number): Days => ({
 const instantsOf = (from: number, to: number) => ({ from: utcInstant(from), to: utcInstant(to) });
 
 export interface Filtered extends Condition {
-  /** Stand behind the WITH of the whole statement. */
+  /** Named expressions, to put after the WITH of the whole statement. */
   readonly names: readonly string[];
 }
 
-/** All filters as conditions, ready to follow another one. */
+/** Returns all filters as conditions, to append to another one. */
 export function filtered(filters: ChargebackFilters): Filtered {
   const byValue = valueConditions(filterColumns, filters);
   const byTeam = valueFilters(["team"], filters);
@@ -146,7 +146,7 @@ export function filtered(filters: ChargebackFilters): Filtered {
   return {
     names: tagged.flatMap((each) => each.names),
     condition:
-      byValue.condition + byTeam.map(ofTeam).join("") + tagged.map((each) => each.condition).join(""),
+      byValue.condition + byTeam.map(inTeams).join("") + tagged.map((each) => each.condition).join(""),
     params: Object.assign(
       {},
       byValue.params,
@@ -156,16 +156,17 @@ export function filtered(filters: ChargebackFilters): Filtered {
   };
 }
 
-/** Where untagged rows are not wanted, only rows that share identity and resource with a wanted dimension are looked up. */
+/** If untagged rows are excluded, looks up only rows that share identity and resource with a matching dimension. */
 function withTag(lookup: TagLookup, { names, isExcluding = false }: TagFilter, index: number): Filtered {
   const values = `{tag_names_${index}:Array(String)}`;
   const places = `arrayFilter(place -> has(${values}, ${lookup.displayNames}[place]), arrayEnumerate(${lookup.displayNames}))`;
-  const oneOf = (column: string) =>
+  const isOneOf = (column: string) =>
     ` AND ${column} IN (SELECT ${column} FROM ${lookup.tagged} WHERE has(${values}, name))`;
-  const near = isExcluding || names.includes(UNTAGGED) ? "" : oneOf("resource_id") + oneOf("identity_id");
+  const hasTaggedIds =
+    isExcluding || names.includes(UNTAGGED) ? "" : isOneOf("resource_id") + isOneOf("identity_id");
   return {
     names: lookup.names,
-    condition: `${near} AND ${isExcluding ? "NOT " : ""}has(${places}, ${lookup.position})`,
+    condition: `${hasTaggedIds} AND ${isExcluding ? "NOT " : ""}has(${places}, ${lookup.position})`,
     params: { ...lookup.params, [`tag_names_${index}`]: names },
   };
 }
@@ -178,26 +179,26 @@ function withLineTag({ key, names, isExcluding = false }: TagFilter, index: numb
   };
 }
 
-/** Value of a line's tag, by an expression for its key. */
+/** Returns the value of a line's tag. `key` is an expression. */
 export function lineTagSql(key: string): string {
   return `if(mapContains(line_tags, ${key}), line_tags[${key}], '${UNTAGGED}')`;
 }
 
-/** WITH and the names, of which there may be none. */
+/** Returns WITH and the named expressions, or an empty text without any. */
 export function withNames(...names: readonly string[]): string {
   return names.length === 0 ? "" : `WITH\n  ${names.join(",\n  ")}\n`;
 }
 
-/** What of a window the stores can hold. */
+/** Clamps a window to what the stores can represent. */
 export function storable({ from, to }: Pick<DateWindow, "from" | "to">) {
   const clamp = (instant: number) => Math.min(Math.max(instant, 0), LAST_INSTANT);
   return { from: clamp(from), to: clamp(to) };
 }
 
-/** `YYYY-MM-DD hh:mm:ss`, the form of a DateTime parameter. */
+/** Formats an instant as a DateTime parameter, `YYYY-MM-DD hh:mm:ss`. */
 export function utcInstant(instant: number): string {
   return new Date(instant * 1000).toISOString().slice(0, 19).replace("T", " ");
 }
 
-/** The same of an instant as it is shown: `2026-01-01T00:00:00Z`. */
+/** Converts `2026-01-01T00:00:00Z` to a DateTime parameter. */
 export const storedInstant = (shown: string) => shown.replace("T", " ").replace("Z", "");

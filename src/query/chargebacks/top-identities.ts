@@ -1,4 +1,4 @@
-/** Who pays: the identities with the highest cost over all published days, in each currency. */
+/** The identities with the highest cost over all published days, in each currency. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";
 import { UNASSIGNED } from "../inventory/names.js";
@@ -6,19 +6,19 @@ import { UNASSIGNED } from "../inventory/names.js";
 export interface IdentityCost {
   readonly currency: string;
   readonly identity_id: string;
-  /** Name of the identity; its id where it has none. */
+  /** Name of the identity; its id if it has no name. */
   readonly name: string;
-  /** Empty where it belongs to none. */
+  /** Empty if it belongs to no team. */
   readonly team: string;
-  /** Rounded to cents, for people to read. */
+  /** Rounded to cents for display. */
   readonly cost: string;
-  /** Of all costs in the currency, in percent; empty where they add up to 0. */
+  /** Percentage of all costs in the currency; empty if they add up to 0. */
   readonly share: string;
-  /** How many identities have costs in the currency. */
+  /** Number of identities with costs in the currency. */
   readonly identities: string;
 }
 
-/** In: how many. Out: so many identities of each currency, the most expensive first, each with its share of the whole. */
+/** Selects `limit` identities of each currency, the most expensive first, each with its share of the whole. */
 function topIdentitiesQuery(limit: number): Statement {
   return {
     query: `

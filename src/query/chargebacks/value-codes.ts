@@ -1,17 +1,23 @@
-/** Values of a column as numbers: their places among all values that the column has in a window. Numbers group faster than texts. */
+/**
+ * Encodes the values of a column as numbers: their positions among all its values in a window. Numbers group faster
+ * than texts.
+ */
 import type { DateWindow } from "../time/date-window.js";
 import { rowsInWindow, summedRows } from "./scan.js";
 
 export interface ValueCodes {
-  /** The list of values, to stand behind the WITH of the whole statement; it has the parameters of `rowsInWindow`. */
+  /** The list of values, to put after the WITH of the whole statement. It uses the parameters of `rowsInWindow`. */
   readonly list: string;
-  /** Place of a row's value, from 1; 0 of a value that came up after the list was read. Numbers of the column's dictionary, until they are cast. */
+  /**
+   * The position of a row's value, from 1; 0 for a value that was added after the list was read. The result is in the
+   * column's dictionary until it is cast.
+   */
   readonly position: string;
-  /** The value at a place. */
-  at(place: string): string;
+  /** Returns the value at a position. */
+  at(index: string): string;
 }
 
-/** `name` is what the list is called in the statement, and `key` what the column is there. */
+/** `name` is the list's name in the statement, and `key` the column's. */
 export function valueCodes(
   name: string,
   column: string,
@@ -23,6 +29,6 @@ export function valueCodes(
   return {
     list: `(SELECT groupArray(value) FROM (SELECT ${column} AS value FROM ${from} WHERE ${condition} GROUP BY value)) AS ${name}`,
     position: `transform(${key}, ${name}, arrayEnumerate(${name}), 0)`,
-    at: (place) => `${name}[${place}]`,
+    at: (index) => `${name}[${index}]`,
   };
 }

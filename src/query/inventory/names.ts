@@ -64,7 +64,7 @@ export function nameSql(column: NameColumn, id: string): string {
  * Returns a condition over `identity_id` for identities in some teams, or in none of them, to append to another
  * condition.
  */
-export function ofTeam({
+export function inTeams({
   isExcluding,
   values,
   param,

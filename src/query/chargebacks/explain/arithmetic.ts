@@ -1,6 +1,7 @@
 /**
- * How a line is cut into ticks and its ticks into components, as `docs/explanation/allocation.md` describes: calculated again, in
- * whole numbers, from what is published. Money is counted in units of 1e-12, the smallest that the stores hold.
+ * Recalculates how a line is cut into ticks and its ticks into components, as `docs/explanation/allocation.md`
+ * describes. It uses whole numbers, from published data. Money is in units of 1e-12, the smallest amount that the
+ * stores represent.
  */
 import { pointOf, WHOLE_LINE } from "../../../store/line-points.js";
 
@@ -17,32 +18,32 @@ export interface RatioRange {
 
 export interface ComponentTicks extends RatioRange {
   readonly ticks: bigint;
-  /** One of its recipients gets what the line has below one tick. */
+  /** One of its recipients gets the remainder of the line below one tick. */
   readonly hasResidue: boolean;
 }
 
-/** The hashes of a line that its components are cut by. */
+/** The hashes of a line that determine its components. */
 interface ComponentHashes {
   readonly components: bigint;
   readonly residueComponent: bigint;
 }
 
 export interface LineTicks {
-  /** 1e-12 units of a tick. */
+  /** 1e-12 units per tick. */
   readonly tick: bigint;
-  /** Of a refund -1, of nothing 0. */
+  /** -1 for a refund, 0 for a line without cost. */
   readonly direction: bigint;
   /** Whole ticks of the line, without its sign. */
   readonly ticks: bigint;
-  /** What it has beside them, in 1e-12 units, without its sign. */
+  /** The remainder below one tick, in 1e-12 units, without its sign. */
   readonly residue: bigint;
-  /** Where rounding begins, and where the residue goes: in millionths of the line, less than a whole. */
+  /** Where rounding begins, and where the residue goes. In millionths of the line, less than a whole. */
   readonly offset: bigint;
   readonly residuePoint: bigint;
   readonly components: readonly ComponentTicks[];
 }
 
-/** `decimalPlaces`: 2 to 12. `cost`: a plain decimal. At least one range; they cover the line. */
+/** `decimalPlaces` is 2 to 12, `cost` a plain decimal. The ranges cover the line; there is at least one. */
 export function ticksOfLine(
   cost: string,
   decimalPlaces: number,
@@ -71,19 +72,19 @@ export function ticksOfLine(
   };
 }
 
-/** What so many ticks of the line are, in 1e-12 units, with its sign. */
+/** Converts ticks of the line to 1e-12 units, with its sign. */
 export function amountOf(line: LineTicks, ticks: bigint, hasResidue: boolean): bigint {
   return line.direction * (ticks * line.tick + (hasResidue ? line.residue : 0n));
 }
 
-/** A plain decimal of at most 12 places, in 1e-12 units. */
+/** Converts a plain decimal of at most 12 places to 1e-12 units. */
 function unitsOf(decimal: string): bigint {
   const [whole = "0", fraction = ""] = decimal.replace("-", "").split(".");
   const units = BigInt(whole + fraction.padEnd(PLACES, "0"));
   return decimal.startsWith("-") ? -units : units;
 }
 
-/** So many units of `10^-places` as a plain decimal without trailing zeros. */
+/** Formats units of `10^-places` as a plain decimal without trailing zeros. */
 export function decimalOf(units: bigint, places: number = PLACES): string {
   const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
   const cut = digits.length - places;
@@ -91,7 +92,7 @@ export function decimalOf(units: bigint, places: number = PLACES): string {
   return `${units < 0n ? "-" : ""}${digits.slice(0, cut)}${fraction === "" ? "" : `.${fraction}`}`;
 }
 
-/** A part of a whole as a decimal of six places, rounded half up: for bars, not for sums. */
+/** Formats a part of a whole as a decimal of six places, rounded half up. For bars, not for sums. */
 export function shareText(part: bigint, whole: bigint): string {
   return decimalOf((part * 2n * WHOLE_LINE + whole) / (2n * whole), 6);
 }

@@ -1,6 +1,7 @@
 /**
- * What the store has beside a row's day: what tiers found that were passed over and what was missing, the owners, what was measured for the
- * identity, and the publication. One statement: each costs more to send and to plan than these parts take to read.
+ * Further facts of a row's day in the store: the usage and gaps of skipped tiers, the owners, the identity's usage, and
+ * the publication. One statement reads them all, because sending and planning each would take longer than reading these
+ * parts.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
@@ -12,25 +13,27 @@ export interface DayFactsInput {
   readonly day: string;
   /** Metrics of the row. */
   readonly metrics: readonly string[];
-  /** Tiers before the one that applied, and with it; none where it is not known. */
-  readonly passed: readonly RuleTierRow[];
+  /** Tiers before the one that applied, and the tiers up to it; empty if it is unknown. */
+  readonly skipped: readonly RuleTierRow[];
   readonly tried: readonly RuleTierRow[];
-  /** The digest of who is charged what; not read where there is nothing to compare it with. */
+  /** Computes the digest of recipients and amounts. Not read without something to compare it with. */
   readonly charged: Statement | undefined;
 }
 
 /**
- * - `usage`: a metric, and how many identities have it; `set`: the same of a scope of identity sets.
+ * - `usage`: a metric, and how many identities have it. `set`: a scope of identity sets, and how many identities it
+ *   has.
  * - `gap`: a metric or a scope, and why it could not be fetched.
  * - `owner`: an identity of the `owner` set.
- * - `sample`: a metric, the start of an hour and what was measured in it, in millionths of the metric's unit or in `scale` decimal places more.
- * - `charged`: the digest of who is charged what.
- * - `publication`: the hash of the day's input, and the epoch of the lease of the run that published it.
+ * - `sample`: a metric, the start of an hour, and the usage in it, in millionths of the metric's unit or with `scale`
+ *   more decimal places.
+ * - `charged`: the digest of recipients and amounts.
+ * - `publication`: the hash of the day's input, and the epoch of the run that published it.
  */
 export interface DayFact {
   readonly fact: "usage" | "set" | "gap" | "owner" | "sample" | "charged" | "publication";
   readonly name: string;
-  /** Of `usage`, `set` and `gap`: empty if it is of the whole tenant. Of `sample` it is the scale. */
+  /** For `usage`, `set` and `gap`: empty for the whole tenant. For `sample`: the scale. */
   readonly of_resource: string;
   /** `2026-01-01T05:00:00Z`. */
   readonly at: string;
@@ -40,11 +43,11 @@ export interface DayFact {
 /** A resource has one owner, or a few that contradict each other. */
 const MOST_OWNERS = 100;
 
-/** Rows of `DayFact`, those of one kind in the order of their columns. What is not asked for is not read. */
-export function factsOfDay({ dimension, day, metrics, passed, tried, charged }: DayFactsInput): Statement {
+/** Selects `DayFact`, each kind in the order of its columns. Leaves out facts that are not requested. */
+export function factsOfDay({ dimension, day, metrics, skipped, tried, charged }: DayFactsInput): Statement {
   const { resource_id, identity_id } = dimension;
-  const used = sourcesOfKinds(passed, ["usage"]);
-  const scopes = sourcesOfKinds(passed, ["even", "owner"]);
+  const usageMetrics = sourcesOfKinds(skipped, ["usage"]);
+  const scopes = sourcesOfKinds(skipped, ["even", "owner"]);
   const gaps = sourcesOfKinds(tried, ["usage", "even", "owner"]);
   const never = "toDateTime(0, 'UTC')";
   const parts = [
@@ -60,7 +63,7 @@ SELECT 'owner', toString(identity_id), '', ${never}, '' FROM (
       `
 SELECT 'gap', toString(metric), toString(resource_id), ${never}, reason
 FROM usage_gaps WHERE day = {day:Date} AND metric IN {gaps:Array(String)} AND resource_id = {resource_id:String}`,
-    used.length > 0 &&
+    usageMetrics.length > 0 &&
       `
 SELECT 'usage', toString(metric), toString(resource_id), ${never}, toString(count()) FROM (
   SELECT metric, resource_id FROM usage
@@ -93,7 +96,7 @@ ORDER BY fact, at, name, of_resource`,
       day,
       resource_id,
       ...(gaps.length > 0 && { gaps }),
-      ...(used.length > 0 && { used }),
+      ...(usageMetrics.length > 0 && { used: usageMetrics }),
       ...(scopes.length > 0 && { scopes }),
       ...(metrics.length > 0 && { metrics, identity_id }),
       ...charged?.params,
@@ -113,14 +116,14 @@ export async function readDayFacts(
   signal?: AbortSignal,
 ): Promise<DayFacts> {
   const facts = await readRows<DayFact>(client, factsOfDay(input), signal, oneThread);
-  const of = (kind: DayFact["fact"]) => facts.filter(({ fact }) => fact === kind);
+  const ofKind = (kind: DayFact["fact"]) => facts.filter(({ fact }) => fact === kind);
   return {
-    usage: of("usage"),
-    set: of("set"),
-    gap: of("gap"),
-    owner: of("owner"),
-    sample: of("sample"),
-    charged: of("charged"),
-    publication: of("publication"),
+    usage: ofKind("usage"),
+    set: ofKind("set"),
+    gap: ofKind("gap"),
+    owner: ofKind("owner"),
+    sample: ofKind("sample"),
+    charged: ofKind("charged"),
+    publication: ofKind("publication"),
   };
 }

@@ -1,4 +1,4 @@
-/** What is published about a dimension on one day: its rows, the lines they are parts of, and the rules that produced them. */
+/** What is published about a dimension on one day: its rows, their lines, and the rules that produced them. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../../config/allocation-rule.js";
 import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
@@ -10,7 +10,7 @@ import { midnightSeconds } from "../../../time/days.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { storable, utcInstant } from "../scan.js";
 
-/** Which rows of the day: all that are equal in what is given. */
+/** Selects rows of the day that match all given fields. */
 export interface RowChoice {
   /** RFC 3339, with its offset. */
   readonly timestamp?: string | undefined;
@@ -24,7 +24,7 @@ export interface DayRow {
   readonly timestamp: string;
   readonly component: number;
   readonly currency: string;
-  /** 0 unless it tells apart lines that are equal in all else. */
+  /** 0, unless it distinguishes lines that are otherwise equal. */
   readonly line_id: number;
   /** Plain decimal. */
   readonly amount: string;
@@ -34,32 +34,32 @@ export interface DayRow {
   readonly tier: number;
   /** Names joined by `+`. */
   readonly metric: string;
-  /** Empty and 0 for a row from before they were noted. */
+  /** Empty and 0 for a row from before these columns existed. */
   readonly rules_hash: string;
   readonly decimal_places: number;
-  /** Configured rule of the line; empty: that of its product type. */
+  /** Configured rule of the line; empty for the rule of its product type. */
   readonly rule: string;
   readonly provisional: boolean;
-  /** Rows that the choice leaves. */
+  /** Number of rows that match the choice. */
   readonly total: number;
 }
 
-/** Lines of the bill with one key, which are split as one. Decimals as text. */
+/** Billing lines with the same key, which are split together. Decimals are text. */
 export interface DayLine {
   readonly timestamp: string;
   readonly currency: string;
   readonly line_id: number;
   readonly granularity: string;
   readonly quantity: string;
-  /** Empty when they differ in it. */
+  /** Empty if the lines differ in it. */
   readonly unit_price: string;
   readonly total_cost: string;
   readonly bill_lines: number;
-  /** Of each of `linePoints`, in their order. */
+  /** The hash of each of `linePoints`, in their order. */
   readonly hashes: readonly string[];
 }
 
-/** Throws when the line was read without it. */
+/** Throws if the line was read without the hash. */
 export function hashOf({ hashes }: DayLine, point: LinePoint): bigint {
   const hash = hashes[linePoints.indexOf(point)];
   if (hash === undefined) throw new Error(`the line has no hash of the point ${point}`);
@@ -70,7 +70,7 @@ export function hashOf({ hashes }: DayLine, point: LinePoint): bigint {
 export interface RuleTierRow {
   /** Name of a configured rule; empty for the rule of a product type. */
   readonly rule: string;
-  /** `*`: of product types without a rule; empty for a configured one. */
+  /** `*` for product types without a rule; empty for a configured rule. */
   readonly product_type: string;
   readonly component: number;
   readonly component_ratio: string;
@@ -91,10 +91,10 @@ export interface PublishedDay {
   readonly rules: readonly RuleTierRow[];
 }
 
-/** A dimension has a row a component, line and currency; lines are by the hour at most. */
+/** A dimension has one row per component, line and currency. Lines are hourly at most. */
 export const MOST_ROWS = 1_000;
 
-/** `timestamp` in seconds since 1970. */
+/** `timestamp` is in seconds since 1970. */
 export function rowsOfDay(
   dimension: DimensionFields,
   day: string,
@@ -142,7 +142,10 @@ ORDER BY timestamp, currency, line_id`,
   };
 }
 
-/** Tiers of the configured rule of the row, of the rule of its product, and of that for products without one, of the rule set that it was made by. */
+/**
+ * Selects tiers of the row's rule set: of its configured rule, of its product's rule, and of the rule for products
+ * without one.
+ */
 export function rulesOfRow({ rules_hash, rule }: RuledRow, productType: string): Statement {
   return {
     query: `
@@ -156,8 +159,11 @@ ORDER BY component, tier`,
 
 type RuledRow = Pick<DayRow, "rules_hash" | "rule">;
 
-/** By store. What has a hash never changes: only the first look at a rule costs a statement, which is a tenth of an explanation. */
-const knownRules = new WeakMap<ClickHouseClient, Map<string, readonly RuleTierRow[]>>();
+/**
+ * A cache per store. Rules of a hash never change. Reading a rule costs a statement, a tenth of an explanation, so only
+ * the first use pays it.
+ */
+const rulesCache = new WeakMap<ClickHouseClient, Map<string, readonly RuleTierRow[]>>();
 const MOST_RULES = 1_000;
 
 async function readRules(
@@ -167,16 +173,16 @@ async function readRules(
   signal?: AbortSignal,
 ): Promise<readonly RuleTierRow[]> {
   const key = JSON.stringify([row.rules_hash, row.rule, productType]);
-  const ofStore = knownRules.get(client) ?? new Map<string, readonly RuleTierRow[]>();
-  const known = ofStore.get(key);
-  if (known !== undefined) return known;
+  const storeRules = rulesCache.get(client) ?? new Map<string, readonly RuleTierRow[]>();
+  const cached = storeRules.get(key);
+  if (cached !== undefined) return cached;
   const found = ruleOfRow(row, await readRows<RuleTierRow>(client, rulesOfRow(row, productType), signal));
-  if (found.length > 0) setNewest(ofStore, key, found, MOST_RULES);
-  knownRules.set(client, ofStore);
+  if (found.length > 0) setNewest(storeRules, key, found, MOST_RULES);
+  rulesCache.set(client, storeRules);
   return found;
 }
 
-/** Undefined when no row is there that fits. */
+/** Returns undefined if no row matches. */
 export async function readDay(
   client: ClickHouseClient,
   dimension: DimensionFields,
@@ -195,20 +201,23 @@ export async function readDay(
   return { rows, lines, rules: await readRules(client, row, dimension.product_type, signal) };
 }
 
-/** As the allocation statement chooses: the configured rule of the line, that of its product type, that of all others. */
+/**
+ * Chooses like the allocation statement: the line's configured rule, else its product type's, else the rule for all
+ * others.
+ */
 function ruleOfRow(row: RuledRow, found: readonly RuleTierRow[]): readonly RuleTierRow[] {
   const configured = found.filter(({ rule }) => rule !== "" && rule === row.rule);
   if (configured.length > 0) return configured;
-  const ofTypes = found.filter(({ rule }) => rule === "");
-  const own = ofTypes.filter(({ product_type }) => product_type !== "*");
-  return own.length > 0 ? own : ofTypes;
+  const productRules = found.filter(({ rule }) => rule === "");
+  const ownType = productRules.filter(({ product_type }) => product_type !== "*");
+  return ownType.length > 0 ? ownType : productRules;
 }
 
 function isStorable(seconds: number): boolean {
   return Number.isInteger(seconds) && storable({ from: seconds, to: seconds }).from === seconds;
 }
 
-/** Whether anything is published of a day. */
+/** Returns whether anything is published for a day. */
 export async function isPublished(
   client: ClickHouseClient,
   day: string,
@@ -218,7 +227,7 @@ export async function isPublished(
   return (await readRows(client, isPublishedDay(day), signal)).length > 0;
 }
 
-/** A row, or none. */
+/** Selects one row, or none. */
 export function isPublishedDay(day: string): Statement {
   return { query: "SELECT 1 FROM chargebacks WHERE day = {day:Date} LIMIT 1", params: { day } };
 }

@@ -1,4 +1,6 @@
-/** Which dimensions have chargebacks on a day, the largest amounts first: what an explanation can be asked for. */
+/**
+ * Lists the dimensions with chargebacks on a day, the largest amounts first, so that a user can pick one to explain.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
 import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
@@ -7,7 +9,7 @@ import { collidedSql, dimensionIdSql } from "../dimension-id.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { withNames } from "../scan.js";
 
-/** Each leaves all rows that are equal in it. Identities and resources go by their id or their name. */
+/** Keeps rows that match all given fields. Identities and resources match by id or name. */
 export interface DayNames {
   readonly identity?: string | undefined;
   readonly resource?: string | undefined;
@@ -23,17 +25,17 @@ interface DimensionOfDay extends DimensionFields {
   readonly amount: string;
 }
 
-/** The largest amounts of all pages first. */
+/** The largest amounts come first, over all pages. */
 export interface DimensionPage extends PageRequest {
   readonly items: readonly DimensionOfDay[];
-  /** Rows of all pages. 0 on a page behind the last one. */
+  /** Rows of all pages; 0 on a page past the last one. */
   readonly total: number;
-  /** How many different dimensions these rows have. */
+  /** Number of distinct dimensions in these rows. */
   readonly dimensions: number;
 }
 
 export interface DimensionsOfDay extends PageRequest {
-  /** A UTC day that the store can hold. */
+  /** A UTC day that the store can represent. */
   readonly date: string;
   readonly names: DayNames;
 }
@@ -48,10 +50,10 @@ const conditions = {
 } as const;
 
 export function dimensionsOfDay({ date, names, page, page_size }: DimensionsOfDay): Statement {
-  const given = Object.entries(names).flatMap(([name, value]) =>
+  const filters = Object.entries(names).flatMap(([name, value]) =>
     value === undefined ? [] : [[name, value]],
   );
-  const where = given.map(([name]) => ` AND ${conditions[name as keyof DayNames]}`).join("");
+  const where = filters.map(([name]) => ` AND ${conditions[name as keyof DayNames]}`).join("");
   const fields = dimensionFields.join(", ");
   return {
     query: `
@@ -69,7 +71,7 @@ LIMIT {rows:UInt32} OFFSET {offset:UInt64}`,
       day: date,
       rows: page_size,
       offset: (page - 1) * page_size,
-      ...Object.fromEntries(given),
+      ...Object.fromEntries(filters),
     },
   };
 }

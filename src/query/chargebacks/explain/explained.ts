@@ -1,4 +1,4 @@
-/** What an explanation consists of, and how its parts are written. */
+/** The parts of an explanation, and how they are formatted. */
 import type { AllocationDetail, AllocationMethod, CostType } from "../../../config/allocation-rule.js";
 import type { IdentityNames, KnownNames, ResourceNames } from "../../inventory/names.js";
 import type { PipelineRun } from "../../state/pipeline-runs.js";
@@ -16,13 +16,13 @@ export interface Explanation extends Omit<DimensionFields, "cost_type">, Identit
   readonly dimension_id: number;
   readonly cost_type: CostType;
   readonly date: string;
-  /** Of the dimension on the day, those that were asked for; the first is explained. */
+  /** The requested rows of the dimension on the day. The first is explained. */
   readonly rows: ExplainedRow[];
   readonly total_rows: number;
   readonly row: ExplainedRow & RowHow;
-  /** Null when the line is not there. */
+  /** Null if the line is missing. */
   readonly line: ExplainedLine | null;
-  /** Null when the rule is not known that the row was made by. */
+  /** Null if the rule that produced the row is unknown. */
   readonly rule: ExplainedRule | null;
   readonly split: ExplainedSplit | null;
   readonly tiers: TriedTier[] | null;
@@ -111,7 +111,7 @@ export interface ExplainedSample {
   readonly quantity: string;
 }
 
-/** Of which a row is explained. */
+/** The dimension of the explained row. */
 export type ExplainedDimension = DimensionFields & { readonly dimension_id: number };
 
 export function dimensionOf(
@@ -179,7 +179,7 @@ export function splitOf(
   };
 }
 
-/** Usage, costs and shares are counted in millionths of the metric's unit, members one by one. */
+/** Usage, costs and shares are in millionths of the metric's unit, members are counted. */
 function weightText({ tier }: How, scale: number, weight: string): string {
   return isMeasuredBy(tier) ? quantityText(weight, scale) : weight;
 }
@@ -202,5 +202,5 @@ export function recipientOf(names: KnownNames, how: How | undefined, totals: Spl
 
 const unexplained = { weight: null, share: null, weight_up_to: null, ticks: null, has_residue: null };
 
-/** Of millionths, or of as many more decimal places. */
+/** Converts millionths, or units with `scale` more decimal places. */
 export const quantityText = (text: string, scale: number) => decimalOf(BigInt(text), 6 + scale);

@@ -1,6 +1,6 @@
 /**
- * Why a dimension was charged what it was on a day: one chargeback row, from the line of the bill down to the last tick, explained
- * from what is published and calculated again on the way. `docs/explanation/allocation.md` has the rules.
+ * Explains why a dimension was charged its amount on a day: one chargeback row, from the billing line down to the last
+ * tick. It reads published data and repeats the calculation. `docs/explanation/allocation.md` has the rules.
  */
 import { type LineColumns, tagKeyOf } from "../../../config/allocation/line-columns.js";
 import type { SetOf } from "../../../config/allocation-rule.js";
@@ -24,7 +24,7 @@ import {
 } from "./explained.js";
 import { howOf } from "./how.js";
 import { readDayState, readKnownOnDay, type TenantStores } from "./owner.js";
-import { columnOfPlace, digestOfCharged, type RecipientsInput, readSplit } from "./recipients.js";
+import { columnWithin, digestOfCharged, type RecipientsInput, readSplit } from "./recipients.js";
 import { type Charged, readShared, sharedBy } from "./shared.js";
 import { triedTiers } from "./tiers.js";
 
@@ -32,11 +32,11 @@ export interface ExplainInput extends RowChoice, PageRequest {
   readonly dimension: ExplainedDimension;
   /** UTC day. */
   readonly date: string;
-  /** Of the tenant's bill. */
+  /** Columns of the tenant's bill. */
   readonly columns: LineColumns;
 }
 
-/** Undefined when the dimension has no such row on the day. */
+/** Returns undefined if the dimension has no such row on the day. */
 export async function readExplanation(
   stores: TenantStores,
   input: ExplainInput,
@@ -44,7 +44,7 @@ export async function readExplanation(
 ): Promise<Explanation | undefined> {
   const { client, postgres, tenantName } = stores;
   const { dimension, date } = input;
-  const [day, known, state] = await Promise.all([
+  const [day, inventory, state] = await Promise.all([
     readDay(client, dimension, input, signal),
     readKnownOnDay(stores, dimension, date, signal),
     readDayState(stores, date, signal),
@@ -56,31 +56,31 @@ export async function readExplanation(
       timestamp === row.timestamp && currency === row.currency && line_id === row.line_id,
   );
   const how = howOf(day.rules, row, line);
-  const used = how?.isGivenUp === true ? undefined : row.tier;
-  const tried = how?.tiers.filter(({ tier }) => used !== undefined && tier <= used) ?? [];
-  const passed = tried.filter(({ tier }) => tier !== used);
+  const appliedTier = how?.isGivenUp === true ? undefined : row.tier;
+  const tried = how?.tiers.filter(({ tier }) => appliedTier !== undefined && tier <= appliedTier) ?? [];
+  const skipped = tried.filter(({ tier }) => tier !== appliedTier);
   const page = pageOf(input, row);
-  const isWeighed = how !== undefined && isKnownPlace(how.tier.set_of, input.columns);
+  const isWeighed = how !== undefined && hasColumn(how.tier.set_of, input.columns);
   const charged = isWeighed ? digestOfCharged(page) : undefined;
   const metrics = metricsOf(row);
-  const found = isWeighed
+  const splitRead = isWeighed
     ? readSplit(client, { ...page, ...how, columns: input.columns }, signal)
     : undefined;
-  const read = readDayFacts(client, { dimension, day: date, metrics, tried, passed, charged }, signal);
+  const factsRead = readDayFacts(client, { dimension, day: date, metrics, tried, skipped, charged }, signal);
   const namesOf = (page: readonly Pick<Charged, "identity_id">[]) =>
     readNamesOfPage(stores, dimension, page, signal);
-  // Each as soon as what it rests on is there.
+  // Each read starts as soon as its input is available.
   const [split, namesOfSplit, facts, run] = await Promise.all([
-    found,
-    found?.then(namesOf),
-    read,
-    read.then(({ publication }) => readRun(postgres, tenantName, publication, signal)),
+    splitRead,
+    splitRead?.then(namesOf),
+    factsRead,
+    factsRead.then(({ publication }) => readRun(postgres, tenantName, publication, signal)),
   ]);
   const weighed = how && split && sharedBy(split, { page, how, charged: facts.charged[0]?.value });
-  const shared = weighed ?? (await readShared(client, page, row, signal));
-  const names = (weighed && namesOfSplit) ?? (await namesOf(shared.page));
+  const shares = weighed ?? (await readShared(client, page, row, signal));
+  const names = (weighed && namesOfSplit) ?? (await namesOf(shares.page));
   const [publication] = facts.publication;
-  const recipient = recipientOf(names, how, shared.split);
+  const recipient = recipientOf(names, how, shares.split);
   return {
     ...dimensionOf(dimension, names),
     date,
@@ -89,23 +89,24 @@ export async function readExplanation(
     row: { ...rowOf(row), ...rowHow(row) },
     line: line === undefined ? null : shownLine(line),
     rule: how === undefined ? null : ruleOf(how, row),
-    split: how === undefined || shared.split === undefined ? null : splitOf(how, row, shared.split),
-    tiers: how === undefined ? null : triedTiers({ tiers: how.tiers, used }, dimension.resource_id, facts),
-    weights_kept: shared.split !== undefined,
-    this: recipient(shared.own),
+    split: how === undefined || shares.split === undefined ? null : splitOf(how, row, shares.split),
+    tiers:
+      how === undefined ? null : triedTiers({ tiers: how.tiers, appliedTier }, dimension.resource_id, facts),
+    weights_kept: shares.split !== undefined,
+    this: recipient(shares.own),
     recipients: {
-      items: shared.page.map(recipient),
-      total: shared.total,
+      items: shares.page.map(recipient),
+      total: shares.total,
       page: input.page,
       page_size: input.page_size,
-      pages: Math.ceil(shared.total / input.page_size),
+      pages: Math.ceil(shares.total / input.page_size),
     },
     samples: facts.sample.map(({ at, name, value, of_resource: scale }) => ({
       timestamp: at,
       metric: name,
       quantity: quantityText(value, Number(scale)),
     })),
-    owner: { owner_ids: facts.owner.map(({ name }) => name), ...known },
+    owner: { owner_ids: facts.owner.map(({ name }) => name), ...inventory },
     published_at: state?.published_at ?? null,
     input_hash: publication?.name ?? null,
     lacks: state?.lacks ?? [],
@@ -141,9 +142,9 @@ function pageOf({ dimension, date: day, page, page_size }: ExplainInput, row: Da
   return { dimension, day, row, offset: (page - 1) * page_size, limit: page_size };
 }
 
-/** A day of a former version may have been weighed within a column that the bill no longer has. */
-function isKnownPlace(place: SetOf, columns: LineColumns): boolean {
-  const column = columnOfPlace(place);
+/** An earlier version may have weighed the day within a column that the bill no longer has. */
+function hasColumn(setOf: SetOf, columns: LineColumns): boolean {
+  const column = columnWithin(setOf);
   return column === undefined || tagKeyOf(column) !== undefined || Object.hasOwn(columns, column);
 }
 

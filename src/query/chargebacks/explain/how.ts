@@ -1,4 +1,4 @@
-/** How a row was made: by which tier, of how many ticks, calculated again from its line and its rule. */
+/** Recalculates how a row was allocated: its tier and ticks, from its line and its rule. */
 import { type ComponentTicks, type LineTicks, ticksOfLine } from "./arithmetic.js";
 import { type DayLine, type DayRow, hashOf, type RuleTierRow } from "./day.js";
 
@@ -8,14 +8,14 @@ export interface How {
   readonly tier: Pick<RuleTierRow, "kind" | "sources" | "set_of">;
   readonly line: LineTicks;
   readonly component: ComponentTicks;
-  /** The hashes that its recipients are cut by. */
+  /** The hashes that determine its recipients. */
   readonly recipientsHash: bigint;
   readonly residueHash: bigint;
-  /** The day could not be calculated again and again, so that the line went to nobody as a whole. */
+  /** The day's calculation failed repeatedly, so the whole line went to `UNALLOCATED`. */
   readonly isGivenUp: boolean;
 }
 
-/** Undefined for a row from before its rules were noted, and where line and rule do not fit the row. */
+/** Returns undefined for a row from before its rules were stored, and if line and rule do not match the row. */
 export function howOf(
   rules: readonly RuleTierRow[],
   row: DayRow,
@@ -24,13 +24,13 @@ export function howOf(
   const tiers = rules.filter(({ component }) => component === row.component);
   const tier = tiers.find((each) => each.tier === row.tier);
   if (line === undefined || tier === undefined || row.decimal_places === 0) return undefined;
-  // A rule may say so itself.
+  // A rule may use this detail itself.
   const isGivenUp =
     row.allocation_detail === "allocation_failed" && tier.allocation_detail !== "allocation_failed";
-  const firsts = rules.filter((each) => each.tier === 0);
+  const firstTiers = rules.filter((each) => each.tier === 0);
   const ranges = isGivenUp
     ? [{ component: 0, ratio: "1", from: 0n, to: 1_000_000n }]
-    : firsts.map(({ component, component_ratio: ratio, ratio_from, ratio_to }) => ({
+    : firstTiers.map(({ component, component_ratio: ratio, ratio_from, ratio_to }) => ({
         component,
         ratio,
         from: BigInt(ratio_from),
@@ -43,10 +43,10 @@ export function howOf(
   const ticks = ticksOfLine(line.total_cost, row.decimal_places, ranges, hashes);
   const component = ticks.components.find((each) => each.component === row.component);
   if (component === undefined) return undefined;
-  const nobody = { kind: "terminal", sources: [], set_of: "resource" } as const;
+  const unallocated = { kind: "terminal", sources: [], set_of: "resource" } as const;
   return {
     tiers,
-    tier: isGivenUp ? nobody : tier,
+    tier: isGivenUp ? unallocated : tier,
     line: ticks,
     component,
     isGivenUp,

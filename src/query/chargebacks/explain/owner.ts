@@ -1,4 +1,4 @@
-/** Who owned what on the day, according to the allocation and to the inventory, and what Postgres knows about the day's publication. */
+/** Owners on the day, by the allocation and by the inventory, and what Postgres stores about the day's publication. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { type Statement as PostgresStatement, readPostgres } from "../../../store/postgres/statement.js";
@@ -12,7 +12,7 @@ import type { DimensionFields } from "../dimension-row.js";
 export interface OwnerOnDay {
   /** Members of the `owner` set that the day was allocated with, ascending. */
   readonly owner_ids: string[];
-  /** As the inventory last knew them on the day; null when it did not. */
+  /** Its last state on the day in the inventory; null if the inventory did not have it. */
   readonly identity: KnownIdentity | null;
   readonly resource: KnownResource | null;
 }
@@ -43,8 +43,8 @@ function knownOnDay(
 ): PostgresStatement {
   const { bind, params } = bindings();
   const moment: Moment = { kind: "period", start: `${day}T00:00:00Z`, end: `${addDays(day, 1)}T00:00:00Z` };
-  const known = knownAt(kind, tenantName, moment, bind);
-  const query = `SELECT ${shown[kind]} FROM (${known}) AS known_then WHERE ${inventoryTables[kind].id} = ${bind(id)}`;
+  const source = knownAt(kind, tenantName, moment, bind);
+  const query = `SELECT ${shown[kind]} FROM (${source}) AS known_then WHERE ${inventoryTables[kind].id} = ${bind(id)}`;
   return { query, params };
 }
 
@@ -54,18 +54,18 @@ export interface TenantStores {
   readonly tenantName: string;
 }
 
-/** What the inventory says; the rest of `OwnerOnDay` is the store's. */
+/** Reads the inventory's part of `OwnerOnDay`. The rest comes from the store. */
 export async function readKnownOnDay(
   { postgres, tenantName }: Pick<TenantStores, "postgres" | "tenantName">,
   { identity_id, resource_id }: Pick<DimensionFields, "identity_id" | "resource_id">,
   day: string,
   signal?: AbortSignal,
 ): Promise<Omit<OwnerOnDay, "owner_ids">> {
-  const known = <Known extends object>(kind: keyof typeof shown, id: string) =>
+  const read = <Known extends object>(kind: keyof typeof shown, id: string) =>
     readPostgres<Known>(postgres, knownOnDay(kind, tenantName, { id, day }), signal);
   const [[identity], [resource]] = await Promise.all([
-    known<KnownIdentity>("identities", identity_id),
-    known<KnownResource>("resources", resource_id),
+    read<KnownIdentity>("identities", identity_id),
+    read<KnownResource>("resources", resource_id),
   ]);
   return { identity: identity ?? null, resource: resource ?? null };
 }
@@ -73,7 +73,7 @@ export async function readKnownOnDay(
 export interface DayState {
   /** `2026-01-01T00:00:00Z`. */
   readonly published_at: string | null;
-  /** Sentences: what was missing when the day was gathered last. */
+  /** What was missing when the day was last gathered, as sentences. */
   readonly lacks: string[];
 }
 

@@ -1,7 +1,7 @@
 /**
- * Who shares a component of a line: their weights, and how the ticks are distributed by systematic rounding. The engine calculates
- * it for all recipients and returns one page, since there may be ten thousand, and a digest that tells whether what is published
- * is the same.
+ * The recipients of a component of a line: their weights, and how systematic rounding distributes the ticks. The engine
+ * calculates this for all recipients. It returns one page, because there may be ten thousand, and a digest to compare
+ * with the published amounts.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { LineColumns } from "../../../config/allocation/line-columns.js";
@@ -15,21 +15,21 @@ import { storedInstant } from "../scan.js";
 import type { DayRow, RuleTierRow } from "./day.js";
 import type { How } from "./how.js";
 
-/** Whose page, of which row's split. */
+/** Selects the page of recipients, and the row whose split it is. */
 export interface RecipientsInput {
   readonly dimension: DimensionFields;
   readonly day: string;
   readonly row: Pick<DayRow, "timestamp" | "component" | "currency" | "line_id">;
-  /** Of the recipients, in the order of their weights. */
+  /** Position among the recipients, in the order of their weights. */
   readonly offset: number;
   readonly limit: number;
 }
 
-/** What the ticks are shared out by. */
+/** What the ticks are split by. */
 export interface SplitInput
   extends RecipientsInput,
     Pick<How, "tier" | "line" | "component" | "recipientsHash" | "residueHash"> {
-  /** Of the tenant's bill: costs may weigh among lines with the same value of one. */
+  /** Columns of the tenant's bill. Costs may be weighed among lines with the same value of one column. */
   readonly columns: LineColumns;
 }
 
@@ -44,25 +44,26 @@ export interface SplitRecipient {
   readonly at_residue_point: number;
   /** From 1, the heaviest first. */
   readonly place: number;
-  /** The same in every row, as all that follows: recipients in all, those of no amount too. */
+  /** Number of recipients, including those without an amount. This and all following fields are equal in every row. */
   readonly recipients: number;
   readonly total_weight: string;
-  /** Where rounding begins, and where the residue goes: points of the total weight. */
+  /** Where rounding begins, and where the residue goes, as points of the total weight. */
   readonly rounding_offset: string;
   readonly residue_point: string;
-  /** Of all amounts, without their sign. */
+  /** Digest of all amounts, without their sign. */
   readonly digest: string;
 }
 
 const text = (value: bigint) => value.toString();
 
 /**
- * Stands for who gets how much: equal where the amounts of all recipients are. Amounts in units of 1e-12. Comparing it takes two short
- * statements side by side, and joining what was found to what is published one long: 38 ms of processor time instead of 23 and 11.
+ * A digest of recipients and amounts: equal if all amounts are equal. Amounts are in units of 1e-12. Comparing digests
+ * takes two short statements side by side, 23 and 11 ms of processor time. Joining the result to published rows takes
+ * one long one: 38 ms.
  */
 const digestOf = (who: string, amount: string) => `sum(cityHash64(${who}) * ${amount})`;
 
-/** A page of the recipients, and the dimension's own identity wherever it stands. */
+/** Selects a page of the recipients, and the dimension's own identity on whichever page it is. */
 export function recipientsOfSplit(input: SplitInput): Statement {
   const { line, component, dimension, offset, limit } = input;
   const weighed = weightsOf(input);
@@ -106,7 +107,7 @@ ORDER BY place`,
   };
 }
 
-/** One value, `digest`: of the published amounts, with their sign. */
+/** Selects `digest` of the published amounts, with their sign. */
 export function digestOfCharged(input: RecipientsInput): Statement {
   const published = rowsOfSplit(input);
   return {
@@ -119,7 +120,10 @@ FROM chargebacks WHERE ${published.query}`,
 
 type Measured = "weights" | "scale";
 
-/** Rows `{who, weight}`, as the tier finds them. Or one row `{scale}`: the decimal places of measured weights beyond six. */
+/**
+ * Selects `{who, weight}` as the tier finds them, or one row `{scale}`: the decimal places of measured weights beyond
+ * six.
+ */
 function weightsOf(input: SplitInput, what: Measured = "weights"): Statement {
   const { dimension, day, row, tier } = input;
   const resource_id = tier.set_of === "tenant" ? "" : dimension.resource_id;
@@ -136,7 +140,7 @@ function weightsOf(input: SplitInput, what: Measured = "weights"): Statement {
       };
     case "cost":
     case "fixed": {
-      const within = columnOfPlace(tier.set_of);
+      const within = columnWithin(tier.set_of);
       if (within !== undefined) return weightsWithin(input, within, what);
       const set_of = tier.set_of === "tenant" ? "" : row.currency;
       return measuredAt(input, { query: "{set_of:String}", params: { set_of } }, what);
@@ -150,29 +154,32 @@ function weightsOf(input: SplitInput, what: Measured = "weights"): Statement {
 
 const WITHIN = "currency@";
 
-/** The column that costs are weighed within, by the place that a tier looks at; undefined for other places. */
-export function columnOfPlace(place: SetOf): string | undefined {
-  return place.startsWith(WITHIN) ? place.slice(WITHIN.length) : undefined;
+/** Returns the column within which costs are weighed, from a tier's `set_of`; undefined if there is none. */
+export function columnWithin(setOf: SetOf): string | undefined {
+  return setOf.startsWith(WITHIN) ? setOf.slice(WITHIN.length) : undefined;
 }
 
-/** The value of the column is that of the published line, as the allocation statement takes it. */
+/** Takes the column's value from the published line, like the allocation statement. */
 function weightsWithin(input: SplitInput, column: string, what: Measured): Statement {
   const lines = conditionsOf(
     input,
     splitKey.filter((each) => each !== "component"),
   );
   const value = textOf(column, input.columns);
-  const place = {
+  const resource = {
     query: `(SELECT any(concat(toString(currency), ':', toString(${value}))) FROM published_billing WHERE ${lines.query})`,
     params: lines.params,
   };
-  return measuredAt(input, place, what);
+  return measuredAt(input, resource, what);
 }
 
-/** By what is measured, or was derived, of a place: an expression for `resource_id`. No condition looks at single samples, so that a projection serves it. */
-function measuredAt({ day, tier }: SplitInput, place: Statement, what: Measured): Statement {
+/**
+ * Weighs by measured or derived usage. `resource` is an expression for `resource_id`. No condition refers to single
+ * samples, so that the engine can use a projection.
+ */
+function measuredAt({ day, tier }: SplitInput, resource: Statement, what: Measured): Statement {
   const facts = `FROM usage
-    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = ${place.query}`;
+    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = ${resource.query}`;
   return {
     query:
       what === "scale"
@@ -180,11 +187,11 @@ function measuredAt({ day, tier }: SplitInput, place: Statement, what: Measured)
         : `
     SELECT toString(identity_id) AS who, toInt256(sum(micro_units)) AS weight ${facts}
     GROUP BY identity_id HAVING weight > 0`,
-    params: { ...place.params, day, sources: tier.sources },
+    params: { ...resource.params, day, sources: tier.sources },
   };
 }
 
-/** A condition. */
+/** Returns a condition. */
 function rowsOfSplit(input: RecipientsInput): Statement {
   return conditionsOf(input, splitKey);
 }
@@ -230,12 +237,12 @@ export interface Scaled {
   readonly scale: number;
 }
 
-/** Whether the weights are quantities: usage, costs or shares. */
+/** True if the weights are quantities: usage, costs or shares. */
 export function isMeasuredBy({ kind }: Pick<RuleTierRow, "kind">): boolean {
   return kind === "usage" || kind === "cost" || kind === "fixed";
 }
 
-/** Where the weights are not kept: who has a row. */
+/** A recipient of a published row, used if the weights are no longer stored. */
 export interface ChargedRecipient {
   readonly identity_id: string;
   readonly amount: string;
@@ -244,7 +251,7 @@ export interface ChargedRecipient {
   readonly place: number;
 }
 
-/** The same page of those who have a row. */
+/** Selects the same page from the published rows. */
 export function chargedOfSplit(input: RecipientsInput): Statement {
   const { dimension, offset, limit } = input;
   const published = rowsOfSplit(input);

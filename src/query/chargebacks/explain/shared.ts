@@ -1,4 +1,7 @@
-/** Who shares a component, and how much each is charged: by their weights, or where these do not say what is published, as it is published. */
+/**
+ * The recipients of a component and their amounts: by their weights, or as published if the weights do not produce the
+ * published amounts.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { amountOf, decimalOf } from "./arithmetic.js";
 import type { DayRow } from "./day.js";
@@ -6,7 +9,7 @@ import type { How } from "./how.js";
 import { type RecipientsInput, readCharged, type Scaled, type SplitRecipient } from "./recipients.js";
 
 export interface Shared {
-  /** Present where the weights are kept, and say what is published. */
+  /** Set if the weights are still stored and produce the published amounts. */
   readonly split: SplitTotals | undefined;
   readonly own: Charged;
   readonly page: readonly Charged[];
@@ -32,7 +35,7 @@ interface Weighed {
   readonly has_residue: boolean;
 }
 
-/** Those who share the component, by their weights. Undefined where the amounts that these make are not those that are published. */
+/** Returns the recipients by their weights; undefined if the resulting amounts differ from the published ones. */
 export function sharedBy(
   found: readonly (SplitRecipient & Scaled)[],
   {
@@ -62,7 +65,7 @@ function chargedOf({ line, component }: How) {
   };
 }
 
-/** Only what is published is told where what is found is not that. */
+/** Reads the published amounts, if the recalculated ones differ from them. */
 export async function readShared(
   client: ClickHouseClient,
   page: RecipientsInput,
@@ -79,9 +82,9 @@ export async function readShared(
   };
 }
 
-function onPage<Placed extends { readonly place: number }>(
-  found: readonly Placed[],
+function onPage<Ranked extends { readonly place: number }>(
+  found: readonly Ranked[],
   { offset, limit }: RecipientsInput,
-): Placed[] {
+): Ranked[] {
   return found.filter(({ place }) => place > offset && place <= offset + limit);
 }

@@ -1,6 +1,6 @@
 /**
- * Which tiers of a component were tried, and why each that did not apply was skipped, according to the facts that are published
- * with the rows.
+ * Lists the tiers of a component that were tried, and why each skipped tier did not apply, from the facts that are
+ * published with the rows.
  */
 import type { AllocationDetail, SetOf } from "../../../config/allocation-rule.js";
 import type { RuleTierRow } from "./day.js";
@@ -25,7 +25,7 @@ export interface TriedTier {
   readonly tier: number;
   readonly kind: RuleTierRow["kind"];
   readonly set_of: SetOf;
-  /** Of rows of this tier, unless something was missing. */
+  /** The detail of rows of this tier, unless data was missing. */
   readonly allocation_detail: AllocationDetail;
   readonly outcome: TierOutcome;
   readonly sources: TierSource[];
@@ -34,24 +34,30 @@ export interface TriedTier {
 /** A metric, or a scope of identity sets. */
 export interface TierSource {
   readonly name: string;
-  /** Identities with usage above 0, or members; null of tiers that were not passed over. */
+  /** Identities with usage above 0, or members; null for tiers that were not skipped. */
   readonly identities: number | null;
-  /** Why it could not be fetched; null when it was, or when the tier was not tried. */
+  /** Why it could not be fetched; null if it was, or if the tier was not tried. */
   readonly gap: string | null;
 }
 
-/** `used`: position of the tier that applied; undefined where the day was given up and none was tried. Tiers in order. */
+/**
+ * `appliedTier` is the position of the tier that applied; undefined if the day was given up and no tier was tried. `tiers` are
+ * in order.
+ */
 export function triedTiers(
-  { tiers, used }: { readonly tiers: readonly RuleTierRow[]; readonly used: number | undefined },
+  {
+    tiers,
+    appliedTier,
+  }: { readonly tiers: readonly RuleTierRow[]; readonly appliedTier: number | undefined },
   resourceId: string,
   facts: DayFacts,
 ): TriedTier[] {
   return tiers.map((tier) => {
     const { tier: position, kind, set_of, allocation_detail } = tier;
     const found = sourcesOf(tier, resourceId, facts);
-    const outcome = outcomeOf(tier, used, found);
-    const isPassedOver = used !== undefined && position < used;
-    const sources = found.map((each) => (isPassedOver ? each : { ...each, identities: null }));
+    const outcome = outcomeOf(tier, appliedTier, found);
+    const isSkipped = appliedTier !== undefined && position < appliedTier;
+    const sources = found.map((each) => (isSkipped ? each : { ...each, identities: null }));
     return { tier: position, kind, set_of, allocation_detail, outcome, sources };
   });
 }
@@ -67,15 +73,15 @@ function sourcesOf({ kind, set_of, sources }: RuleTierRow, resourceId: string, f
   });
 }
 
-/** What the allocation statement looks at, in its order. */
+/** Repeats the checks of the allocation statement, in its order. */
 function outcomeOf(
   { tier, kind }: RuleTierRow,
-  used: number | undefined,
+  appliedTier: number | undefined,
   sources: readonly { readonly identities: number; readonly gap: string | null }[],
 ): TierOutcome {
-  if (used === undefined) return "given_up";
-  if (tier === used) return "used";
-  if (tier > used) return "not_reached";
+  if (appliedTier === undefined) return "given_up";
+  if (tier === appliedTier) return "used";
+  if (tier > appliedTier) return "not_reached";
   const found = sources.reduce((sum, { identities }) => sum + identities, 0);
   switch (kind) {
     case "usage":
