@@ -1,28 +1,32 @@
 /**
- * Which of several media types a client wants, by its `Accept` (RFC 9110, 12.5.1). The library `negotiator` takes a media type with
- * parameters for another one, so that it would deny Prometheus the OpenMetrics that it asks for with a version and an escaping scheme.
+ * Negotiates the media type of a response by the `Accept` header (RFC 9110, 12.5.1). The library `negotiator` treats a
+ * media type with parameters as a different type. It would refuse Prometheus, which requests OpenMetrics with a version
+ * and an escaping scheme.
  */
 
 interface Range {
   readonly type: string;
   readonly subtype: string;
-  /** From 0, not wanted, to 1. */
+  /** From 0 (not acceptable) to 1. */
   readonly quality: number;
 }
 
-/** The one of `offered` that the client likes best; among equals the first. Undefined when it takes none. */
+/**
+ * Returns the offered media type with the highest quality; the first one of several. Undefined if the client accepts
+ * none of them.
+ */
 export function preferred<const Offer extends string>(
   accept: string | undefined,
   offered: readonly Offer[],
 ): Offer | undefined {
   if (accept === undefined || accept.trim() === "") return offered[0];
   const ranges = accept.split(",").flatMap(readRange);
-  const liked = offered.map((offer) => ({ offer, quality: qualityOf(offer, ranges) }));
-  const best = Math.max(...liked.map(({ quality }) => quality));
-  return best > 0 ? liked.find(({ quality }) => quality === best)?.offer : undefined;
+  const rated = offered.map((offer) => ({ offer, quality: qualityOf(offer, ranges) }));
+  const best = Math.max(...rated.map(({ quality }) => quality));
+  return best > 0 ? rated.find(({ quality }) => quality === best)?.offer : undefined;
 }
 
-/** What cannot be read is left out, as if the client had not said it. Parameters other than `q` make no difference here. */
+/** Returns an empty list for a range that cannot be parsed. Parameters other than `q` are ignored. */
 function readRange(text: string): Range[] {
   const [media = "", ...parameters] = text.split(";").map((part) => part.trim().toLowerCase());
   const [, type, subtype] = /^([^/\s]+)\/([^/\s]+)$/.exec(media) ?? [];
@@ -31,7 +35,7 @@ function readRange(text: string): Range[] {
   return [{ type, subtype, quality: Number(q) }];
 }
 
-/** That of the range that says most about the media type, whatever the order. */
+/** The most specific matching range decides, whatever the order of the ranges. */
 function qualityOf(offer: string, ranges: readonly Range[]): number {
   const [type, subtype] = offer.split("/");
   const exact = ranges.find((range) => range.type === type && range.subtype === subtype);

@@ -1,19 +1,19 @@
 /**
- * Bounds how many heavy reads run at once in this process, so that they slow each other down and not everything else: the engine
- * shares its cores among all that runs, and four aggregations side by side take as long as four in turn.
+ * Limits how many heavy reads run at once in this process, so that they do not slow down all other requests. ClickHouse
+ * shares its cores among all running queries, and four aggregations side by side take as long as four in turn.
  *
- * The others wait in line, for a while. A tenant cannot take all places, neither of those that run nor of those that wait, and of
- * those that wait the next is of the tenant with the fewest running.
+ * Further heavy reads wait in a queue, for a limited time. One tenant cannot take all running slots, nor the whole
+ * queue. The next read that leaves the queue is of the tenant with the fewest running reads.
  */
 
 export interface AdmissionLimits {
-  /** Heavy reads at once. */
+  /** Heavy reads that may run at once. */
   readonly running: number;
-  /** Those that wait beside them; 0 turns away whoever finds no place. */
+  /** Heavy reads that may wait in the queue. If 0, a read is refused when no slot is free. */
   readonly waiting: number;
-  /** Milliseconds that one waits at most. */
-  readonly patience: number;
-  /** Several tenants share the places. */
+  /** Maximum time in the queue, in milliseconds. */
+  readonly maxWaitMs: number;
+  /** Several tenants share the slots. */
   readonly shared: boolean;
 }
 
@@ -24,72 +24,72 @@ export interface Load {
 
 export interface Admission {
   /**
-   * Waits for a place; the answer gives it back, once and for all. Throws TooBusyError when the line is full or time is up, and the
-   * signal's reason when that aborts: then nothing waits any more.
+   * Waits for a slot, and returns a function that releases it; calling that twice does nothing. Throws TooBusyError if
+   * the queue is full or the time is up, and the signal's reason if the signal aborts, which also removes the read from
+   * the queue.
    */
   enter(tenantName: string, signal: AbortSignal): Promise<() => void>;
-  /** Whether somebody in line would come in if this tenant gave a place back. */
+  /** Whether a read in the queue could start if this tenant released a slot. */
   isWanted(tenantName: string): boolean;
 }
 
-/** Too many heavy reads for another one. */
 export class TooBusyError extends Error {
   override readonly name = "TooBusyError";
 }
 
-interface Waiting {
+interface QueuedRead {
   readonly tenantName: string;
   readonly admit: () => void;
 }
 
-/** `onLoad` is told of every change, and of the start. */
+/** @param onLoad is called at the start and after every change */
 export function createAdmission(limits: AdmissionLimits, onLoad: (load: Load) => void): Admission {
-  /** Running ones by tenant; none is 0. */
+  /** Running reads by tenant. Tenants without any have no entry. */
   const running = new Map<string, number>();
-  /** The one that has waited longest first. */
-  const line = new Set<Waiting>();
-  const most = { running: shareOf(limits.running, limits), waiting: shareOf(limits.waiting, limits) };
+  /** Oldest first. */
+  const queue = new Set<QueuedRead>();
+  const tenantLimit = { running: shareOf(limits.running, limits), waiting: shareOf(limits.waiting, limits) };
 
   const runningOf = (tenantName: string) => running.get(tenantName) ?? 0;
-  const tell = () => onLoad({ running: allRunning(), waiting: line.size });
-  const allRunning = () => [...running.values()].reduce((sum, each) => sum + each, 0);
+  const reportLoad = () => onLoad({ running: allRunning(), waiting: queue.size });
+  const allRunning = () => [...running.values()].reduce((sum, count) => sum + count, 0);
   const isFree = (tenantName: string) =>
-    allRunning() < limits.running && runningOf(tenantName) < most.running;
+    allRunning() < limits.running && runningOf(tenantName) < tenantLimit.running;
 
-  function take(tenantName: string): () => void {
+  function takeSlot(tenantName: string): () => void {
     running.set(tenantName, runningOf(tenantName) + 1);
-    tell();
-    let held = true;
+    reportLoad();
+    let isReleased = false;
     return () => {
-      if (!held) return;
-      held = false;
-      const left = runningOf(tenantName) - 1;
-      if (left > 0) running.set(tenantName, left);
+      if (isReleased) return;
+      isReleased = true;
+      const remaining = runningOf(tenantName) - 1;
+      if (remaining > 0) running.set(tenantName, remaining);
       else running.delete(tenantName);
-      tell();
+      reportLoad();
       admitNext();
     };
   }
 
   function admitNext(): void {
-    const [next] = [...line]
+    const [next] = [...queue]
       .filter(({ tenantName }) => isFree(tenantName))
       .sort((one, other) => runningOf(one.tenantName) - runningOf(other.tenantName));
     next?.admit();
   }
 
   function isFull(tenantName: string): boolean {
-    const own = [...line].filter((each) => each.tenantName === tenantName).length;
-    return line.size >= limits.waiting || own >= most.waiting;
+    const own = [...queue].filter((read) => read.tenantName === tenantName).length;
+    return queue.size >= limits.waiting || own >= tenantLimit.waiting;
   }
 
   function wait(tenantName: string, signal: AbortSignal): Promise<() => void> {
     return new Promise((resolve, reject) => {
       const leave = () => {
-        line.delete(waiting);
+        queue.delete(read);
         clearTimeout(timer);
         signal.removeEventListener("abort", stop);
-        tell();
+        reportLoad();
       };
       const stop = () => {
         leave();
@@ -97,38 +97,38 @@ export function createAdmission(limits: AdmissionLimits, onLoad: (load: Load) =>
       };
       const timer = setTimeout(() => {
         leave();
-        reject(new TooBusyError(`no place for a heavy read of ${tenantName} in ${limits.patience} ms`));
-      }, limits.patience);
-      const waiting: Waiting = {
+        reject(new TooBusyError(`no free slot for a heavy read of ${tenantName} in ${limits.maxWaitMs} ms`));
+      }, limits.maxWaitMs);
+      const read: QueuedRead = {
         tenantName,
         admit: () => {
           leave();
-          resolve(take(tenantName));
+          resolve(takeSlot(tenantName));
         },
       };
-      line.add(waiting);
-      tell();
+      queue.add(read);
+      reportLoad();
       signal.addEventListener("abort", stop, { once: true });
     });
   }
 
-  tell();
+  reportLoad();
   return {
     async enter(tenantName, signal) {
       signal.throwIfAborted();
-      // Nobody in line is overtaken: while a place is free for this tenant, none of its own requests waits.
-      if (isFree(tenantName)) return take(tenantName);
+      // This overtakes no read in the queue: while a slot is free for this tenant, none of its own reads waits.
+      if (isFree(tenantName)) return takeSlot(tenantName);
       if (isFull(tenantName)) throw new TooBusyError(`too many heavy reads of ${tenantName} are waiting`);
       return await wait(tenantName, signal);
     },
-    isWanted(giving) {
-      const others = (tenantName: string) => runningOf(tenantName) - (tenantName === giving ? 1 : 0);
-      return [...line].some(({ tenantName }) => others(tenantName) < most.running);
+    isWanted(releasing) {
+      const runningAfter = (tenantName: string) => runningOf(tenantName) - (tenantName === releasing ? 1 : 0);
+      return [...queue].some(({ tenantName }) => runningAfter(tenantName) < tenantLimit.running);
     },
   };
 }
 
-/** What one tenant may have of so many: a quarter, and at least one, is left to the others. */
-function shareOf(places: number, { shared }: AdmissionLimits): number {
-  return shared && places > 1 ? Math.floor(places * 0.75) : places;
+/** How many of the slots one tenant may take. A quarter of them, and at least one, is reserved for other tenants. */
+function shareOf(slots: number, { shared }: AdmissionLimits): number {
+  return shared && slots > 1 ? Math.floor(slots * 0.75) : slots;
 }

@@ -1,9 +1,9 @@
-/** The HTTP application: everything between a request and the stores, without a port. `server.ts` gives it one. */
+/** The HTTP application: everything between a request and the stores. `server.ts` makes it listen on a port. */
 import fastify, { type FastifyInstance, type FastifyPluginCallback } from "fastify";
 import { createTagMirror } from "../tags/tag-mirror.js";
 import type { HttpContext } from "./context.js";
 import { createServiceMetrics } from "./metrics.js";
-import { access, needs } from "./plugins/access.js";
+import { access, requiredScopes } from "./plugins/access.js";
 import { admission } from "./plugins/admission.js";
 import { allowedHosts } from "./plugins/allowed-hosts.js";
 import { audit } from "./plugins/audit.js";
@@ -29,16 +29,16 @@ import { routes, workerRoutes } from "./routes/index.js";
 import { serverOptions } from "./server/server-options.js";
 import { createStoreDriftCheck } from "./store-drift.js";
 
-export type AppOptions = Omit<HttpContext, "clock" | "metrics" | "tags" | "facts"> &
+export type AppOptions = Omit<HttpContext, "clock" | "metrics" | "tags" | "drift"> &
   Partial<Pick<HttpContext, "clock" | "metrics" | "tags">>;
 
 /**
- * Hooks run in this order. Those that wrap handlers come first, the innermost before the others: a request is on the clock (`timeLimit`)
- * while its tags are mirrored, then its client may have the answer already, and only then does it wait for its place. Where a
- * plugin needs another one in front of it, its `dependencies` say so.
+ * Hooks run in this order. Plugins that wrap handlers come first, the innermost before the others. So the order of
+ * their work is: the time limit starts (`timeLimit`), tags are mirrored, `If-None-Match` is compared, and only then
+ * does the request wait for a slot. A plugin that needs another one before it names it in `dependencies`.
  */
 const plugins: readonly FastifyPluginCallback<HttpContext>[] = [
-  needs,
+  requiredScopes,
   errors,
   json,
   admission,
@@ -67,7 +67,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     ...options,
     clock,
     metrics: options.metrics ?? createServiceMetrics(),
-    facts: createStoreDriftCheck({ ...options, tenants: options.config.tenants, clock }),
+    drift: createStoreDriftCheck({ ...options, tenants: options.config.tenants, clock }),
     tags: options.tags ?? createTagMirror({ ...options, tenantNames: [...options.config.tenants.keys()] }),
   };
   const app = fastify(serverOptions(context));

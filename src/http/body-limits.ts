@@ -1,7 +1,7 @@
-/** How many bytes the JSON body of a request may have. `requireModestJson` limits how much work the bytes are. */
+/** Limits of the size of a JSON body, in bytes. `requireModestJson` also limits its levels and values. */
 const KIB = 1024;
 
-/** A few short texts: the limit of a route that names no other. */
+/** Default limit of a route. */
 export const USUAL_BODY_BYTES = 64 * KIB;
-/** Lists of long texts, or of 10,000 ids. */
+/** Limit of routes that take lists of long texts, or of 10,000 ids. */
 export const LARGE_BODY_BYTES = 1024 * KIB;

@@ -1,4 +1,4 @@
-/** One tag on many dimensions: those of a list, or all that have rows under filters. */
+/** Adds one tag to many dimensions: to a list of them, or to all that have rows that match filters. */
 import type { Static } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import { matchingDimensions, streamDimensionIds } from "../query/chargebacks/dimension-matches.js";
@@ -47,8 +47,9 @@ export async function tagMatching(
   const copy = { postgres, tenantName, store: async () => client, signal };
   const matches = matchingDimensions(window, { ...body, tags });
   const open = () => streamDimensionIds(client, matches, { batch: TAGS_PER_ENTRY, signal });
-  // The store has found them all when the first come: before the transaction, which must not wait for it with its locks.
-  let ready: AsyncIterable<number[]> | undefined = await begun(open());
+  // The store has found all ids when the first batch arrives. Wait for it before the transaction, which would otherwise
+  // hold its locks meanwhile.
+  let ready: AsyncIterable<number[]> | undefined = await withFirstItem(open());
   const work = body.dry_run ? previewBulk : tagInBulk;
   const counts = await work({ postgres, tenantName, stop }, body, async function* () {
     const batches = ready ?? open();
@@ -56,7 +57,8 @@ export async function tagMatching(
     for await (const ids of batches) {
       const { known, unknown, cause } = await completeCopy(copy, ids);
       signal.throwIfAborted();
-      // Nobody has named them, so nobody would miss them: all of them, or none.
+      // The caller has not listed these ids and would not notice a missing one, so a filter tags all dimensions or
+      // none.
       if (cause !== undefined && unknown.length > 0) throw storeUnavailable(cause);
       yield known;
     }
@@ -65,16 +67,16 @@ export async function tagMatching(
   return { ...counts, errors: [] };
 }
 
-/** Ascending. */
-function distinctIds(given: readonly number[]): number[] {
-  const ids = [...new Set(given)].sort((a, b) => a - b);
+/** Returns the ids in ascending order. Throws if there are too many. */
+function distinctIds(listed: readonly number[]): number[] {
+  const ids = [...new Set(listed)].sort((a, b) => a - b);
   if (ids.length <= MOST_DIMENSIONS) return ids;
   const detail = `\`dimension_ids\` must be a list of 1 to ${MOST_DIMENSIONS} different ids.`;
   throw invalidRequest([{ in: "body", name: "dimension_ids", detail, code: "invalid" }]);
 }
 
-/** The stream, once its first item is there. */
-async function begun<Item>(stream: AsyncGenerator<Item>): Promise<AsyncIterable<Item>> {
+/** Waits for the first item, and returns a stream of all items. */
+async function withFirstItem<Item>(stream: AsyncGenerator<Item>): Promise<AsyncIterable<Item>> {
   const first = await stream.next();
   return (async function* () {
     if (first.done) return;

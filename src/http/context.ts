@@ -1,4 +1,4 @@
-/** What routes work with: handed in, so that tests bring their own. */
+/** The dependencies of routes. They are passed in, so that tests can replace them. */
 import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Config, TenantConfig } from "../config/config.js";
@@ -14,25 +14,24 @@ import type { StoreDriftCheck } from "./store-drift.js";
 export interface HttpContext {
   readonly config: Pick<Config, "api" | "tenants">;
   readonly stores: Stores;
-  /** Undefined where no pipeline runs in this process. */
+  /** Undefined if no pipeline runs in this process. */
   readonly control: PipelineControl | undefined;
   readonly logger: Logger;
   readonly version: string;
   readonly mode: Mode;
-  /** Now. */
   readonly clock: () => Date;
   readonly metrics: ServiceMetrics;
-  /** Brings tags to the tenants' stores. */
+  /** Copies tags to the tenants' stores. */
   readonly tags: TagMirror;
-  /** Makes the servers, where `api.tls` is given. */
+  /** Creates the servers if `api.tls` is set. */
   readonly tls?: TlsServers | undefined;
-  /** Of the built console, where it is not the package's own. */
+  /** Folder of the built console, if it is not that of the package. */
   readonly consoleFolder?: string | undefined;
-  /** Whether stores hold what Postgres says is published. */
-  readonly facts: StoreDriftCheck;
+  /** Compares the days in each store with those that Postgres has recorded as published. */
+  readonly drift: StoreDriftCheck;
 }
 
-/** The tenant's store. Throws `store_unavailable`; other tenants are not concerned. */
+/** Throws `store_unavailable` if the tenant's store cannot be opened. */
 export async function openTenantStore(
   context: Pick<HttpContext, "stores">,
   tenant: TenantConfig,
@@ -44,7 +43,7 @@ export async function openTenantStore(
   }
 }
 
-/** What most reads need of a request. */
+/** Returns the tenant's store and the request's signal. Throws `store_unavailable`. */
 export async function tenantRead(context: HttpContext, request: FastifyRequest) {
   const { client } = await openTenantStore(context, request.tenant);
   return { client, signal: request.stopSignal };

@@ -1,13 +1,13 @@
-/** Every error the API answers with: one table, from which the answers and the documentation come. */
+/** All errors of the API in one table, from which the error responses and their documentation are made. */
 
 export interface ErrorKind {
   readonly status: number;
   readonly title: string;
-  /** What the documentation says of it. */
+  /** Cause of the error, a clause for the documentation. */
   readonly when: string;
 }
 
-/** By `code`, which is stable: programs may rely on it. */
+/** Errors by `code`. Codes are stable: programs may rely on them. */
 export const errorTable = {
   invalid_request: {
     status: 400,
@@ -38,7 +38,7 @@ export const errorTable = {
   unauthenticated: {
     status: 401,
     title: "Not authenticated",
-    when: "the request has no credentials, or they are not valid (any more)",
+    when: "the request has no credentials, or they are not valid or no longer valid",
   },
   forbidden: {
     status: 403,
@@ -53,7 +53,7 @@ export const errorTable = {
   too_many_failed_sign_ons: {
     status: 429,
     title: "Too many failed sign-ons",
-    when: "the address sent more credentials in a minute that are not valid than api.rate_limit.max_failed_sign_ons_per_minute",
+    when: "the address sent more invalid credentials in a minute than api.rate_limit.max_failed_sign_ons_per_minute",
   },
   cross_site_request: {
     status: 403,
@@ -106,13 +106,13 @@ export const errorTable = {
   method_not_allowed: {
     status: 405,
     title: "Method not allowed",
-    when: "the path does not take this method",
+    when: "the path does not support this method",
   },
-  unreadable_request: { status: 400, title: "Unreadable request", when: "what was sent is not HTTP" },
+  unreadable_request: { status: 400, title: "Unreadable request", when: "the request is not valid HTTP" },
   request_incomplete: {
     status: 408,
     title: "Request incomplete",
-    when: "the request did not arrive as a whole in time",
+    when: "the request did not arrive completely in time",
   },
   headers_too_large: {
     status: 431,
@@ -132,12 +132,12 @@ export const errorTable = {
   delivery_not_waiting: {
     status: 409,
     title: "Delivery not waiting",
-    when: "the delivery does not wait to be accepted; nothing was changed",
+    when: "the delivery is not waiting for acceptance; nothing was changed",
   },
   tag_key_exists: {
     status: 409,
     title: "Tag key exists",
-    when: "the dimension has a tag with this key; nothing was changed",
+    when: "the dimension already has a tag with this key; nothing was changed",
   },
   tenant_suspended: {
     status: 409,
@@ -147,32 +147,32 @@ export const errorTable = {
   usage_not_taken: {
     status: 400,
     title: "Usage not taken",
-    when: "the configuration of the tenant names no metrics that are uploaded (usage.uploads.metrics)",
+    when: "the configuration of the tenant names no metrics for uploads (usage.uploads.metrics)",
   },
   idempotency_key_reused: {
     status: 409,
     title: "Idempotency key reused",
-    when: "`Idempotency-Key` stands for another body; nothing was changed",
+    when: "`Idempotency-Key` was already used with another body; nothing was changed",
   },
   body_too_large: {
     status: 413,
     title: "Body too large",
-    when: "the body is longer than its route takes (64 KiB; 1 MiB for filters, lists of ids and lists of tags; usage.uploads.max_mib for usage), or has more than 25,000 values",
+    when: "the body is longer than its route allows (64 KiB; 1 MiB for filters, lists of ids and lists of tags; usage.uploads.max_mib for usage), or has more than 25,000 values",
   },
   internal_error: {
     status: 500,
     title: "Internal error",
-    when: "the service failed; the log has the cause under error_id",
+    when: "the service failed; its log has the cause under error_id",
   },
   too_busy: {
     status: 503,
     title: "Too busy",
-    when: "the limit on heavy reads was reached, and no place became free in time; light reads are not affected",
+    when: "the limit on heavy reads was reached, and no slot became free in time; light reads are not affected",
   },
   store_unavailable: {
     status: 503,
     title: "Store unavailable",
-    when: "the store that holds the data cannot be reached, or cannot work because, for example, its disk is full; the log has the cause under error_id",
+    when: "the store of the data is unreachable, or does not work, for example because its disk is full; the log of the service has the cause under error_id",
   },
   request_timeout: {
     status: 504,
@@ -183,20 +183,23 @@ export const errorTable = {
 
 export type ErrorCode = keyof typeof errorTable;
 
-/** One thing that is wrong with a request. */
+/** One problem with a request. */
 export interface InputProblem {
   readonly in: "query" | "path" | "header" | "body";
-  /** Parameter, path of the field in the body (`filters.cost_type`), or row and column of CSV; empty for the body as a whole. */
+  /**
+   * Name of the parameter, path of the field in the body (`filters.cost_type`), or row and column of CSV; empty for the
+   * body as a whole.
+   */
   readonly name: string;
-  /** A sentence that says what is allowed. */
+  /** What is allowed, as a sentence. */
   readonly detail: string;
   readonly code: "unknown" | "invalid" | "repeated" | "missing";
 }
 
-/** An answer of the table, thrown. `detail` is shown to the client. */
+/** An error response from `errorTable`, as an exception. `detail` is sent to the client. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
-  /** A plain property: Fastify writes to it. */
+  /** A property instead of a getter, because Fastify writes to it. */
   readonly statusCode: number;
   constructor(
     readonly code: ErrorCode,
@@ -209,12 +212,12 @@ export class ApiError extends Error {
   }
 }
 
-/** An answer names so many: it must not be longer than what it answers. */
+/** Maximum number of problems in a response, so that the response is not longer than its request. */
 export const MOST_PROBLEMS = 20;
 
 export function invalidRequest(problems: readonly InputProblem[]): ApiError {
-  const named = problems.slice(0, MOST_PROBLEMS);
-  const sentences = named.map(({ detail }) => detail);
-  if (problems.length > named.length) sentences.push("More is wrong with the request.");
-  return new ApiError("invalid_request", sentences.join(" "), named);
+  const listed = problems.slice(0, MOST_PROBLEMS);
+  const sentences = listed.map(({ detail }) => detail);
+  if (problems.length > listed.length) sentences.push("The request has more problems.");
+  return new ApiError("invalid_request", sentences.join(" "), listed);
 }

@@ -1,11 +1,14 @@
-/** The dimension that a path names: from the copy in Postgres, and where that lacks it from the tenant's store. */
+/** Finds the dimension in a path: first in the copy in Postgres, then in the tenant's store. */
 import type { FastifyRequest } from "fastify";
 import { readPostgres } from "../store/postgres/statement.js";
 import { copiedDimension, copyDimensions, type Dimension, lookUpDimensions } from "../tags/dimensions.js";
 import { DimensionNotFoundError } from "../tags/tag-errors.js";
 import { type HttpContext, tenantRead } from "./context.js";
 
-/** Throws DimensionNotFoundError; `store_unavailable` when only the store could tell and is away. */
+/**
+ * Throws DimensionNotFoundError, or `store_unavailable` if the copy does not have the dimension and the store is
+ * unreachable.
+ */
 export async function findDimension(
   context: HttpContext,
   request: FastifyRequest,

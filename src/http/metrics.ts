@@ -1,4 +1,4 @@
-/** What Prometheus may know of the service. Labels have few values: route patterns, statuses, configured tenants. */
+/** Prometheus metrics of the service. Labels have few values: route patterns, statuses, configured tenants. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
 import type { RunListener } from "../runner/run-events.js";
 import type { ControlSum } from "../runner/sql/published.js";
@@ -8,21 +8,23 @@ export interface ServiceMetrics {
   readonly registry: Registry;
   readonly requests: Histogram<"method" | "route" | "status">;
   readonly heavyReads: Gauge<"state">;
-  /** To be told of runs. */
+  /** Receives the events of pipeline runs. */
   readonly runs: PipelineMetrics;
 }
 
 export type PipelineMetrics = Required<Pick<RunListener, "finished" | "skipped" | "suspended">> & {
-  /** The tenant is not suspended, or no longer: at a start, for every tenant, so that each has its series. */
+  /**
+   * Records that the tenant is not suspended. It is called for every tenant at startup, so that each has its series.
+   */
   resumed(tenantName: string): void;
 };
 
 export function createServiceMetrics(): ServiceMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "chargehouse_" });
-  // Gauges that are named as counters; the same is there by type, under names without `_total`.
-  for (const what of ["handles", "requests", "resources"])
-    registry.removeSingleMetric(`chargehouse_nodejs_active_${what}_total`);
+  // These are gauges with the names of counters. Gauges without `_total` in their names report the same values by type.
+  for (const kind of ["handles", "requests", "resources"])
+    registry.removeSingleMetric(`chargehouse_nodejs_active_${kind}_total`);
   const requests = new Histogram({
     name: "chargehouse_http_request_duration_seconds",
     help: "Time from a request's arrival to the end of its response.",
@@ -41,7 +43,7 @@ export function createServiceMetrics(): ServiceMetrics {
 
 function pipelineMetrics(registry: Registry): PipelineMetrics {
   const registers = [registry];
-  const ofTenant = { labelNames: ["tenant"] as const, registers };
+  const byTenant = { labelNames: ["tenant"] as const, registers };
   const runs = new Counter({
     name: "chargehouse_runs_total",
     help: "Finished pipeline runs, by outcome.",
@@ -51,53 +53,53 @@ function pipelineMetrics(registry: Registry): PipelineMetrics {
   const rows = new Counter({
     name: "chargehouse_chargeback_rows_written_total",
     help: "Chargeback rows published.",
-    ...ofTenant,
+    ...byTenant,
   });
   const failed = new Counter({
     name: "chargehouse_dates_failed_total",
     help: "Days whose calculation failed.",
-    ...ofTenant,
+    ...byTenant,
   });
   const broken = new Counter({
     name: "chargehouse_conservation_failures_total",
     help: "Days not published because chargebacks and billing did not add up to the same. Alert on any.",
-    ...ofTenant,
+    ...byTenant,
   });
   const skipped = new Counter({
     name: "chargehouse_runs_skipped_total",
     help: "Scheduled runs skipped because the tenant's previous one was still going.",
-    ...ofTenant,
+    ...byTenant,
   });
   const suspended = new Gauge({
     name: "chargehouse_tenant_suspended",
     help: "1 while the tenant is suspended; a restart lifts suspensions.",
-    ...ofTenant,
+    ...byTenant,
   });
   const success = new Gauge({
     name: "chargehouse_last_success_timestamp_seconds",
     help: "When a run of the tenant last ended in which a day came out well, whatever failed beside it.",
-    ...ofTenant,
+    ...byTenant,
   });
   const newest = new Gauge({
     name: "chargehouse_newest_published_day_timestamp_seconds",
     help: "Start of the newest UTC day of the tenant with published chargebacks, as of its last run.",
-    ...ofTenant,
+    ...byTenant,
   });
   const lost = new Gauge({
     name: "chargehouse_lost_dates",
     help: "Days that were published, that the tenant's store has lost, and that have not been recalculated yet. Alert on any.",
-    ...ofTenant,
+    ...byTenant,
   });
   const provisional = new Gauge({
     name: "chargehouse_provisional_dates",
     help: "Days whose published chargebacks lack something that may still come, after the tenant's last run.",
-    ...ofTenant,
+    ...byTenant,
   });
   const delivered = deliveredRows(registers);
   const duration = new Gauge({
     name: "chargehouse_last_run_duration_seconds",
     help: "How long the tenant's last run took.",
-    ...ofTenant,
+    ...byTenant,
   });
   return {
     finished(tenant, outcome) {
@@ -119,7 +121,7 @@ function pipelineMetrics(registry: Registry): PipelineMetrics {
   };
 }
 
-/** Control totals: the class `delivered` equals the sum of all other classes but `published_only`. */
+/** Control totals. The class `delivered` equals the sum of all other classes except `published_only`. */
 function deliveredRows(registers: Registry[]) {
   const labelNames = ["tenant", "currency", "class", "reason"] as const;
   const rows = new Gauge({
@@ -136,7 +138,7 @@ function deliveredRows(registers: Registry[]) {
   });
   const shown = new Map<string, readonly Record<(typeof labelNames)[number], string>[]>();
   return {
-    /** Series of classes that have no rows any more go. */
+    /** Sets the series of a tenant, and removes those of classes that no longer have rows. */
     set(tenant: string, totals: readonly ControlSum[]) {
       for (const labels of shown.get(tenant) ?? []) {
         rows.remove(labels);

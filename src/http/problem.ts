@@ -1,4 +1,4 @@
-/** From whatever was thrown to the answer: RFC 9457 `application/problem+json`. */
+/** Converts exceptions into error responses: `application/problem+json` of RFC 9457. */
 import { randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { InvalidCursorError } from "../query/page/cursor.js";
@@ -21,16 +21,16 @@ export interface Problem {
 
 export const PROBLEM_TYPE = "application/problem+json";
 
-/** For an error of the service itself the client learns an id, and the log has the cause under it. */
+/** An internal error gets an `error_id`; the log has its cause under the same id. */
 export function problemOf(error: ApiError): Problem {
   const { status, title } = errorTable[error.code];
   const problem = { type: "about:blank", title, status, detail: error.message, code: error.code };
   if (error.problems.length > 0) return { ...problem, errors: error.problems };
-  const isAsIntended = error.code === "too_busy" || error.code === "request_timeout";
-  return status >= 500 && !isAsIntended ? { ...problem, error_id: randomUUID() } : problem;
+  const isByDesign = error.code === "too_busy" || error.code === "request_timeout";
+  return status >= 500 && !isByDesign ? { ...problem, error_id: randomUUID() } : problem;
 }
 
-/** Seconds, of errors that pass by themselves. */
+/** `Retry-After` in seconds, for temporary errors. */
 const retryAfter: Partial<Record<ErrorCode, number>> = { store_unavailable: 5, too_busy: 5 };
 
 export function sendProblem(error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
@@ -48,14 +48,14 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   return reply.code(problem.status).type(PROBLEM_TYPE).serializer(JSON.stringify).send(problem);
 }
 
-/** Without the query, which may hold what does not belong in a log. */
+/** Removes the query, which may contain values that must not be logged. */
 export function pathOf(url: string): string {
   return url.split("?", 1)[0] ?? url;
 }
 
-type AskedRequest = Pick<FastifyRequest, "method" | "routeOptions">;
+type RoutedRequest = Pick<FastifyRequest, "method" | "routeOptions">;
 
-export function toApiError(error: unknown, { method, routeOptions }: AskedRequest): ApiError {
+export function toApiError(error: unknown, { method, routeOptions }: RoutedRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof InvalidCursorError) return new ApiError("invalid_cursor", error.message);
   if (error instanceof InvalidParameter) {
@@ -71,12 +71,12 @@ export function toApiError(error: unknown, { method, routeOptions }: AskedReques
   if (error instanceof TenantSuspendedError) {
     return new ApiError(
       "tenant_suspended",
-      `Tenant ${error.tenantName} is permanently suspended: ${error.cause}. Restart the service when the cause is mended.`,
+      `Tenant ${error.tenantName} is permanently suspended: ${error.cause}. Restart the service once the cause is fixed.`,
     );
   }
   if (error instanceof TooBusyError) {
     const detail =
-      "Other heavy reads are running and waiting, and no place came free in time (api.max_heavy_reads, api.max_waiting_reads). Ask again later.";
+      "Too many heavy reads are running (api.max_heavy_reads, api.max_waiting_reads). Try again in a few seconds.";
     return new ApiError("too_busy", detail);
   }
   return tagError(error) ?? frameworkError(error, routeOptions.bodyLimit) ?? unexpected(error);
@@ -97,17 +97,17 @@ function tagError(error: unknown): ApiError | undefined {
   return undefined;
 }
 
-/** What the files under /docs refuse: paths that are none, and parts that a file does not have. */
+/** Converts errors of the static files under /docs, such as an unknown path or a range that the file does not have. */
 function pageError(error: unknown, url: string): ApiError | undefined {
   const status = error instanceof Error && "statusCode" in error ? Number(error.statusCode) : 500;
   if (error instanceof ApiError || !url.startsWith("/docs") || status < 400 || status >= 500)
     return undefined;
   return status <= 404
     ? new ApiError("path_not_found", "There is no such page or file.")
-    : new ApiError("unreadable_request", "The file is not as the request's conditions have it.");
+    : new ApiError("unreadable_request", "The file does not meet the conditions of the request.");
 }
 
-/** What Fastify itself refuses, before a handler sees it. */
+/** Converts errors of Fastify itself, which it throws before the handler runs. */
 function frameworkError(error: unknown, bodyLimit: number | undefined): ApiError | undefined {
   const code = error instanceof Error && "code" in error ? String(error.code) : "";
   switch (code) {
@@ -131,16 +131,13 @@ function frameworkError(error: unknown, bodyLimit: number | undefined): ApiError
 
 function unexpected(error: unknown): ApiError {
   if (isStoreFault(error)) return storeUnavailable(error);
-  return new ApiError(
-    "internal_error",
-    "The service failed to answer. Its log has the cause under error_id.",
-    [],
-    { cause: error },
-  );
+  return new ApiError("internal_error", "Internal error. See the service log for this error_id.", [], {
+    cause: error,
+  });
 }
 
 export function storeUnavailable(cause: unknown): ApiError {
-  const what = storeInTrouble(cause) === undefined ? "be reached" : "work";
-  const detail = `The store behind this answer cannot ${what} now. The log has the cause under error_id.`;
+  const state = storeInTrouble(cause) === undefined ? "unreachable" : "not working";
+  const detail = `The store of this data is ${state}. See the service log for this error_id.`;
   return new ApiError("store_unavailable", detail, [], { cause });
 }

@@ -1,4 +1,4 @@
-/** Whether the service has anything to serve, tenant by tenant. Never throws: a store that is down is part of the answer. */
+/** Readiness of the service and of each tenant. Nothing here throws: the response reports a store that is down. */
 import type { Static } from "@sinclair/typebox";
 import { type PipelineState, readPipelineStates } from "../query/state/pipeline.js";
 import { instantOf } from "../query/time/instant.js";
@@ -10,29 +10,31 @@ import { CACHE_MS, type ChangeLog, createChangeLog, PROBE_MS } from "./store-pro
 export type ReadinessResponse = Static<typeof Readiness>;
 type TenantReadiness = ReadinessResponse["tenants"][number];
 
-/** Responses of the last 2 seconds; requests that come while one is computed share it. */
+/** Caches the response for 2 seconds. Requests that arrive while it is computed share it. */
 export function readinessReader(context: HttpContext): () => Promise<ReadinessResponse> {
   const change = createChangeLog(context.logger);
-  let cached: { at: number; answer: Promise<ReadinessResponse> } | undefined;
+  let cached: { at: number; response: Promise<ReadinessResponse> } | undefined;
   return () => {
     const now = context.clock().getTime();
     if (cached === undefined || Math.abs(now - cached.at) >= CACHE_MS)
-      cached = { at: now, answer: computeReadiness(context, change) };
-    return cached.answer;
+      cached = { at: now, response: computeReadiness(context, change) };
+    return cached.response;
   };
 }
 
 async function computeReadiness(context: HttpContext, change: ChangeLog): Promise<ReadinessResponse> {
   const names = [...context.config.tenants.keys()];
-  const [states, facts] = await Promise.all([
+  const [states, drifts] = await Promise.all([
     pipelineStates(context, names, change),
-    Promise.all(names.map((name) => context.facts.check(name))),
+    Promise.all(names.map((name) => context.drift.check(name))),
   ]);
-  const tenants = names.map((name, index) => tenantReadiness(name, states?.get(name), facts[index]));
+  const tenants = names.map((name, index) => tenantReadiness(name, states?.get(name), drifts[index]));
   return { status: overall(tenants), version: context.version, mode: context.mode, tenants };
 }
 
-/** The instance serves while it can serve somebody: one tenant's dead store takes nothing from the others. */
+/**
+ * The instance is ready while it can serve at least one tenant: other tenants do not depend on a tenant's dead store.
+ */
 function overall(tenants: readonly TenantReadiness[]): ReadinessResponse["status"] {
   const served = tenants.filter(isServed);
   if (tenants.length > 0 && served.length === 0) return "initializing";
@@ -44,23 +46,23 @@ function isServed({ tables_ready, store_state }: TenantReadiness): boolean {
   return tables_ready && store_state === "known";
 }
 
-/** Whether the instance is as ready as somebody wants it to be: to serve some tenant, or every one with all its days. */
-export function isReady({ status, tenants }: ReadinessResponse, wanted: "some" | "all"): boolean {
-  const whole = tenants.every((tenant) => isServed(tenant) && tenant.days_lost === 0);
-  return (status === "ready" || status === "no_data") && (wanted === "some" || whole);
+/** `some`: the instance can serve at least one tenant. `all`: it can serve every tenant, with all of its days. */
+export function isReady({ status, tenants }: ReadinessResponse, required: "some" | "all"): boolean {
+  const isComplete = tenants.every((tenant) => isServed(tenant) && tenant.days_lost === 0);
+  return (status === "ready" || status === "no_data") && (required === "some" || isComplete);
 }
 
 function tenantReadiness(
   name: string,
   state: PipelineState | undefined,
-  facts: StoreDrift | undefined,
+  drift: StoreDrift | undefined,
 ): TenantReadiness {
   return {
     tenant_name: name,
-    tables_ready: state !== undefined && facts !== undefined,
-    store_state: facts?.store ?? null,
-    has_data: (state?.has_data ?? false) && (facts === undefined || facts.store === "known"),
-    days_lost: (state?.days_lost ?? 0) + (facts?.lostDays.size ?? 0),
+    tables_ready: state !== undefined && drift !== undefined,
+    store_state: drift?.store ?? null,
+    has_data: (state?.has_data ?? false) && (drift === undefined || drift.store === "known"),
+    days_lost: (state?.days_lost ?? 0) + (drift?.lostDays.size ?? 0),
     pipeline_running: state?.is_running ?? false,
     pipeline_stage: state?.stage ?? null,
     pipeline_current_date: state?.stage_date ?? null,
@@ -70,7 +72,7 @@ function tenantReadiness(
   };
 }
 
-/** Undefined when Postgres does not answer. */
+/** Undefined if Postgres does not respond. */
 async function pipelineStates({ stores }: HttpContext, names: string[], change: ChangeLog) {
   try {
     const states = await readPipelineStates(stores.postgres, names, AbortSignal.timeout(PROBE_MS));

@@ -1,7 +1,8 @@
 /**
- * Whether each tenant's store holds what Postgres says is published, looked at when somebody asks, and not more often than every few
- * seconds. Tenants of one store wait in line, and none is looked at while the store does not respond. While a look takes long, what was seen
- * before is shown. Until a run has seen to it, a lost store is told by what is answered from here.
+ * Checks whether each tenant's store has the days that Postgres has recorded as published. Checks run on request, and
+ * at most every few seconds. Only a few tenants of one store are checked at once, and none while the store does not
+ * respond. While a check is slow, the previous result is returned. Until the next run repairs it, only this check
+ * reports a lost store.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -26,40 +27,45 @@ import {
 } from "./store-probes.js";
 
 /**
- * - `known`: the store that Postgres knows, or one that no run has used yet;
- * - `lost`: an empty one in its place;
- * - `other`: another one, such as that of another host.
+ * - `known`: the store that Postgres has recorded, or one that no run has used yet;
+ * - `lost`: an empty store instead of the recorded one;
+ * - `other`: a different store, such as that of another host.
  */
 export const storeStates = ["known", "lost", "other"] as const;
 export type StoreState = (typeof storeStates)[number];
 
 export interface StoreDrift {
   readonly store: StoreState;
-  /** Days whose chargebacks Postgres has as published and the store does not have. */
+  /** Days with chargebacks that are published according to Postgres, and missing in the store. */
   readonly lostDays: ReadonlySet<string>;
 }
 
 export interface StoreDriftCheck {
-  /** Undefined when a store did not answer in time. While many tenants wait to be looked at, what was seen the last time. */
+  /**
+   * Undefined if a store does not respond in time. Returns the previous result while many tenants wait for their check.
+   */
   check(tenantName: string): Promise<StoreDrift | undefined>;
 }
 
 const POSTGRES = "Postgres";
-/** How many tenants of a store are looked at at once: enough to fill a core of it, and leave the others to readers. */
-const AT_ONCE = 4;
-/** With many tenants, each is looked at less often, so that all of them together take a small part of a store. */
+/** Concurrent checks of one store. Four use about one core of it, and leave the other cores to readers. */
+const CONCURRENT_CHECKS = 4;
+/** With many tenants, each is checked less often, so that all checks together take a small part of a store's time. */
 const CACHE_MS_PER_TENANT = 100;
 
-/** How long a look may wait in line if what was seen a while ago can be answered instead: with many tenants every line is long. */
-const SEEN_PATIENCE_MS = 200;
+/**
+ * How long a request waits for a check to start if it can have the previous result instead. With many tenants, every
+ * queue is long.
+ */
+const START_WAIT_MS = 200;
 
-/** A look at one tenant. It waits until the tenant is opened, and then for its place in the line of its store. */
-interface Look {
+/** A check of one tenant. It waits until the tenant's store is open, and then in the queue of that store. */
+interface Check {
   readonly at: number;
-  /** Also fulfilled when it ends without having begun. */
-  begun: Promise<void>;
-  facts: Promise<StoreDrift | undefined>;
-  state: "waits" | "begun" | "good" | "failed";
+  /** Resolves when the check starts, or ends without having started. */
+  started: Promise<void>;
+  result: Promise<StoreDrift | undefined>;
+  state: "waiting" | "running" | "succeeded" | "failed";
 }
 
 export function createStoreDriftCheck({
@@ -75,11 +81,11 @@ export function createStoreDriftCheck({
 }): StoreDriftCheck {
   const { postgres } = stores;
   const cacheMs = Math.max(CACHE_MS, tenants.size * CACHE_MS_PER_TENANT);
-  const looks = new Map<string, Look>();
-  /** What was seen the last time, and when it was asked for. */
-  const seen = new Map<string, { readonly at: number; readonly facts: StoreDrift | undefined }>();
+  const checks = new Map<string, Check>();
+  /** The previous result by tenant, and when it was requested. */
+  const results = new Map<string, { readonly at: number; readonly drift: StoreDrift | undefined }>();
   const clients = new Map<string, ClickHouseClient>();
-  const lineOf = keyedLimit(AT_ONCE);
+  const limitOf = keyedLimit(CONCURRENT_CHECKS);
   const probes = createStoreProbes(clock, logger);
   const change = createChangeLog(logger);
 
@@ -95,91 +101,99 @@ export function createStoreDriftCheck({
     return respond.every(Boolean);
   };
 
-  const lookNow = async (tenant: TenantConfig, begin: () => void): Promise<StoreDrift | undefined> => {
+  const runCheck = async (tenant: TenantConfig, onStart: () => void): Promise<StoreDrift | undefined> => {
     const { tenant_name: tenantName } = tenant;
     const opening = AbortSignal.timeout(PROBE_MS);
     try {
       const { client } = await inTime(stores.tenant(tenantName), opening);
       clients.set(tenantName, client);
-      const facts = await lineOf(describeServer(tenant.storage))(async () => {
-        begin();
-        return (await storesRespond(tenant, client)) ? await checkNow(tenant, client) : undefined;
+      const drift = await limitOf(describeServer(tenant.storage))(async () => {
+        onStart();
+        return (await storesRespond(tenant, client)) ? await readDrift(tenant, client) : undefined;
       });
-      if (facts !== undefined)
+      if (drift !== undefined)
         change.good(tenantName, { tenant: tenantName }, "a tenant's store responds again");
-      return facts;
+      return drift;
     } catch (error) {
-      // One that is still being opened is no news. With many tenants, that takes minutes.
+      // A store that is still being opened is not logged: with many tenants, opening takes minutes.
       if (error === opening.reason) return undefined;
       probes.doubt(describeServer(tenant.storage));
       probes.doubt(POSTGRES);
-      // What all tenants have in common is told once, and not of each.
+      // If the whole store is down, `probes` logs it once. Do not log it again for each tenant.
       const client = clients.get(tenantName);
       if (client === undefined || (await storesRespond(tenant, client)))
         change.bad(tenantName, { err: error, tenant: tenantName }, "a tenant's store does not respond");
       return undefined;
     }
   };
-  const checkNow = async (tenant: TenantConfig, client: ClickHouseClient): Promise<StoreDrift> => {
+  const readDrift = async (tenant: TenantConfig, client: ClickHouseClient): Promise<StoreDrift> => {
     const signal = AbortSignal.timeout(SILENCE_MS);
     const today = dayOf(clock());
     const check = checkFacts({
-      ...{ client, postgres, tenantName: tenant.tenant_name, signal },
+      client,
+      postgres,
+      tenantName: tenant.tenant_name,
+      signal,
       keepFrom: {
         chargebacks: gatherWindow(today, tenant.retention_days, 0).start,
         topic_attributions: topicRetentionStart(tenant, today),
       },
     });
-    return watched(await inTime(check, signal));
+    return driftOf(await inTime(check, signal));
   };
 
-  const startLook = (tenant: TenantConfig, at: number): Look => {
-    const look: Look = { at, begun: Promise.resolve(), facts: Promise.resolve(undefined), state: "waits" };
-    look.begun = new Promise((resolve) => {
-      const begin = () => {
-        look.state = "begun";
+  const startCheck = (tenant: TenantConfig, at: number): Check => {
+    const check: Check = {
+      at,
+      started: Promise.resolve(),
+      result: Promise.resolve(undefined),
+      state: "waiting",
+    };
+    check.started = new Promise((resolve) => {
+      const onStart = () => {
+        check.state = "running";
         resolve();
       };
-      look.facts = lookNow(tenant, begin).then((facts) => {
-        seen.set(tenant.tenant_name, { at, facts });
-        look.state = facts === undefined ? "failed" : "good";
+      check.result = runCheck(tenant, onStart).then((drift) => {
+        results.set(tenant.tenant_name, { at, drift });
+        check.state = drift === undefined ? "failed" : "succeeded";
         resolve();
-        return facts;
+        return drift;
       });
     });
-    return look;
+    return check;
   };
-  const isFresh = ({ at, state }: Look): boolean => {
+  const isFresh = ({ at, state }: Check): boolean => {
     const age = Math.abs(clock().getTime() - at);
-    return state === "waits" || state === "begun" || age < (state === "good" ? cacheMs : CACHE_MS);
+    return state === "waiting" || state === "running" || age < (state === "succeeded" ? cacheMs : CACHE_MS);
   };
 
   return {
     async check(tenantName) {
       const tenant = tenants.get(tenantName);
       if (tenant === undefined) return undefined;
-      let look = looks.get(tenantName);
-      if (look === undefined || !isFresh(look)) {
-        look = startLook(tenant, clock().getTime());
-        looks.set(tenantName, look);
+      let check = checks.get(tenantName);
+      if (check === undefined || !isFresh(check)) {
+        check = startCheck(tenant, clock().getTime());
+        checks.set(tenantName, check);
       }
-      const before = seen.get(tenantName);
-      const isRecent = before?.facts !== undefined && clock().getTime() - before.at < 2 * cacheMs;
-      const patience = isRecent ? SEEN_PATIENCE_MS : PROBE_MS;
-      await Promise.race([look.begun, delay(patience, undefined, { ref: false })]);
-      const late = delay(PROBE_MS, undefined, { ref: false }).then(() => seen.get(tenantName)?.facts);
-      const facts = await (look.state === "waits"
-        ? seen.get(tenantName)?.facts
-        : Promise.race([look.facts, late]));
-      if (facts === undefined) return undefined;
-      // What was seen a while ago is not shown of a store that has gone away since.
+      const previous = results.get(tenantName);
+      const isRecent = previous?.drift !== undefined && clock().getTime() - previous.at < 2 * cacheMs;
+      const startWaitMs = isRecent ? START_WAIT_MS : PROBE_MS;
+      await Promise.race([check.started, delay(startWaitMs, undefined, { ref: false })]);
+      const late = delay(PROBE_MS, undefined, { ref: false }).then(() => results.get(tenantName)?.drift);
+      const drift = await (check.state === "waiting"
+        ? results.get(tenantName)?.drift
+        : Promise.race([check.result, late]));
+      if (drift === undefined) return undefined;
+      // Do not return a previous result if the store has stopped responding since.
       const client = clients.get(tenantName);
-      return client !== undefined && (await storesRespond(tenant, client)) ? facts : undefined;
+      return client !== undefined && (await storesRespond(tenant, client)) ? drift : undefined;
     },
   };
 }
 
-function watched({ storeId, knownStoreId, differing }: FactsCheck): StoreDrift {
+function driftOf({ storeId, knownStoreId, differing }: FactsCheck): StoreDrift {
   const isKnown = knownStoreId === null || storeId === knownStoreId;
   const lost = differing.filter(({ ledger, stored }) => ledger === "chargebacks" && stored === undefined);
   return {

@@ -1,21 +1,26 @@
 /**
- * Whether stores respond: asked once for all tenants on a store, and not again for a moment. What changes is logged once, so that a
- * store that is away fills no log.
+ * Probes whether stores respond. One probe serves all tenants of a store, and its result is cached for a moment. Only
+ * changes are logged, so that a store that is down does not fill the log.
  */
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 
 export interface StoreProbes {
-  /** Asks unless that was done a moment ago. `store` is its name, for people. */
-  responds(store: string, ask: (signal: AbortSignal) => Promise<unknown>): Promise<boolean>;
-  /** Somebody failed with the store: it is asked again before it is believed to respond. */
+  /**
+   * Returns the cached result, or probes the store by `probe`.
+   *
+   * @param store display name of the store
+   */
+  responds(store: string, probe: (signal: AbortSignal) => Promise<unknown>): Promise<boolean>;
+  /** Discards the cached result, because a request to the store has failed. */
   doubt(store: string): void;
 }
 
-/** How long what was said counts, and how long a reader waits for a store to say something. */
+/** How long the result of a probe is cached. */
 export const CACHE_MS = 2_000;
+/** How long a request waits for a probe. */
 export const PROBE_MS = 1_500;
-/** A store that is asked and says nothing for so long does not respond. Before that, it may only be busy. */
+/** A store that is silent for so long does not respond. Before that, it may only be busy. */
 export const SILENCE_MS = 15_000;
 
 interface Probe {
@@ -24,14 +29,14 @@ interface Probe {
   isOver: boolean;
 }
 
-/** A store that responded before, and is late now, counts as responding until its silence has lasted `silenceMs`. */
+/** A store that responded before counts as responding until it has been silent for `silenceMs`. */
 export function createStoreProbes(clock: () => Date, logger: Logger, silenceMs = SILENCE_MS): StoreProbes {
   const probes = new Map<string, Probe>();
   const responded = new Set<string>();
   const change = createChangeLog(logger);
-  const start = (store: string, ask: (signal: AbortSignal) => Promise<unknown>): Probe => {
+  const start = (store: string, probeStore: (signal: AbortSignal) => Promise<unknown>): Probe => {
     const signal = AbortSignal.timeout(silenceMs);
-    const outcome = inTime(ask(signal), signal).then(
+    const outcome = inTime(probeStore(signal), signal).then(
       () => {
         responded.add(store);
         change.good(store, { store }, "a store responds again");
@@ -51,11 +56,11 @@ export function createStoreProbes(clock: () => Date, logger: Logger, silenceMs =
     return probe;
   };
   return {
-    async responds(store, ask) {
+    async responds(store, probe) {
       const known = probes.get(store);
       const isFresh =
         known !== undefined && (!known.isOver || Math.abs(clock().getTime() - known.at) < CACHE_MS);
-      const { outcome } = isFresh ? known : start(store, ask);
+      const { outcome } = isFresh ? known : start(store, probe);
       const late = delay(PROBE_MS, undefined, { ref: false }).then(() => responded.has(store));
       return await Promise.race([outcome, late]);
     },
@@ -63,31 +68,31 @@ export function createStoreProbes(clock: () => Date, logger: Logger, silenceMs =
   };
 }
 
-/** Logs that something is bad, and that it is good again: each once, however often it is seen. */
+/** Logs when a thing turns bad and when it is good again, each time only once, however often that is reported. */
 export interface ChangeLog {
-  bad(what: string, details: object, message: string): void;
-  good(what: string, details: object, message: string): void;
+  bad(name: string, details: object, message: string): void;
+  good(name: string, details: object, message: string): void;
 }
 
 export function createChangeLog(logger: Logger): ChangeLog {
   const bad = new Set<string>();
   return {
-    bad(what, details, message) {
-      if (bad.has(what)) return;
-      bad.add(what);
+    bad(name, details, message) {
+      if (bad.has(name)) return;
+      bad.add(name);
       logger.warn(details, message);
     },
-    good(what, details, message) {
-      if (bad.delete(what)) logger.info(details, message);
+    good(name, details, message) {
+      if (bad.delete(name)) logger.info(details, message);
     },
   };
 }
 
-/** What is not there in time is not waited for; what fails later is nobody's business any more. */
-export async function inTime<T>(answer: Promise<T>, signal: AbortSignal): Promise<T> {
+/** Rejects when the signal aborts. A result or an error that comes later is ignored. */
+export async function inTime<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
   const late = new Promise<never>((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
-  answer.catch(() => undefined);
-  return await Promise.race([answer, late]);
+  promise.catch(() => undefined);
+  return await Promise.race([promise, late]);
 }

@@ -1,4 +1,7 @@
-/** A page of a tenant's tags, by number or behind a cursor: total first, then the ids of the page, then their records. */
+/**
+ * Reads a page of a tenant's tags, by number or by cursor: first the total, then the ids of the page, then their
+ * records.
+ */
 import type { Pool } from "pg";
 import { cursorFingerprint, cursorOf, encodeCursor } from "../query/page/cursor.js";
 import { readPostgres } from "../store/postgres/statement.js";
@@ -22,14 +25,14 @@ export async function readTagPage(
 ): Promise<{ items: TagInContext[]; total: number; next_cursor: string | null }> {
   const fingerprint = cursorFingerprint({ tenantName, search });
   const [after] = cursorOf({ cursor, page }, KIND, fingerprint, ["integer"]) ?? [];
-  const found = { tenantName, search };
-  const [sum] = await readPostgres<SearchTotal>(postgres, searchTotal(found), signal);
+  const tagSearch = { tenantName, search };
+  const [sum] = await readPostgres<SearchTotal>(postgres, searchTotal(tagSearch), signal);
   const offset = (page - 1) * page_size;
   if (sum === undefined || offset >= sum.total)
     return { items: [], total: sum?.total ?? 0, next_cursor: null };
-  // One more than the page: whether there is a next one.
-  const place = { after: Number(after ?? -1), offset, limit: page_size + 1 };
-  const ids = await readPostgres<{ tag_id: number }>(postgres, searchPage(found, sum, place), signal);
+  // Read one id more than the page has, to see whether there is a next page.
+  const position = { after: Number(after ?? -1), offset, limit: page_size + 1 };
+  const ids = await readPostgres<{ tag_id: number }>(postgres, searchPage(tagSearch, sum, position), signal);
   const shown = ids.slice(0, page_size).map(({ tag_id }) => tag_id);
   const items = await readPostgres<TagInContext>(postgres, tagsInContext(tenantName, shown), signal);
   const last = ids.length > page_size ? shown.at(-1) : undefined;

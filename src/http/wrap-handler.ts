@@ -1,10 +1,12 @@
-/** How a plugin does something around the handlers of routes. */
+/** Lets plugins wrap the handlers of routes. */
 import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 
 /**
- * For `onRoute` hooks. Of several plugins that wrap a handler, the one that is registered last is the outermost.
+ * Wraps the handler of a route. Call it in an `onRoute` hook. If several plugins wrap a handler, the one registered
+ * last is the outermost.
  *
- * Not a `preHandler` hook: what waits before the handler counts against the time limit, and so has to run inside it.
+ * A `preHandler` hook would not do: the time that a plugin waits before the handler counts against the time limit, so
+ * it has to wait inside the wrapper that measures it.
  */
 export function wrapHandler(
   route: RouteOptions,
@@ -12,7 +14,7 @@ export function wrapHandler(
 ): void {
   const { handler } = route;
   route.handler = function (request, reply) {
-    // A handler that returns nothing answers through the reply, which can be waited for.
+    // A handler that returns nothing sends its response by the reply. The reply is thenable.
     return wrap(request, reply, async () => await (handler.call(this, request, reply) ?? reply));
   };
 }

@@ -205,7 +205,7 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     );
     await page.getByRole("button", { name: "Accept the bill of aws for 2026-04" }).click();
     await page.getByRole("button", { name: "Accept it" }).click();
-    await page.getByRole("alert").getByText("does not wait to be accepted").waitFor();
+    await page.getByRole("alert").getByText("is not waiting for acceptance").waitFor();
     t.equal(await stateOf(april), "refused");
     t.strictSame(
       troubles.splice(0).map((each) => each.replace(/ \(.*/, "")),

@@ -9,7 +9,7 @@ import fastify, {
 import t from "tap";
 import { refusalToListen } from "../../src/config/api.js";
 import type { Scope } from "../../src/config/scopes.js";
-import { needs } from "../../src/http/plugins/access.js";
+import { requiredScopes } from "../../src/http/plugins/access.js";
 import { startServer } from "../../src/http/server/server.js";
 import { createToken, revokeToken } from "../../src/store/postgres/tokens.js";
 import { holds } from "../holds.js";
@@ -232,7 +232,7 @@ t.test("with tokens", async (t) => {
     for (const [payload, detail] of [
       [{ ...wanted, tenants: undefined }, "The body must have either `tenants` or `every_tenant: true`."],
       [{ ...wanted, every_tenant: true }, "The body must have either `tenants` or `every_tenant: true`."],
-      [{ ...wanted, tenants: ["x"] }, '`tenants` must be names of configured tenants; "x" is none.'],
+      [{ ...wanted, tenants: ["x"] }, '`tenants` must be names of configured tenants; "x" is not one.'],
       [{ ...wanted, scopes: ["write"] }, /^`scopes\[0\]` must be one of read, tags, run, admin/],
       [{ ...wanted, scopes: [] }, /^`scopes` must be/],
       [{ ...wanted, name: "a b" }, /^`name` must be 1 to 100 letters, digits/],
@@ -339,7 +339,7 @@ t.test("without authentication", async (t) => {
 t.test("a route that does not say what it needs is an error at the start", async (t) => {
   const app = fastify();
   t.teardown(() => app.close());
-  await app.register(needs);
+  await app.register(requiredScopes);
   t.throws(() => app.get("/anything", async () => "answer"), {
     message: "GET /anything must declare in its config: scope",
   });

@@ -12,7 +12,7 @@ const never = new AbortController().signal;
 function admission(limits: Partial<AdmissionLimits>) {
   const loads: Load[] = [];
   const { enter, isWanted } = createAdmission(
-    { running: 4, waiting: 8, patience: 60_000, shared: true, ...limits },
+    { running: 4, waiting: 8, maxWaitMs: 60_000, shared: true, ...limits },
     (load) => loads.push(load),
   );
   return { enter, isWanted, load: () => loads.at(-1) };
@@ -84,7 +84,7 @@ t.test("with one place there is no share, and nobody waits where no line is", as
 });
 
 t.test("who leaves, or has waited long enough, is out of the line", async (t) => {
-  const { enter, load } = admission({ running: 1, patience: 50 });
+  const { enter, load } = admission({ running: 1, maxWaitMs: 50 });
   const leave = await enter("a", never);
   const gone = new AbortController();
   const left = enter("b", gone.signal);

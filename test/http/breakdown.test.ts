@@ -219,7 +219,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
       ["start_date=2026-03-05&compare=previous&compare_end_date=2026-03-05", "compare_end_date"],
       ["start_date=2026-03-05&compare=previous&compare_start_date=2026-03-05", "compare_start_date"],
       ["compare=previous&compare_start_date=2026-02-30", "compare_start_date"],
-      ["movers=3&start_date=1950-01-01", "The period to compare with would begin before 1900"],
+      ["movers=3&start_date=1950-01-01", "The previous period would begin before 1900"],
     ] as const) {
       const { status, body } = await get(app, `${base}?${query}`);
       t.equal(status, 400, query);

@@ -150,14 +150,14 @@ t.test("deliveries", async (t) => {
       status: 409,
       body: {
         code: "delivery_not_waiting",
-        detail: `Delivery ${first} does not wait to be accepted: its state is replaced.`,
+        detail: `Delivery ${first} is not waiting for acceptance: its state is replaced.`,
       },
     });
     holds(t, await accept(expired), {
       status: 409,
       body: {
         code: "delivery_not_waiting",
-        detail: `Delivery ${expired} does not wait to be accepted: its state is expired.`,
+        detail: `Delivery ${expired} is not waiting for acceptance: its state is expired.`,
       },
     });
     holds(t, await accept(refused), { status: 409, body: { code: "delivery_not_waiting" } });

@@ -124,7 +124,7 @@ t.test("pipeline", async (t) => {
     holds(t, answer.json(), { tenant_name: "acme", status: "started", run_id: RUN_ID, message: /acme/ });
     t.same(triggered, ["acme", '{"forceGather":false}']);
     const queued = await both.inject({ method: "POST", url: run, payload: { force_gather: true } });
-    holds(t, queued.json(), { status: "queued", message: /waits for its place/ });
+    holds(t, queued.json(), { status: "queued", message: /is queued\.$/ });
     t.same(triggered.slice(2), ["acme", '{"forceGather":true}']);
     t.equal(
       (await both.inject({ method: "POST", url: "/api/v1/tenants/nobody/pipeline/run" })).statusCode,

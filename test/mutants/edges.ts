@@ -132,7 +132,7 @@ export const edgeMutants = [
     ["a day without a bill is lost", "billing_lines === 0 || ", ""],
   ]),
   ...mutantsOf("src/http/plugins/revalidation.ts", kept, [
-    ["an answer outlives a publish", "    state.name,\n", ""],
+    ["a cached response outlives a publish", "    state.name,\n", ""],
   ]),
   ...mutantsOf("src/tags/bulk.ts", tags, [
     [

@@ -143,11 +143,11 @@ export const readMutants = [
     "src/http/plugins/cursors.ts",
     ["test/http/revalidation.test.ts"],
     [
-      ["nothing is read ahead", "Math.max(Math.floor(ROWS_AHEAD / page_size) - 1, 0)", "0"],
+      ["nothing is prefetched", "Math.max(Math.floor(ROWS_AHEAD / page_size) - 1, 0)", "0"],
       [
-        "pages that were read ahead outlive a publish",
-        "JSON.stringify([listKey, page_size, behind])",
-        "JSON.stringify([page_size, behind])",
+        "prefetched pages outlive a publish",
+        "JSON.stringify([listKey, page_size, pageCursor])",
+        "JSON.stringify([page_size, pageCursor])",
       ],
     ],
   ),

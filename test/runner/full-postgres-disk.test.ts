@@ -52,7 +52,7 @@ const FULL =
 
 /** All that callers of the API are told. */
 const UNAVAILABLE =
-  /^The store behind this answer cannot (work|be reached) now\. The log has the cause under error_id\.$/;
+  /^The store of this data is (not working|unreachable)\. See the service log for this error_id\.$/;
 
 async function opened(t: Test, yaml: string) {
   const folder = temporaryFolder(t);

@@ -70,7 +70,7 @@ t.test("a store that cannot work", async (t) => {
     [
       503,
       "store_unavailable",
-      "The store behind this answer cannot work now. The log has the cause under error_id.",
+      "The store of this data is not working. See the service log for this error_id.",
     ],
   );
 });

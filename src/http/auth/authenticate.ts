@@ -1,13 +1,13 @@
-/** From the credentials of a request to who calls. */
+/** Finds the caller of a request by its credentials. */
 import type { FastifyRequest } from "fastify";
 import type { RoleSettings } from "../../config/sign-on.js";
 import { findToken, TOKEN } from "../../store/postgres/tokens.js";
 import type { HttpContext } from "../context.js";
-import { anyone, type Caller, callerOf, type Given, type Named } from "./caller.js";
+import { anyone, type Caller, callerOf, type GrantedScopes, type SignedOnUser } from "./caller.js";
 import { authenticateByJwt } from "./oidc.js";
 import { authenticateByProxy } from "./proxy.js";
 
-/** Undefined when a request has no credentials, or none that are valid. */
+/** Returns undefined if a request has no valid credentials. */
 export type Authenticate = (request: FastifyRequest) => Promise<Caller | undefined>;
 
 type AuthContext = Pick<HttpContext, "config" | "stores" | "logger">;
@@ -15,14 +15,17 @@ type AuthContext = Pick<HttpContext, "config" | "stores" | "logger">;
 export function authenticator(context: AuthContext): Authenticate {
   const { auth, oidc, proxy, roles } = context.config.api;
   const byToken = tokens(context);
-  const orToken =
-    (kind: Caller["kind"], find: (request: FastifyRequest) => Promise<Named | undefined>): Authenticate =>
+  const bySignOnOrToken =
+    (
+      kind: Caller["kind"],
+      find: (request: FastifyRequest) => Promise<SignedOnUser | undefined>,
+    ): Authenticate =>
     async (request) => {
-      // Programs have tokens, also where people sign on.
+      // With single sign-on, programs still use tokens.
       if (TOKEN.test(tokenOf(request) ?? "")) return await byToken(request);
-      const found = await find(request);
-      return found && isNamed(found)
-        ? callerOf({ kind, name: found.name }, grantsOf(found, roles))
+      const user = await find(request);
+      return user && hasUsableName(user)
+        ? callerOf({ kind, name: user.name }, grantsOf(user, roles))
         : undefined;
     };
   switch (auth) {
@@ -31,17 +34,17 @@ export function authenticator(context: AuthContext): Authenticate {
     case "tokens":
       return byToken;
     case "oidc": {
-      if (oidc === undefined) throw new Error("api.oidc that was not checked");
+      if (oidc === undefined) throw new Error("api.oidc is missing: the configuration was not validated");
       const find = authenticateByJwt(oidc, context.logger);
-      return orToken(auth, async (request) => {
+      return bySignOnOrToken(auth, async (request) => {
         const text = bearerOf(request);
         return text === undefined ? undefined : await find(text, request.log);
       });
     }
     case "proxy": {
-      if (proxy === undefined) throw new Error("api.proxy that was not checked");
+      if (proxy === undefined) throw new Error("api.proxy is missing: the configuration was not validated");
       const find = authenticateByProxy(proxy);
-      return orToken(auth, async ({ raw }) => find(raw));
+      return bySignOnOrToken(auth, async ({ raw }) => find(raw));
     }
   }
 }
@@ -56,7 +59,10 @@ function tokens({ stores: { postgres } }: AuthContext): Authenticate {
   };
 }
 
-/** A token of this service: as a bearer, or as the password of any user, which is all that many spreadsheets and BI tools can send. */
+/**
+ * Returns the token of this service in a request: the bearer token, or the password of Basic authentication with any
+ * user name. Many spreadsheets and BI tools only support the latter.
+ */
 function tokenOf(request: FastifyRequest): string | undefined {
   const [, encoded] = /^basic +([A-Za-z0-9+/]+=*) *$/i.exec(request.headers.authorization ?? "") ?? [];
   if (encoded === undefined) return bearerOf(request);
@@ -64,18 +70,18 @@ function tokenOf(request: FastifyRequest): string | undefined {
   return credentials.slice(credentials.indexOf(":") + 1);
 }
 
-/** RFC 6750, 2.1. */
+/** Reads a bearer token (RFC 6750, 2.1). */
 function bearerOf({ headers: { authorization } }: FastifyRequest): string | undefined {
   return /^bearer +([A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization ?? "")?.[1];
 }
 
-/** What the audit and `created_by` can hold. */
-function isNamed({ name }: Named): boolean {
+/** The limits of names in the audit and in `created_by`. */
+function hasUsableName({ name }: SignedOnUser): boolean {
   return name.length <= 100 && /^\P{C}+$/u.test(name);
 }
 
-function grantsOf({ roles: held }: Named, roles: RoleSettings): Given[] {
+function grantsOf({ roles: userRoles }: SignedOnUser, roles: RoleSettings): GrantedScopes[] {
   return roles
-    .filter(({ role }) => held.includes(role))
+    .filter(({ role }) => userRoles.includes(role))
     .map(({ scopes, tenants, every_tenant }) => ({ scopes, tenants: every_tenant ? null : tenants }));
 }

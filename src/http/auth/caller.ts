@@ -1,68 +1,71 @@
-/** Who calls, and what they may do. */
+/** Callers and their permissions. */
 import { type Scope, scopes, withImpliedScopes } from "../../config/scopes.js";
 import type { Actor } from "../../store/postgres/audit.js";
 
-/** What is allowed together: these scopes, for these tenants; undefined: for every tenant. */
+/** Allows all of the scopes for each of the tenants. */
 interface Grant {
   readonly scopes: ReadonlySet<Scope>;
+  /** Undefined for every tenant. */
   readonly tenants: ReadonlySet<string> | undefined;
 }
 
 export interface Caller {
   readonly kind: Exclude<Actor["kind"], "command">;
-  /** Null where nobody says who they are. */
+  /** Null for a caller without credentials. */
   readonly name: string | null;
   readonly tokenId?: number;
   readonly grants: readonly Grant[];
 }
 
-/** Where nobody is asked who they are. */
+/** Every caller, if `api.auth` is `none`. */
 export const anyone: Caller = {
-  ...{ kind: "anyone", name: null },
+  kind: "anyone",
+  name: null,
   grants: [{ scopes: new Set(scopes), tenants: undefined }],
 };
 
-/** Without credentials, where there have to be some. */
-export const stranger: Caller = { kind: "anyone", name: null, grants: [] };
+/** A caller without valid credentials, if `api.auth` requires some. */
+export const unauthenticated: Caller = { kind: "anyone", name: null, grants: [] };
 
-/** Whoever single sign-on vouches for. */
-export interface Named {
+/** A user whom single sign-on has authenticated. */
+export interface SignedOnUser {
   readonly name: string;
   readonly roles: readonly string[];
 }
 
-export interface Given {
+/** Scopes of a token or a role, without the scopes that they include. */
+export interface GrantedScopes {
   readonly scopes: readonly Scope[];
-  /** Null for all. */
+  /** Null for every tenant. */
   readonly tenants: readonly string[] | null;
 }
 
 export function callerOf(
-  who: Pick<Caller, "kind" | "tokenId"> & { readonly name: string },
-  given: readonly Given[],
+  identity: Pick<Caller, "kind" | "tokenId"> & { readonly name: string },
+  granted: readonly GrantedScopes[],
 ): Caller {
-  const grants = given.map((each) => ({
-    scopes: withImpliedScopes(each.scopes),
-    tenants: each.tenants === null ? undefined : new Set(each.tenants),
+  const grants = granted.map((grant) => ({
+    scopes: withImpliedScopes(grant.scopes),
+    tenants: grant.tenants === null ? undefined : new Set(grant.tenants),
   }));
-  return { ...who, grants };
+  return { ...identity, grants };
 }
 
-/** `any`: whatever else is allowed. */
-type Needed = Scope | "any";
+/** `any`: valid credentials with any scope. */
+type RequiredScope = Scope | "any";
 
-const holding = ({ grants }: Caller, needed: Needed) =>
-  grants.filter((grant) => needed === "any" || grant.scopes.has(needed));
+const grantsWith = ({ grants }: Caller, required: RequiredScope) =>
+  grants.filter((grant) => required === "any" || grant.scopes.has(required));
 
-/** For some tenant. */
-export function may(caller: Caller, needed: Needed): boolean {
-  return needed === "any" || holding(caller, needed).length > 0;
+/** Whether the caller has the scope for at least one tenant. */
+export function may(caller: Caller, required: RequiredScope): boolean {
+  return required === "any" || grantsWith(caller, required).length > 0;
 }
 
-export function mayForEveryTenant(caller: Caller, needed: Needed): boolean {
-  return holding(caller, needed).some(({ tenants }) => tenants === undefined);
+export function mayForEveryTenant(caller: Caller, required: RequiredScope): boolean {
+  return grantsWith(caller, required).some(({ tenants }) => tenants === undefined);
 }
 
-export function mayForTenant(caller: Caller, needed: Needed, tenantName: string): boolean {
-  return holding(caller, needed).some(({ tenants }) => tenants?.has(tenantName) ?? true);
+export function mayForTenant(caller: Caller, required: RequiredScope, tenantName: string): boolean {
+  return grantsWith(caller, required).some(({ tenants }) => tenants?.has(tenantName) ?? true);
 }

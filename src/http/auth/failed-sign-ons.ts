@@ -1,4 +1,4 @@
-/** Slows down whoever tries out credentials: an address that sends many that are none has to wait before others are looked at. */
+/** Limits failed sign-ons per address. */
 import { createHash } from "node:crypto";
 import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
@@ -7,13 +7,16 @@ import { ApiError } from "../errors.js";
 import { withoutPort } from "../server/trusted-proxies.js";
 
 export interface FailedSignOns {
-  /** Throws while the request's address has to wait. */
+  /** Throws while the address of the request is over the limit. */
   refuse(request: FastifyRequest, setRetryAfter: (seconds: number) => void): Promise<void>;
   failed(request: FastifyRequest): Promise<void>;
   succeeded(request: FastifyRequest): void;
 }
 
-/** Credentials that are remembered: the oldest are forgotten first. Of addresses, the limit remembers the last 5,000. */
+/**
+ * How many valid credentials are cached; the oldest are dropped first. The rate limit itself keeps the last 5,000
+ * addresses.
+ */
 const MOST_CACHED = 10_000;
 const MINUTE_MS = 60_000;
 
@@ -24,7 +27,8 @@ export function failedSignOns(app: FastifyInstance, mostPerMinute: number): Fail
     timeWindow: MINUTE_MS,
     keyGenerator: addressOf,
   });
-  // Many may come from one address, by way of a proxy: those whose credentials were good a moment ago need not wait for the others.
+  // Many clients may share the address of a proxy. Those whose credentials were valid a moment ago are not limited by
+  // the others.
   const good = new Map<string, true>();
   return {
     async refuse(request, setRetryAfter) {
@@ -53,12 +57,15 @@ export function failedSignOns(app: FastifyInstance, mostPerMinute: number): Fail
   };
 }
 
-/** Undefined once the client is gone. Of IPv6, the network of 64 bits, which is one customer's. */
+/**
+ * Returns an empty text if the client has disconnected. Of an IPv6 address, returns its /64 network, since a customer
+ * has a whole one.
+ */
 export function addressOf({ ip }: { readonly ip: string | undefined }): string {
   return ip === undefined ? "" : normalizeIP(withoutPort(ip));
 }
 
-/** Of the credentials that a client sent; undefined where it sent none, which tries out nothing. */
+/** Returns undefined for a request without credentials: it does not count as a failed sign-on. */
 function digestOf({ headers: { authorization } }: FastifyRequest): string | undefined {
   return authorization && createHash("sha256").update(authorization).digest("base64");
 }

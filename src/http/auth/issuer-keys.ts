@@ -1,13 +1,13 @@
-/** Public keys of an issuer of JWTs. Those that were read keep signing people on while the issuer is away. */
+/** A cache of the public keys of a JWT issuer, so that users can sign on while the issuer is unreachable. */
 import { createLocalJWKSet, createRemoteJWKSet, errors, type JWTVerifyGetKey } from "jose";
 import type { Logger } from "pino";
 
 const TIMEOUT_MS = 5_000;
-/** Older keys are read again, and used meanwhile. */
+/** Older keys are read again in the background, and still used meanwhile. */
 export const FRESH_MS = 600_000;
-/** Older keys are not used: whoever took one back must not be ignored for ever. */
+/** Older keys are not used, so that a key that the issuer has revoked does not stay valid for ever. */
 export const USABLE_MS = 24 * 3_600_000;
-/** Tokens of made-up keys do not make us ask more often. */
+/** Minimum time between two readings, so that tokens with unknown key ids cannot cause more. */
 export const AFTER_SUCCESS_MS = 30_000;
 export const AFTER_FAILURE_MS = 5_000;
 
@@ -22,8 +22,10 @@ interface Reading {
 }
 
 /**
- * Finds the key of a token for `jwtVerify`. Throws KeysNotReadError when the keys cannot be read, and no key that was read within a day is the token's; what
- * jose throws when there is no such key, or it cannot be used. `now`: milliseconds of a clock that never goes back.
+ * Finds the key of a token for `jwtVerify`. Throws KeysNotReadError if the keys cannot be read, and none of the keys
+ * that were read within a day is the token's. Throws the errors of jose if there is no such key, or it cannot be used.
+ *
+ * @param now returns milliseconds of a monotonic clock
  */
 export function issuerKeys(url: string, logger: Logger, now = () => performance.now()): JWTVerifyGetKey {
   const remote = createRemoteJWKSet(new URL(url), { timeoutDuration: TIMEOUT_MS });
@@ -42,7 +44,7 @@ export function issuerKeys(url: string, logger: Logger, now = () => performance.
     }
   }
 
-  /** Reads them, or returns what came of it a moment ago. */
+  /** Reads the keys, or returns the result of a reading a moment ago. */
   function read(): Promise<JWTVerifyGetKey> {
     if (last !== undefined && now() - last.at < (last.failed ? AFTER_FAILURE_MS : AFTER_SUCCESS_MS))
       return last.done;

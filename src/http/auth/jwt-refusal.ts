@@ -1,8 +1,8 @@
-/** Why a JWT is refused, for the log of whoever runs the service. The caller is not told. */
+/** Says why a JWT is refused. The reason goes to the log only, not to the caller. */
 import { errors } from "jose";
 import type { OidcSettings } from "../../config/sign-on.js";
 
-/** Claims are written by whoever made the token. */
+/** Limits the length of log lines, because anybody can make a token with long claims. */
 const LONGEST_CLAIM = 100;
 
 const causes: Readonly<Record<string, string>> = {
@@ -12,7 +12,7 @@ const causes: Readonly<Record<string, string>> = {
   ERR_JOSE_NOT_SUPPORTED: "its algorithm is not supported",
 };
 
-/** A clause about the token, such as `its audience is "wiki", not "costs"`. */
+/** Returns a clause about the token, such as `its audience is "wiki", not "costs"`. */
 export function jwtRefusal(error: errors.JOSEError, { issuer, audience }: OidcSettings): string {
   if (error instanceof errors.JWTExpired) return `it expired at ${instantOf(error.payload.exp)}`;
   if (error instanceof errors.JWTClaimValidationFailed) {

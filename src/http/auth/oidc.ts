@@ -1,13 +1,13 @@
-/** Callers that an OpenID Connect issuer vouches for by a signed token. */
+/** Authenticates callers by JWTs of an OpenID Connect issuer. */
 import { errors, type JWTPayload, jwtVerify } from "jose";
 import type { Logger } from "pino";
 import type { OidcSettings } from "../../config/sign-on.js";
 import { ApiError } from "../errors.js";
-import type { Named } from "./caller.js";
+import type { SignedOnUser } from "./caller.js";
 import { issuerKeys, KeysNotReadError } from "./issuer-keys.js";
 import { jwtRefusal } from "./jwt-refusal.js";
 
-/** Signatures by a key that the issuer alone has; none by a shared secret, and not the absence of one. */
+/** Asymmetric algorithms only: neither shared secrets (HS256 and the like) nor unsigned tokens (`none`). */
 const ALGORITHMS = [
   "RS256",
   "RS384",
@@ -23,15 +23,21 @@ const ALGORITHMS = [
 ];
 const CLOCK_TOLERANCE_SECONDS = 30;
 
-/** Undefined for a token that is not valid. Throws when the issuer's keys cannot be read, and none that are known is the token's. */
+/**
+ * The function returns undefined for an invalid token. It throws an ApiError if the issuer's keys cannot be read, and
+ * none of the cached keys is the token's.
+ */
 export function authenticateByJwt(
   settings: OidcSettings,
   logger: Logger,
-): (token: string, log: Pick<Logger, "warn">) => Promise<Named | undefined> {
+): (token: string, log: Pick<Logger, "warn">) => Promise<SignedOnUser | undefined> {
   const { issuer, audience, jwks_url, name_claim, roles_claim } = settings;
   const keys = issuerKeys(jwks_url, logger);
   const rules = {
-    ...{ issuer, audience, algorithms: ALGORITHMS, requiredClaims: ["exp"] },
+    issuer,
+    audience,
+    algorithms: ALGORITHMS,
+    requiredClaims: ["exp"],
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
   };
   return async (token, log) => {
@@ -53,7 +59,7 @@ export function authenticateByJwt(
 }
 
 function rolesOf(payload: JWTPayload, claim: string): string[] {
-  // A claim may be called `https://example.org/roles`.
+  // A claim's name may contain dots, such as `https://example.org/roles`: try the whole name before the path.
   const found = claimOf(payload, [claim]) ?? claimOf(payload, claim.split("."));
   if (typeof found === "string") return found.split(" ");
   return Array.isArray(found) ? found.filter((role) => typeof role === "string") : [];

@@ -1,16 +1,18 @@
-/** Callers that an authenticating proxy names in headers. */
+/** Authenticates callers by the headers of an authenticating proxy. */
 import type { IncomingMessage } from "node:http";
 import type { ProxySettings } from "../../config/sign-on.js";
 import { proxyCheck } from "../server/trusted-proxies.js";
-import type { Named } from "./caller.js";
+import type { SignedOnUser } from "./caller.js";
 
-/** Undefined where the connection is not of the proxy, and where it names nobody, or more than one. */
+/**
+ * The function returns undefined if the connection is not of the proxy, or its headers do not name exactly one user.
+ */
 export function authenticateByProxy(settings: ProxySettings) {
   const { name_header, roles_header } = settings;
   const isProxy = proxyCheck(settings.addresses);
-  return ({ socket: { remoteAddress }, headersDistinct }: IncomingMessage): Named | undefined => {
+  return ({ socket: { remoteAddress }, headersDistinct }: IncomingMessage): SignedOnUser | undefined => {
     if (remoteAddress === undefined || !isProxy(remoteAddress)) return undefined;
-    // A header that comes twice is one of the client beside that of the proxy.
+    // If a header occurs twice, the client sent one of them.
     const [name = "", ...otherNames] = headersDistinct[name_header] ?? [];
     const [roles = "", ...otherRoles] = headersDistinct[roles_header] ?? [];
     if (name === "" || otherNames.length > 0 || otherRoles.length > 0) return undefined;
@@ -23,7 +25,7 @@ export function authenticateByProxy(settings: ProxySettings) {
   };
 }
 
-/** Node reads the bytes of a header as Latin-1; proxies write UTF-8. */
+/** Proxies write headers in UTF-8, but Node reads their bytes as Latin-1. */
 function decoded(value: string): string {
   return Buffer.from(value, "latin1").toString("utf8");
 }

@@ -1,6 +1,7 @@
 /**
- * Completes the document that comes from the routes' schemas by what is the same everywhere: shared schemas stand once and have a name
- * (generated clients get one type for each, and the document is a third as long), every body has an example, headers are described.
+ * Completes the OpenAPI document that is generated from the routes' schemas. Schemas with a title become named
+ * components, so that generated clients get one type for each and the document is a third as long. Every body gets an
+ * example, and headers get descriptions.
  */
 import type {
   ApiDocument,
@@ -31,25 +32,25 @@ export function completeDocument(document: ApiDocument): ApiDocument {
   return shareComponents({ ...completed, components });
 }
 
-/** Schemas with a title go to `schemas`; what is left in their place refers to them. */
+/** Moves schemas with a title to `schemas`, and replaces them with references. */
 function hoistTitled(schema: Schema, schemas: Map<string, Schema>): Schema {
-  const inner = optionalOfCaller(mapSchemas(schema, (each) => hoistTitled(each, schemas)));
+  const inner = withOptionalAuthor(mapSchemas(schema, (part) => hoistTitled(part, schemas)));
   if (inner.title === undefined) return inner;
   const { title, ...body } = inner;
   if (!schemas.has(title)) schemas.set(title, body);
   return refTo(title);
 }
 
-/** What the service fills in for callers who are known may be left out, if not by everybody. */
-function optionalOfCaller(schema: Schema): Schema {
+/** Makes fields optional that the service fills in for authenticated callers. */
+function withOptionalAuthor(schema: Schema): Schema {
   const { required, properties = {} } = schema;
   if (required === undefined) return schema;
   return { ...schema, required: required.filter((name) => properties[name]?.["x-of-caller"] !== true) };
 }
 
 /**
- * Fields of any name beside named ones: their type is left to the description, because TypeScript holds the named ones to it as
- * well, and no request with a field of another type compiles.
+ * Removes the type of additional properties beside named ones, and keeps its description. In TypeScript, the named
+ * properties would have to be of that type as well, and generated clients would not compile requests with other types.
  */
 function openBesideNamed({ properties = {}, additionalProperties: rest }: Schema): Partial<Schema> {
   if (Object.keys(properties).length === 0 || typeof rest !== "object") return {};
@@ -94,7 +95,7 @@ function hoistOperation(operation: Operation, hoist: (schema: Schema) => Schema)
     ...(requestBody && {
       requestBody: {
         ...requestBody,
-        // A body that needs no field need not be there.
+        // A body without required fields is optional.
         required: Object.values(requestBody.content).some(
           ({ schema }) => schema.type === "string" || (schema.required ?? []).length > 0,
         ),
@@ -119,13 +120,13 @@ function completeOperation(operation: Operation, components: Components): Operat
     return {
       ...response,
       headers: headersOf(status, operation, content),
-      // These have no body at all.
+      // Responses with 204 and 304 have no body.
       ...(content && status !== "204" && status !== "304" && { content: mapContent(content, withExample) }),
     };
   };
   return {
     ...operation,
-    description: `${operation.description} ${needOf(operation)}`,
+    description: `${operation.description} ${requiredScopeOf(operation)}`,
     parameters: [...parameters.map(spread), ...requestHeaders(operation)],
     ...(requestBody && {
       requestBody: { ...requestBody, content: mapContent(requestBody.content, withExample) },
@@ -136,12 +137,14 @@ function completeOperation(operation: Operation, components: Components): Operat
   };
 }
 
-function needOf({ "x-scope": scope = "" }: Operation): string {
+function requiredScopeOf({ "x-scope": scope = "" }: Operation): string {
   if (scope === "public") return "Needs no credentials.";
-  return scope === "any" ? "Needs credentials, whatever their scopes." : `Needs the scope \`${scope}\`.`;
+  return scope === "any" ? "Needs credentials with any scope." : `Needs the scope \`${scope}\`.`;
 }
 
-/** A property that stands for parameters of a prefix is an object whose fields are parameters each. */
+/**
+ * The property that stands for all tag parameters is an object, each of whose fields is sent as a parameter of its own.
+ */
 function spread(parameter: Parameter | Reference): Parameter | Reference {
   if ("$ref" in parameter || parameter.schema["x-prefix"] === undefined) return parameter;
   return { ...parameter, style: "form", explode: true };

@@ -1,4 +1,4 @@
-/** The part of an OpenAPI 3.1 document that is read and written here. */
+/** Types and helpers for OpenAPI 3.1 documents, for the parts of OpenAPI that are used here. */
 
 export interface Schema {
   readonly $ref?: string;
@@ -25,7 +25,7 @@ export interface Schema {
   readonly anyOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
   readonly "x-prefix"?: string;
-  /** Filled in with the name of a caller who is known. */
+  /** The service fills the field in with the name of an authenticated caller. */
   readonly "x-of-caller"?: boolean;
 }
 
@@ -46,7 +46,7 @@ export interface Header {
   readonly example?: unknown;
 }
 
-/** To a component. */
+/** A reference to a component. */
 export interface Reference {
   readonly $ref: string;
 }
@@ -73,7 +73,7 @@ export interface Operation {
   readonly summary: string;
   readonly description: string;
   readonly tags: readonly string[];
-  /** What a caller needs. */
+  /** Required scope. */
   readonly "x-scope"?: string;
   readonly parameters?: readonly (Parameter | Reference)[];
   readonly requestBody?: {
@@ -131,7 +131,7 @@ export function mapOperations(
 
 export const refTo = (name: string): Reference => ({ $ref: `#/components/schemas/${name}` });
 
-/** The name of what is referred to. */
+/** Returns the name of the component that a reference points to. */
 export function referred({ $ref }: Partial<Reference>): string | undefined {
   return $ref?.split("/").at(-1);
 }

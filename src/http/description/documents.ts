@@ -1,4 +1,4 @@
-/** The two committed files that describe the API, from its schemas alone: no store is asked. */
+/** Generates the two committed files that describe the API. It only needs the schemas, not the stores. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -28,7 +28,7 @@ export async function apiDocuments(): Promise<ApiDocuments> {
   }
 }
 
-/** The application with the usual configuration, no tenants, and nothing behind it. */
+/** Builds the application with the default configuration, without tenants and stores. */
 export function appWithoutStores(version: string): Promise<FastifyInstance> {
   const nothing = async () => undefined;
   return buildApp({
@@ -52,7 +52,7 @@ export function appWithoutStores(version: string): Promise<FastifyInstance> {
       },
       tenants: new Map(),
     },
-    // A pool connects when it is first asked.
+    // The pool never connects, because no query is sent.
     stores: {
       postgres: new Pool(),
       tenant: () => Promise.reject(new Error("there are no tenants")),

@@ -1,8 +1,8 @@
-/** Examples of whole bodies, put together from those of their fields, so that no field is missing and none can lag behind. */
+/** Builds examples of whole bodies from the examples of their fields, so that they are complete and never outdated. */
 import { type Components, resolvedSchema, type Schema } from "./document.js";
 
-export function exampleOf(given: Schema, components: Components): unknown {
-  const schema = resolvedSchema(given, components);
+export function exampleOf(schemaOrReference: Schema, components: Components): unknown {
+  const schema = resolvedSchema(schemaOrReference, components);
   const [example] = schema.examples ?? schema.enum ?? [];
   if (example !== undefined) return example;
   if (schema.default !== undefined) return schema.default;

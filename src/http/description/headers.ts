@@ -1,4 +1,7 @@
-/** Headers in the document. They follow from what an operation answers, so that no route has to name them. */
+/**
+ * Headers in the OpenAPI document. They are derived from the responses of an operation, so that routes need not list
+ * them.
+ */
 import type { Content, Header, Operation, Parameter, Response } from "./document.js";
 
 export const headerComponents = {
@@ -9,7 +12,7 @@ export const headerComponents = {
   },
   ETag: {
     description:
-      "Name of this response, to ask again with `If-None-Match`. Absent when the response may change at any time.",
+      "Identifies this response. Send it in `If-None-Match` to get 304 while it is current. Absent if the response may change at any time.",
     schema: { type: "string" },
     example: 'W/"Zb1xT1xkqWJtH9vY3m0aQp5dLwE"',
   },
@@ -32,7 +35,7 @@ export const headerComponents = {
 
 const headerRef = (name: keyof typeof headerComponents) => ({ $ref: `#/components/headers/${name}` });
 
-/** Of one response. */
+/** Returns the headers of one response. */
 export function headersOf(
   status: string,
   { responses }: Pick<Operation, "responses">,
@@ -57,7 +60,7 @@ export function requestHeaders({ responses }: Pick<Operation, "responses">): Par
     name: "X-Request-Id",
     required: false,
     description:
-      "Comes back in the response and is in the log. Letters, digits and `. _ ~ : / + = @ -`, at most 128; replaced when it is anything else.",
+      "Returned in the response and written to the log. Letters, digits and `. _ ~ : / + = @ -`, at most 128; any other value is replaced.",
     schema: { type: "string", maxLength: 128 },
     example: "trace-7",
   };
@@ -65,7 +68,7 @@ export function requestHeaders({ responses }: Pick<Operation, "responses">): Par
     in: "header",
     name: "If-None-Match",
     required: false,
-    description: "ETags of responses that the client has: 304 when one of them is still current.",
+    description: "ETags of responses that the client has. The response is 304 if one of them is current.",
     schema: { type: "string" },
     example: 'W/"Zb1xT1xkqWJtH9vY3m0aQp5dLwE"',
   };

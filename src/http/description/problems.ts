@@ -1,19 +1,22 @@
-/** Errors in the document: one schema for all, narrowed at each response to its status and codes, with an example of each code. */
+/**
+ * Errors in the OpenAPI document: one schema for all, which each response narrows to its status and codes, with an
+ * example for each code.
+ */
 import { type ErrorCode, errorTable } from "../errors.js";
 import { problemBody } from "../schemas/problem.js";
 import { type Content, refTo, type Schema } from "./document.js";
 
-/** Plain JSON: TypeBox's symbols are left behind. */
+/** Converted to plain JSON, without the symbols of TypeBox. */
 export const problemSchema: Schema = {
   description: "An error in the form of RFC 9457.",
   ...JSON.parse(JSON.stringify(problemBody)),
 };
 
-/** Of one status of one operation. */
+/** Returns the content of one status of one operation. */
 export function problemContent({ schema }: Content): Content {
   const { status, code } = schema.properties ?? {};
   const codes = Object.keys(errorTable).filter(
-    (each): each is ErrorCode => code?.enum?.includes(each) ?? false,
+    (name): name is ErrorCode => code?.enum?.includes(name) ?? false,
   );
   return {
     schema: {

@@ -1,4 +1,4 @@
-/** Schemas in words, for the cells of tables. */
+/** Describes schemas in words, for the tables of the reference page. */
 import { referred, type Schema } from "./document.js";
 
 /** `integer 1–1000`, `list of [TagRecord](#tagrecord)`, `text or null`. */
@@ -41,7 +41,7 @@ function oneType(type: string, { format, items, additionalProperties, ...schema 
   }
 }
 
-/** The largest integer of JSON is no bound worth a mention. */
+/** Omits the maximum if it is only the largest safe integer of JSON. */
 function bounds(least = 0, most = Number.MAX_SAFE_INTEGER): string {
   if (most !== Number.MAX_SAFE_INTEGER) return least === 0 ? `, at most ${most}` : ` ${least}–${most}`;
   return least === 0 ? "" : ` from ${least}`;
@@ -51,7 +51,7 @@ export function cell(text: string): string {
   return text.replaceAll("|", "\\|").replaceAll("\n", " ");
 }
 
-/** Fields with the fields inside them, by their paths: `filters.cost_type`. */
+/** Lists all fields with nested ones by their paths, such as `filters.cost_type`. */
 export function fieldsOf(schema: Schema, path = ""): { path: string; field: Schema; required: boolean }[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]) => {
     const here = path === "" ? name : `${path}.${name}`;

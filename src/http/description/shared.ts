@@ -1,4 +1,4 @@
-/** Parameters and responses of errors that several operations have stand once, among the components. */
+/** Moves parameters and error responses that several operations share to the components of the document. */
 import type { ApiDocument, Components, Operation, Parameter, Response } from "./document.js";
 import { mapOperations } from "./document.js";
 
@@ -20,7 +20,7 @@ export function shareComponents(document: ApiDocument): ApiDocument {
   return { ...shared, components };
 }
 
-/** One of a name is a component. Another one that has the name but says something else stays where it is. */
+/** The first parameter of a name becomes a component. A different one of the same name stays where it is. */
 function shareParameter(parameter: Parameter, parameters: Map<string, Parameter>) {
   // A component's name has no colon.
   const name = parameter.name.replaceAll(":", "_");
@@ -30,7 +30,7 @@ function shareParameter(parameter: Parameter, parameters: Map<string, Parameter>
   return { $ref: `#/components/parameters/${name}` };
 }
 
-/** Named by their codes, as a type is: `TenantNotFoundOrTagNotFoundProblem`. Generated clients make an identifier of it. */
+/** Names responses by their codes, as identifiers of generated clients: `TenantNotFoundOrTagNotFoundProblem`. */
 function shareResponses({ responses }: Operation, shared: Map<string, Response>): Operation["responses"] {
   const entries = Object.entries(responses).map(([status, response]) => {
     const examples =

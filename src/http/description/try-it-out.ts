@@ -1,6 +1,6 @@
 /**
- * The document as the page at /docs has it. That page fills its forms with whatever examples there are, and sends them: here nothing is
- * left that filters, names what does not exist, or could be written by accident.
+ * Prepares the document for the page at /docs, which fills its forms with the examples and sends them. This removes the
+ * examples that would filter rows, name things that do not exist, or change data by accident.
  */
 import {
   type ApiDocument,
@@ -15,12 +15,12 @@ import {
 
 export function forTrying(document: ApiDocument, tenants: readonly string[]): ApiDocument {
   const { components = {} } = document;
-  const parameter = (given: Parameter | Reference) =>
-    "$ref" in given ? given : blankParameter(given, tenants);
+  const blankUnlessReference = (parameter: Parameter | Reference) =>
+    "$ref" in parameter ? parameter : blankParameter(parameter, tenants);
   const shared = Object.entries(components.parameters ?? {});
   const blank = mapOperations(document, (operation) => ({
     ...operation,
-    ...(operation.parameters && { parameters: operation.parameters.map(parameter) }),
+    ...(operation.parameters && { parameters: operation.parameters.map(blankUnlessReference) }),
     ...(operation.requestBody && {
       requestBody: {
         ...operation.requestBody,
@@ -34,7 +34,7 @@ export function forTrying(document: ApiDocument, tenants: readonly string[]): Ap
     }),
   }));
   const parameters = Object.fromEntries(
-    shared.map(([name, given]) => [name, blankParameter(given, tenants)]),
+    shared.map(([name, parameter]) => [name, blankParameter(parameter, tenants)]),
   );
   return { ...blank, components: { ...components, parameters } };
 }
@@ -43,11 +43,11 @@ function blankParameter({ example: _, ...parameter }: Parameter, tenants: readon
   const { examples: __, ...schema } = parameter.schema;
   if (parameter.name === "tenant_name" && tenants.length > 0)
     return { ...parameter, schema: { ...schema, enum: tenants, default: tenants[0] } };
-  // The page makes up fields for an object that it has no example of.
+  // Without an example, the page would invent fields for the object.
   return schema.type === "object" ? { ...parameter, schema, example: {} } : { ...parameter, schema };
 }
 
-/** Required fields alone, and those empty: the service refuses them until they are filled in. */
+/** Keeps only the required fields, and empties them: the service refuses the request until they are filled in. */
 function blankBody({ examples: _, ...content }: Content, components: Components): Content {
   const { properties = {}, required = [] } = resolvedSchema(content.schema, components);
   const example = Object.fromEntries(required.map((name) => [name, blankOf(properties[name] ?? {})]));

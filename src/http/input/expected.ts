@@ -1,4 +1,4 @@
-/** What a schema allows, in words: for the sentences of error messages. */
+/** Describes what a schema allows, for error messages. */
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import { EARLIEST_YEAR, LATEST_YEAR } from "../../query/time/date-window.js";
 import { instantExpected } from "../../query/time/instant.js";

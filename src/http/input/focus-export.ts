@@ -1,15 +1,18 @@
-/** What a request for a FOCUS file cannot ask for, because its sums would then no longer be those of the bill. */
-
+/** Refuses columns and filters that do not fit a FOCUS export: its sums would no longer be those of the bill. */
 import type { ExportVersion } from "../../config/export-versions.js";
 import { defaultExportColumns } from "../../query/export/columns.js";
 import { partFilters } from "../../query/export/focus/statement.js";
 import type { ExportInput } from "../../query/export/statement.js";
 import { type InputProblem, invalidRequest } from "../errors.js";
 
-type Wanted = Pick<ExportInput, "columns" | "filters">;
+type Selection = Pick<ExportInput, "columns" | "filters">;
 
-/** Throws what is wrong; `where` says in which part of the request columns and filters are. */
-export function requireWholeCharges({ columns, filters }: Wanted, where: "query" | "body"): void {
+/**
+ * Throws an ApiError with all problems.
+ *
+ * @param where the part of the request that has the columns and filters
+ */
+export function requireWholeCharges({ columns, filters }: Selection, where: "query" | "body"): void {
   const problems: InputProblem[] = [];
   const refuse = (name: string, detail: string) =>
     problems.push({ in: where, name, detail, code: "invalid" });
@@ -31,10 +34,10 @@ export function requireWholeCharges({ columns, filters }: Wanted, where: "query"
 }
 
 function wholeCharges(name: string): string {
-  return `\`${name}\` cannot be used with a FOCUS format: it would leave out parts of charges, which then no longer add up to them.`;
+  return `\`${name}\` cannot be used with a FOCUS format: the parts that it leaves in would no longer add up to whole charges.`;
 }
 
-/** Throws unless the version goes with the format. */
+/** Throws if `focus_version` is given. Call it for formats other than FOCUS. */
 export function requireFocusFormat(version: ExportVersion | undefined): void {
   if (version === undefined) return;
   const detail = "`focus_version` must come with `format=focus` or `format=focus_parquet`.";

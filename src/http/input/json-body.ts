@@ -1,14 +1,14 @@
-/** The body of a request as JSON: text in UTF-8, and nothing else. */
+/** Parses the body of a request as JSON in UTF-8. */
 import type { FastifyBodyParser, FastifyInstance } from "fastify";
 import { ApiError } from "../errors.js";
 import { requireModestJson } from "./modest-json.js";
 
-/** Takes the body as a buffer. */
+/** A body parser for `parseAs: "buffer"`. */
 export function jsonBody(app: FastifyInstance): FastifyBodyParser<Buffer> {
   const parse = app.getDefaultJsonParser("error", "error");
   const utf8 = new TextDecoder("utf-8", { fatal: true });
   return (request, body, done) => {
-    // Many clients name JSON as the type of a body that they do not send: that is no body.
+    // Many clients send the content type of JSON without a body.
     if (body.length === 0) return done(null, undefined);
     let text: string;
     try {

@@ -1,6 +1,9 @@
 import { invalidRequest } from "../errors.js";
 
-/** Refuses a query that is not UTF-8 in percent-encoding: read leniently, a filter would be for another text, and an excluding one exclude nothing. */
+/**
+ * Refuses a query whose percent-encoding is not UTF-8. A lenient decoder would change the text of a filter, and a
+ * `not:` filter would then exclude nothing.
+ */
 export function refuseMalformedQuery(url: string): void {
   const at = url.indexOf("?");
   if (at < 0 || !url.includes("%", at)) return;

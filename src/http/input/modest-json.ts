@@ -1,4 +1,7 @@
-/** The limits of a JSON body, checked before it is parsed: parsing a megabyte of brackets would hold all other requests up. */
+/**
+ * Limits levels and values of a JSON body before it is parsed. Parsing a megabyte of brackets would block all other
+ * requests.
+ */
 import { ApiError } from "../errors.js";
 
 /** The deepest body of the API has four levels. */
@@ -12,7 +15,10 @@ const COMMA = 0x2c;
 const OPENING: ReadonlySet<number> = new Set([0x5b, 0x7b]);
 const CLOSING: ReadonlySet<number> = new Set([0x5d, 0x7d]);
 
-/** Throws an `ApiError` for a body of too many levels or values. Looks at each byte once, and does not check whether the body is JSON. */
+/**
+ * Throws an `ApiError` for a body of too many levels or values. It reads each byte once, and does not check whether the
+ * body is JSON.
+ */
 export function requireModestJson(body: Uint8Array): void {
   let levels = 0;
   let values = 1;

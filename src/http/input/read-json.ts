@@ -1,4 +1,4 @@
-/** Values of a JSON body, held against their schemas without any conversion: `"1"` and `1.0e0` are told apart. */
+/** Validates values of a JSON body by their schemas, without any conversion: `"1"` is not the number 1. */
 import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { isDate } from "../../query/time/date-window.js";
 import { isInstant } from "../../query/time/instant.js";
@@ -7,7 +7,7 @@ import { expected } from "./expected.js";
 import { isTagParameter, readTagParameters } from "./tag-parameters.js";
 import { unknownName } from "./unknown-name.js";
 
-/** Adds to `problems` what is wrong with `value`, and gives it with defaults filled in. */
+/** Returns `value` with its defaults filled in. Adds to `problems` what is wrong with it. */
 export function readJson(schema: TSchema, value: unknown, name: string, problems: InputProblem[]): unknown {
   if (KindGuard.IsObject(schema) && isRecord(value)) return readFields(schema, value, name, problems);
   if (
@@ -18,7 +18,7 @@ export function readJson(schema: TSchema, value: unknown, name: string, problems
   ) {
     return readItems(schema.items, value, name, problems);
   }
-  // One of several, where one alone is enough.
+  // The schema allows one value or a list of values; return a list in both cases.
   const list = schema.anyOf?.find(KindGuard.IsArray);
   if (list !== undefined && Array.isArray(value) && value.length > 0)
     return readJson(list, value, name, problems);
@@ -62,15 +62,16 @@ function readFields(schema: TObject, value: Record<string, unknown>, name: strin
     });
   }
   const fields = Object.entries(schema.properties).map(([field, fieldSchema]): [string, unknown] => {
-    // A field that is null is one that is left out, but not inside the filters: they must never fall away unnoticed.
-    const given = Object.hasOwn(value, field) && (value[field] !== null || name !== "");
-    if (!given && schema.required?.includes(field)) {
+    // Null counts as a missing field at the top level, but not inside `filters`: a filter must never be ignored
+    // silently.
+    const isGiven = Object.hasOwn(value, field) && (value[field] !== null || name !== "");
+    if (!isGiven && schema.required?.includes(field)) {
       const detail = `\`${path(field)}\` must be given: ${expected(fieldSchema)}.`;
       problems.push({ in: "body", name: path(field), detail, code: "missing" });
     }
     return [
       field,
-      given
+      isGiven
         ? readJson(fieldSchema, value[field], path(field), problems)
         : structuredClone(fieldSchema.default),
     ];
@@ -110,10 +111,10 @@ export function fitsText(schema: TSchema, text: string): boolean {
   return fitsLength(schema, text) && !UNSTORABLE.test(text) && fitsPattern(schema, text);
 }
 
-/** Neither store can hold NUL, or half of a surrogate pair. */
+/** Neither ClickHouse nor Postgres can store NUL or half of a surrogate pair. */
 const UNSTORABLE = /\0|\p{Surrogate}/u;
 
-/** Characters as people count them, and as JSON Schema does: code points. */
+/** The length is in code points, as in JSON Schema. */
 function fitsLength({ minLength = 0, maxLength = Number.POSITIVE_INFINITY }: TSchema, text: string): boolean {
   if (text.length < minLength || text.length > 2 * maxLength) return false;
   const length = [...text].length;

@@ -1,4 +1,4 @@
-/** The parameters of a path, read by their schema. */
+/** Reads the parameters of a path by their schema. */
 import type { TObject } from "@sinclair/typebox";
 import type { InputProblem } from "../errors.js";
 import { expected } from "./expected.js";

@@ -1,4 +1,7 @@
-/** A query string, read by its schema: unknown and repeated parameters are refused, since a mistyped filter would return everything. */
+/**
+ * Reads a query string by its schema. Unknown parameters are refused, because a mistyped filter would return
+ * everything, and so are repeated ones that take one value.
+ */
 import { KindGuard, type TObject } from "@sinclair/typebox";
 import { type InputProblem, MOST_PROBLEMS } from "../errors.js";
 import { expected } from "./expected.js";
@@ -12,10 +15,10 @@ export function readQuery(
   problems: InputProblem[],
 ) {
   const tags = prefixedProperty(schema.properties);
-  const isRead = (name: string) => tags !== undefined && isTagParameter(name);
+  const isTagFilter = (name: string) => tags !== undefined && isTagParameter(name);
   const plain = Object.entries(schema.properties).filter(([name]) => name !== tags);
   const known = plain.map(([name]) => name);
-  const unknown = Object.keys(query).filter((name) => !known.includes(name) && !isRead(name));
+  const unknown = Object.keys(query).filter((name) => !known.includes(name) && !isTagFilter(name));
   for (const name of schema.additionalProperties === true ? [] : unknown.slice(0, MOST_PROBLEMS + 1)) {
     problems.push({
       in: "query",
@@ -39,7 +42,8 @@ export function readQuery(
       problems.push({ in: "query", name, detail: `\`${name}\` must be given once.`, code: "repeated" });
       return [name, undefined];
     }
-    // Only where the schema says so in words is an empty value one: else it is a variable that somebody forgot to set.
+    // An empty value is refused unless the schema allows it by `minLength: 0`: usually it comes from a variable that is
+    // not set.
     if (texts.includes("") && !(repeatable && parameter.items.minLength === 0)) {
       const detail = `\`${name}\` must not be empty: leave it out, or give it a value.`;
       problems.push({ in: "query", name, detail, code: "invalid" });

@@ -1,10 +1,10 @@
-/** Values of a query string, read as their schemas want them: strictly, nothing is rounded, trimmed or guessed. */
+/** Reads values of a query string strictly by their schemas: nothing is rounded, trimmed or guessed. */
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import { fitsText } from "./read-json.js";
 
 export type Reading = { readonly value: unknown } | undefined;
 
-/** One value; undefined when it does not fit. */
+/** Undefined if the text does not fit the schema. */
 export function readText(schema: TSchema, text: string): Reading {
   if (KindGuard.IsInteger(schema)) {
     if (!/^-?(0|[1-9]\d{0,19})$/.test(text)) return undefined;

@@ -1,4 +1,7 @@
-/** Filters by tags in a request: names that begin with `tag:` or `not:tag:`, several of them, each with display names as its value. */
+/**
+ * Reads the tag filters of a request: parameters whose names begin with `tag:`, `line_tag:`, `not:tag:` or
+ * `not:line_tag:`. Their values are display names.
+ */
 import type { TSchema } from "@sinclair/typebox";
 import {
   isLineTagColumn,
@@ -12,13 +15,13 @@ import {
 import { NOT } from "../../query/value-filters.js";
 import type { InputProblem } from "../errors.js";
 
-/** Of one request. Each costs the store a look at the tenant's tags. */
+/** Maximum per request. Each filter makes the store read the tenant's tags. */
 const MOST_TAG_FILTERS = 20;
 
 const EXPECTED =
   "the key of a tag (1 to 100 characters, no control characters), with display names of 1 to 500 characters, separated by commas";
 
-/** The property of a schema that stands for all parameters of a prefix; undefined when it has none. */
+/** Returns the name of the property that stands for all tag parameters; undefined if the schema has none. */
 export function prefixedProperty(properties: Readonly<Record<string, TSchema>>): string | undefined {
   return Object.keys(properties).find((name) => properties[name]?.["x-prefix"] === TAG_PREFIX);
 }
@@ -32,22 +35,22 @@ function columnOf(name: string): string {
   return name.startsWith(NOT) ? name.slice(NOT.length) : name;
 }
 
-/** Whether a body has any. */
+/** Whether a body has tag filters. */
 export function hasTagParameters(body: unknown): boolean {
   return typeof body === "object" && body !== null && Object.keys(body).some(isTagParameter);
 }
 
-/** Adds to `problems` what is wrong with them. Undefined when there are none. */
+/** Undefined if there are no tag filters. Adds to `problems` what is wrong with them. */
 export function readTagParameters(
-  given: Readonly<Record<string, unknown>>,
+  parameters: Readonly<Record<string, unknown>>,
   where: "query" | "body",
   problems: InputProblem[],
 ): readonly TagFilter[] | undefined {
-  const texts = Object.entries(given)
+  const texts = Object.entries(parameters)
     .filter(([name]) => isTagParameter(name))
-    .flatMap(([name, given]) => {
-      const texts: readonly unknown[] = Array.isArray(given) ? given : [given];
-      // An empty list is none of the allowed values, not the absence of a filter.
+    .flatMap(([name, value]) => {
+      const texts: readonly unknown[] = Array.isArray(value) ? value : [value];
+      // An empty list is an invalid value, not a missing filter: it yields a problem below.
       return (texts.length === 0 ? [undefined] : texts).map((text): [string, unknown] => [name, text]);
     });
   if (texts.length === 0) return undefined;

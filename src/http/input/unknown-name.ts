@@ -1,4 +1,4 @@
-/** The sentence about a name that nothing here has, with the one that was probably meant. Long input is not repeated whole. */
+/** The error message for an unknown name. It suggests the nearest known one. Long input is cut. */
 import { nearest } from "../../config/nearest.js";
 import { NOT } from "../../query/value-filters.js";
 
@@ -9,11 +9,11 @@ export function unknownName(
 ): string {
   const shown = name.length > 64 ? `${name.slice(0, 61)}…` : name;
   const guess = nearest(name, known);
-  const allowed = known.length === 0 ? `No ${kind}s are taken here.` : `Allowed: ${inWords(known)}.`;
+  const allowed = known.length === 0 ? `No ${kind}s are allowed here.` : `Allowed: ${inWords(known)}.`;
   return `Unknown ${kind} \`${shown}\`${guess === undefined ? "" : `, did you mean \`${guess}\``}. ${allowed}`;
 }
 
-/** A filter that excludes is named like the one that does not. */
+/** Leaves out the names with `not:`, since each filter has one, and mentions the prefix instead. */
 function inWords(names: readonly string[]): string {
   const plain = names.filter((name) => !name.startsWith(NOT)).join(", ");
   return names.some((name) => name.startsWith(NOT))

@@ -1,4 +1,4 @@
-/** The validator that Fastify calls for each part of a request: our own, because the usual ones convert, echo and stop early. */
+/** A custom validator: Ajv's defaults coerce types, put input into messages and stop at the first error. */
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import type { FastifySchemaCompiler } from "fastify";
 import { type InputProblem, invalidRequest } from "../errors.js";
@@ -13,9 +13,9 @@ export const validatorCompiler: FastifySchemaCompiler<TSchema> = ({ schema, http
   if (httpPart === "params" && KindGuard.IsObject(schema)) {
     return (params) => outcome((problems) => readPath(schema, isRecord(params) ? params : {}, problems));
   }
-  // Read by its handler, as a stream.
+  // The handler reads this body as a stream.
   if (httpPart === "body" && schema.contentMediaType !== undefined) return (value) => ({ value });
-  // No body at all is a body without fields.
+  // A missing body is validated like an empty object.
   if (httpPart === "body") return (body) => outcome((problems) => readJson(schema, body ?? {}, "", problems));
   return (value) => ({ value });
 };

@@ -1,4 +1,7 @@
-/** Who may do what: each route declares what it needs, and no request comes to it without. */
+/**
+ * Access control: each route declares the scope that it requires, and a request without it is refused before the
+ * handler.
+ */
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
@@ -6,7 +9,7 @@ import type { ApiSettings } from "../../config/api.js";
 import type { Scope } from "../../config/scopes.js";
 import type { Actor } from "../../store/postgres/audit.js";
 import { authenticator } from "../auth/authenticate.js";
-import { type Caller, may, mayForEveryTenant, stranger } from "../auth/caller.js";
+import { type Caller, may, mayForEveryTenant, unauthenticated } from "../auth/caller.js";
 import { failedSignOns } from "../auth/failed-sign-ons.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
@@ -14,38 +17,41 @@ import { withoutPort } from "../server/trusted-proxies.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** What a caller needs. `public`: nothing, whoever it is; `any`: to be known, whatever for. */
+    /** Required scope. `public`: no credentials; `any`: any valid credentials. */
     scope: "public" | "any" | Scope;
-    /** The word of `api.public` under which the route needs nothing. */
+    /** The entry of `api.public` that makes the route public. */
     publicAs?: ApiSettings["public"][number];
-    /** True where the answer is not of one tenant, and not cut to those that the caller may see: it needs all of them. */
+    /**
+     * True if the response covers all tenants and cannot be reduced to those of the caller: the caller needs access to
+     * every tenant.
+     */
     everyTenant?: boolean;
   }
   interface FastifyRequest {
-    /** A stranger until they are known. */
+    /** `unauthenticated` until the credentials are verified. */
     readonly caller: Caller;
-    /** Who is named in the audit. */
+    /** The caller as the audit records it. */
     actor(): Actor;
   }
 }
 
-type Needs = Pick<FastifyContextConfig, "scope" | "publicAs">;
+type RouteAccess = Pick<FastifyContextConfig, "scope" | "publicAs">;
 
-/** Before everything that makes routes, so that it sees them all. */
-export const needs = fp(
+/** Register it before all plugins that add routes, so that it sees every route. */
+export const requiredScopes = fp(
   async (app) => {
     app.addHook("onRoute", (route) => {
-      const needed = route.config?.scope === undefined ? needsOfPlugin(route.url) : route.config;
-      if (needed === undefined)
+      const required = route.config?.scope === undefined ? accessOfPluginRoute(route.url) : route.config;
+      if (required === undefined)
         throw new Error(`${[route.method].flat().join()} ${route.url} must declare in its config: scope`);
-      Object.assign(route, { config: { ...route.config, ...needed } });
-      // What the description says of it.
-      const security = needed.scope === "public" ? [] : [{ token: [] }];
+      Object.assign(route, { config: { ...route.config, ...required } });
+      // For the OpenAPI document.
+      const security = required.scope === "public" ? [] : [{ token: [] }];
       if (route.schema && route.schema.hide !== true)
-        Object.assign(route.schema, { security, "x-scope": needed.scope });
+        Object.assign(route.schema, { security, "x-scope": required.scope });
     });
   },
-  { name: "needs" },
+  { name: "required-scopes" },
 );
 
 export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
@@ -57,7 +63,7 @@ export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
     const callers = new WeakMap<FastifyRequest, Caller>();
     app.decorateRequest("caller", {
       getter() {
-        return callers.get(this) ?? stranger;
+        return callers.get(this) ?? unauthenticated;
       },
     });
     app.decorateRequest("actor", function () {
@@ -66,9 +72,9 @@ export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
     });
     app.addHook("onRequest", async (request, reply) => {
       const { scope, publicAs, everyTenant } = request.routeOptions.config;
-      // What is not there is refused later, whoever asks.
+      // Unknown paths are refused later, with 404 for every caller.
       if (request.is404 || scope === "public") return;
-      // No proxy and no browser keeps what only this caller may see. Routes whose responses can be revalidated say so themselves.
+      // Proxies and browsers must not store what only this caller may see. Routes with an ETag set this header again.
       if (publicAs !== "docs") reply.header("cache-control", "no-store");
       await signOns.refuse(request, (seconds) => reply.header("retry-after", String(seconds)));
       const caller = await authenticate(request);
@@ -82,28 +88,28 @@ export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
         reply.header("www-authenticate", challengeTo(request));
         throw new ApiError("unauthenticated", detailFor(request));
       }
-      if (!may(caller, scope)) throw lacking(scope);
+      if (!may(caller, scope)) throw missingScope(scope);
       if (everyTenant === true && !mayForEveryTenant(caller, scope))
         throw new ApiError("forbidden", "This concerns all tenants, but the credentials are for some only.");
     });
   },
-  // After what refuses strangers and pages of other origins, so that nobody can try out credentials from there.
-  { name: "access", dependencies: ["needs", "time-limit", "cross-origin"] },
+  // Runs after requests of other hosts and origins are refused, so that their pages cannot guess credentials.
+  { name: "access", dependencies: ["required-scopes", "time-limit", "cross-origin"] },
 );
 
-/** What a caller who is known gets. */
-export function lacking(scope: string): ApiError {
+/** The error for an authenticated caller without the scope. */
+export function missingScope(scope: string): ApiError {
   return new ApiError("forbidden", `This needs the scope \`${scope}\`, which the credentials do not have.`);
 }
 
-/** Of routes that plugins from elsewhere make, which cannot declare anything. */
-function needsOfPlugin(url: string): Needs | undefined {
+/** Returns the access of routes of third-party plugins, which cannot declare it. */
+function accessOfPluginRoute(url: string): RouteAccess | undefined {
   if (url === "/docs" || url.startsWith("/docs/")) return { scope: "any", publicAs: "docs" };
-  // The files of the console hold no data. CORS has a route for all paths there are not.
+  // The console's files contain no data. The CORS plugin adds the route `*`.
   return url.startsWith("/assets/") || url === "*" ? { scope: "public" } : undefined;
 }
 
-/** RFC 6750, 3: why is only said to who sent some. */
+/** Adds the error code only if the request has credentials (RFC 6750, 3). */
 function challengeTo({ headers }: FastifyRequest): string {
   const realm = 'Bearer realm="chargehouse"';
   return headers.authorization === undefined ? realm : `${realm}, error="invalid_token"`;

@@ -1,4 +1,4 @@
-/** Heavy reads of the API wait for their place before the store hears of them, and keep it until their answer is made. */
+/** Heavy reads wait for a slot before they query the store, and keep it until their response is complete. */
 import { finished, Readable } from "node:stream";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
@@ -9,12 +9,12 @@ import { wrapHandler } from "../wrap-handler.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Whether the route, or this request of it, may look at most of what a tenant has. */
+    /** Whether the route, or this request of it, may read most of the tenant's data. */
     heavy: boolean | ((request: FastifyRequest) => boolean);
   }
   interface FastifyRequest {
-    /** Whether somebody waits for the place that this request has. */
-    isPlaceWanted(): boolean;
+    /** Whether another read waits for the slot of this request. */
+    isSlotWanted(): boolean;
   }
 }
 
@@ -26,29 +26,29 @@ export const admission = fp<Pick<HttpContext, "config" | "metrics" | "stores">>(
       context.metrics.heavyReads.set({ state: "running" }, running);
       context.metrics.heavyReads.set({ state: "waiting" }, waiting);
     });
-    const places = new WeakSet<FastifyRequest>();
-    app.decorateRequest("isPlaceWanted", function () {
-      return places.has(this) && isWanted(this.tenant.tenant_name);
+    const admitted = new WeakSet<FastifyRequest>();
+    app.decorateRequest("isSlotWanted", function () {
+      return admitted.has(this) && isWanted(this.tenant.tenant_name);
     });
     app.addHook("onRoute", (route) => {
       const { heavy = false } = route.config ?? {};
       if (heavy === false) return;
       wrapHandler(route, async (request, _reply, handle) => {
         if (typeof heavy === "function" && !heavy(request)) return await handle();
-        // First, so that nobody waits in line for a store that is away.
+        // Open the store first, so that no request waits in the queue for a store that is unreachable.
         await openTenantStore(context, request.tenant);
-        const giveBack = await enter(request.tenant.tenant_name, request.stopSignal);
-        places.add(request);
+        const release = await enter(request.tenant.tenant_name, request.stopSignal);
+        admitted.add(request);
         const leave = () => {
-          places.delete(request);
-          giveBack();
+          admitted.delete(request);
+          release();
         };
-        let answer: unknown;
+        let response: unknown;
         try {
-          answer = await handle();
-          return answer;
+          response = await handle();
+          return response;
         } finally {
-          if (answer instanceof Readable) finished(answer, leave);
+          if (response instanceof Readable) finished(response, leave);
           else leave();
         }
       });
@@ -57,12 +57,12 @@ export const admission = fp<Pick<HttpContext, "config" | "metrics" | "stores">>(
   { name: "admission" },
 );
 
-/** Half of a request's time is left for its query. */
+/** A request waits for at most half of its time, so that its query has the other half. */
 function limitsOf({ api, tenants }: Pick<Config, "api" | "tenants">): AdmissionLimits {
   return {
     running: api.max_heavy_reads,
     waiting: api.max_waiting_reads,
-    patience: (api.request_timeout_seconds / 2) * SECOND,
+    maxWaitMs: (api.request_timeout_seconds / 2) * SECOND,
     shared: tenants.size > 1,
   };
 }

@@ -1,6 +1,7 @@
 /**
- * Whose names the API goes by. A page whose own name was made to point at this address (DNS rebinding) counts as the same origin in the
- * browser, and reads what it likes; only `Host` gives it away.
+ * Refuses requests whose `Host` is not a name of this service. This prevents DNS rebinding: a web page whose own name
+ * resolves to this address counts as the same origin in the browser and could read everything. Only its `Host` header
+ * differs.
  */
 import { isIP } from "node:net";
 import { hostname } from "node:os";
@@ -13,7 +14,7 @@ type ApiSettings = Pick<HttpContext["config"]["api"], "host" | "allowed_hosts">;
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** True where the service answers by whatever name it is called, or none. */
+    /** True if the route accepts any `Host` header, or none. */
     anyHost?: boolean;
   }
 }
@@ -26,15 +27,18 @@ export const allowedHosts = fp<Pick<HttpContext, "config">>(
       const shown = (headers.host ?? "").slice(0, 64);
       const detail =
         shown === ""
-          ? "The request names no host (`Host`)."
-          : `This service does not go by the name \`${shown}\`. If it should, list the name in \`api.allowed_hosts\`.`;
+          ? "The request has no `Host` header."
+          : `\`${shown}\` is not a name of this service. To allow it, add it to \`api.allowed_hosts\`.`;
       throw new ApiError("host_not_allowed", detail);
     });
   },
   { name: "allowed-hosts" },
 );
 
-/** Of a `Host` header. An address cannot be made to point elsewhere, so where all interfaces are listened on, each will do. */
+/**
+ * A check of `Host` headers. If the service listens on all interfaces, every IP address is allowed: rebinding needs a
+ * name.
+ */
 export function hostCheck({ host, allowed_hosts }: ApiSettings): (header: string | undefined) => boolean {
   const everywhere = isWildcard(host);
   const names = new Set([hostOf(everywhere ? hostname() : host), ...allowed_hosts]);

@@ -1,10 +1,13 @@
-/** What a request changes is recorded with who sent it; and who sent it is the author of what it makes. */
+/**
+ * Records each change in the audit, with its caller, and makes an authenticated caller the author of what the request
+ * creates.
+ */
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { addAuditEntry } from "../../store/postgres/audit.js";
 
-/** Longer lists and texts are cut in an entry. */
+/** Limits of an audit entry. Longer lists and texts are cut. */
 const MOST_ITEMS = 20;
 const LONGEST_TEXT = 500;
 
@@ -14,11 +17,11 @@ export const audit = fp(
       const { interruption } = request;
       request.interruption = {
         ...interruption,
-        record: (on, more = {}) =>
-          addAuditEntry(on, request.actor(), {
+        record: (transaction, details = {}) =>
+          addAuditEntry(transaction, request.actor(), {
             action: request.routeOptions.schema?.operationId ?? request.routeOptions.url ?? "",
             tenantName: request.tenant?.tenant_name,
-            subject: subjectOf(request, more),
+            subject: subjectOf(request, details),
           }),
       };
     });
@@ -30,24 +33,24 @@ export const audit = fp(
   { name: "audit", dependencies: ["access", "tenant"] },
 );
 
-/** Whoever is known does not say who they are: `created_by` is their name, wherever the body takes one. */
+/** Replaces each `created_by` of the body with the name of the authenticated caller. */
 function withAuthor(schema: unknown, body: unknown, name: string): unknown {
   if (!KindGuard.IsObject(schema) || !isRecord(body)) return body;
-  const fields = Object.entries(schema.properties).flatMap(([field, of]: [string, TSchema]) => {
+  const fields = Object.entries(schema.properties).flatMap(([field, fieldSchema]: [string, TSchema]) => {
     if (field === "created_by") return [[field, name]];
-    const given = body[field];
-    if (!KindGuard.IsArray(of) || !Array.isArray(given)) return [];
-    return [[field, given.map((item) => withAuthor(of.items, item, name))]];
+    const value = body[field];
+    if (!KindGuard.IsArray(fieldSchema) || !Array.isArray(value)) return [];
+    return [[field, value.map((item) => withAuthor(fieldSchema.items, item, name))]];
   });
   return { ...body, ...Object.fromEntries(fields) };
 }
 
 function subjectOf(
   { params, body }: FastifyRequest,
-  more: Readonly<Record<string, unknown>>,
+  details: Readonly<Record<string, unknown>>,
 ): Record<string, unknown> {
   const { tenant_name: _, ...ids } = isRecord(params) ? params : {};
-  const fields = Object.entries({ ...(isRecord(body) ? body : {}), ...more });
+  const fields = Object.entries({ ...(isRecord(body) ? body : {}), ...details });
   return { ...ids, ...Object.fromEntries(fields.map(([name, value]) => [name, cut(value)])) };
 }
 
@@ -57,7 +60,7 @@ function cut(value: unknown): unknown {
   return [...value.slice(0, MOST_ITEMS), `and ${value.length - MOST_ITEMS} more`];
 }
 
-/** Not a stream. */
+/** False for a stream. */
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 }

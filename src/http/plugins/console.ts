@@ -1,4 +1,6 @@
-/** The console: built files under names that change with their content, and one page for all its addresses. */
+/**
+ * Serves the console: its built files, whose names change with their content, and one HTML page for all of its paths.
+ */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
@@ -10,14 +12,14 @@ import { consolePolicy } from "./security-headers.js";
 
 const PAGE_HEADERS = { "content-type": "text/html; charset=utf-8", "cache-control": "no-cache" } as const;
 
-/** Where `npm run build` puts it. */
+/** The output folder of `npm run build`. */
 const builtConsole = () => join(projectRoot(), "dist/console");
 
 export const consolePages: FastifyPluginAsync<HttpContext> = async (app, { config, consoleFolder }) => {
   const folder = consoleFolder ?? builtConsole();
   if (!config.api.console) return;
   const page = pageOf(folder);
-  const declared = { scope: "public", heavy: false, etag: false, showsTags: false, quiet: true } as const;
+  const pageConfig = { scope: "public", heavy: false, etag: false, showsTags: false, quiet: true } as const;
   const send = async (_request: unknown, reply: FastifyReply) => {
     if (page === undefined)
       throw new ApiError(
@@ -29,14 +31,14 @@ export const consolePages: FastifyPluginAsync<HttpContext> = async (app, { confi
   for (const url of ["/", "/tenants/:name/:view"])
     app.get(
       url,
-      { config: declared, helmet: { contentSecurityPolicy: consolePolicy }, schema: { hide: true } },
+      { config: pageConfig, helmet: { contentSecurityPolicy: consolePolicy }, schema: { hide: true } },
       send,
     );
   if (page === undefined) return;
   await app.register(fastifyStatic, {
     root: join(folder, "assets"),
     prefix: "/assets/",
-    // A route for each file there is, and for nothing else.
+    // Registers one route for each existing file.
     wildcard: false,
     globIgnore: ["**/*.gz", "**/*.br"],
     preCompressed: true,

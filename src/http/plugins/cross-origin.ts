@@ -1,4 +1,4 @@
-/** What browsers may do for pages of other origins: nothing, but for the origins of `api.cors_origins`. */
+/** Refuses requests that browsers send for pages of other origins, except the origins of `api.cors_origins`. */
 import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
@@ -7,12 +7,12 @@ import { ApiError } from "../errors.js";
 
 type ApiSettings = Pick<HttpContext["config"]["api"], "enable_cors" | "cors_origins">;
 
-/** All of them, or those of the list. */
+/** `*` allows all origins. */
 function allowedOrigins({ cors_origins }: ApiSettings): "*" | string[] {
   return cors_origins.includes("*") ? "*" : cors_origins;
 }
 
-/** What `Access-Control-Allow-Origin` says to a client; undefined where nothing is allowed. */
+/** Returns the value of `Access-Control-Allow-Origin`; undefined if the origin is not allowed. */
 export function allowedOrigin(api: ApiSettings, origin: string | undefined): string | undefined {
   if (!api.enable_cors || origin === undefined) return undefined;
   const allowed = allowedOrigins(api);
@@ -23,25 +23,26 @@ export function allowedOrigin(api: ApiSettings, origin: string | undefined): str
 const safeMethods: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 
 /**
- * A page of another site may send what needs no preflight, without ever seeing the answer: it is refused before it is read.
- * Programs that are no browsers say neither where they come from nor what they are, and are not concerned.
+ * A page of another site can send requests that need no preflight, although it cannot read the responses. Those that
+ * may change something are refused. Programs other than browsers send neither `Origin` nor `Sec-Fetch-Site`, and are
+ * not affected.
  */
 export const crossOrigin = fp<Pick<HttpContext, "config">>(
   async (app, { config: { api } }) => {
     if (api.enable_cors) await app.register(cors, corsOptions(api));
     app.addHook("onRequest", async ({ method, headers }) => {
-      if (safeMethods.includes(method) || isOwn(headers)) return;
+      if (safeMethods.includes(method) || isSameOrigin(headers)) return;
       if (allowedOrigin(api, headers.origin) !== undefined) return;
       const detail =
-        "A browser sent this for a page of another origin. Origins that may are listed in `api.cors_origins`, with `api.enable_cors`.";
+        "A browser sent this request for a page of another origin. To allow the origin, add it to `api.cors_origins` and set `api.enable_cors`.";
       throw new ApiError("cross_site_request", detail);
     });
   },
-  // A preflight for another name is refused as well.
+  // Runs after the check of `Host`, so that a preflight for another host is refused, too.
   { name: "cross-origin", dependencies: ["allowed-hosts"] },
 );
 
-/** An `OPTIONS` that is no preflight is treated as if there were no CORS. */
+/** An `OPTIONS` request that is not a preflight is handled as if CORS was off. */
 function corsOptions(api: ApiSettings): FastifyCorsOptions {
   const options = {
     origin: allowedOrigins(api),
@@ -55,14 +56,14 @@ function corsOptions(api: ApiSettings): FastifyCorsOptions {
 }
 
 function isPreflight({ method, headers }: FastifyRequest): boolean {
-  const asks = headers["access-control-request-method"];
-  return method === "OPTIONS" && headers.origin !== undefined && asks !== undefined;
+  const requestedMethod = headers["access-control-request-method"];
+  return method === "OPTIONS" && headers.origin !== undefined && requestedMethod !== undefined;
 }
 
-/** Browsers leave `Sec-Fetch-Site` out where the service is reached without TLS and not by loopback. */
-function isOwn({ host = "", origin, "sec-fetch-site": site }: FastifyRequest["headers"]): boolean {
+/** Falls back to `Origin`, because browsers send `Sec-Fetch-Site` only over TLS or to loopback. */
+function isSameOrigin({ host = "", origin, "sec-fetch-site": site }: FastifyRequest["headers"]): boolean {
   if (site !== undefined) return site === "same-origin" || site === "none";
   if (origin === undefined) return true;
-  // TLS may end at a proxy: the scheme says nothing.
+  // Compare the hosts only: a proxy may terminate TLS, so the schemes may differ.
   return URL.canParse(origin) && new URL(origin).host === host.toLowerCase();
 }

@@ -1,4 +1,7 @@
-/** Cursors of the lists that ClickHouse holds: from the request to a place in their order, and from the end of a page to the next cursor. */
+/**
+ * Cursors of lists in ClickHouse: decodes the cursor of a request into a position, and encodes the end of a page as the
+ * next cursor.
+ */
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { createCountCache } from "../../query/page/count-cache.js";
@@ -17,22 +20,25 @@ import { envelope } from "../schemas/page.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** Of lists in ClickHouse: what its cursors are called and hold. */
+    /** For lists in ClickHouse: the kind of their cursors, and the columns in them. */
     cursors?: { readonly kind: string; readonly columns: OrderColumns };
   }
   interface FastifyRequest {
-    /** Of routes that declare `cursors`. */
+    /** Set if the route declares `cursors`. */
     cursorPage: CursorPage;
   }
 }
 
 interface CursorPage {
-  /** Where the client wants to read on; undefined without a cursor. */
+  /** Position after which the page begins; undefined without a cursor. */
   readonly position: PagePosition | undefined;
-  /** Under the request's filters. */
+  /** Counts rows by the request's filters. */
   readonly countDays: CountDays;
   nextCursor(next: PagePosition | undefined): string | null;
-  /** Names the list and what is published of its days; undefined while that may be changing, and where nothing is. */
+  /**
+   * Identifies the list and the published state of its days. Undefined while days are being published, and if no day is
+   * published.
+   */
   listKey(): string | undefined;
 }
 
@@ -40,31 +46,33 @@ interface ListQuery extends PageRequest {
   readonly cursor?: string | undefined;
 }
 
-/** Refuses a cursor before the answer has a name: hence before any handler, and all that wraps it. */
+/** Refuses an invalid cursor before the handler and its wrappers, and so before the ETag is compared. */
 export const cursors = fp(
   async (app) => {
-    const known = createCountCache();
+    const counts = createCountCache();
     app.decorateRequest("cursorPage");
     app.addHook("preHandler", async (request) => {
-      const { cursors: of } = request.routeOptions.config;
-      if (of === undefined) return;
+      const { cursors: declared } = request.routeOptions.config;
+      if (declared === undefined) return;
+      const { kind, columns } = declared;
       // The schema has validated it.
       const { page, page_size: _, cursor, ...filters } = request.query as ListQuery;
-      // As given, so that a cursor outlives the midnight that moves a window.
+      // Dates that the request leaves out are left out here as well, so that a cursor stays valid when midnight moves
+      // the window.
       const fingerprint = cursorFingerprint({ ...filters, tenant: request.tenant.tenant_name });
-      const key = cursorOf({ cursor, page }, of.kind, fingerprint, cursorColumns(of.columns));
-      // What is published is read after this.
-      const listKey = () => keyOfList(of.kind, fingerprint, request);
+      const key = cursorOf({ cursor, page }, kind, fingerprint, cursorColumns(columns));
+      // A function, because the published state is read after this hook.
+      const listKey = () => keyOfList(kind, fingerprint, request);
       request.cursorPage = {
         listKey,
         position: key && positionOf(key),
-        countDays: (read) => known.of(listKey(), read),
+        countDays: (read) => counts.of(listKey(), read),
         nextCursor: (next) =>
-          next === undefined ? null : encodeCursor(of.kind, fingerprint, cursorKeyOf(next)),
+          next === undefined ? null : encodeCursor(kind, fingerprint, cursorKeyOf(next)),
       };
     });
   },
-  // What is wrong with dates is said first.
+  // Runs after the dates are validated, so that their problems are reported first.
   { name: "cursors", dependencies: ["date-window"] },
 );
 
@@ -79,15 +87,15 @@ function keyOfList(
 
 type ListRequest<Query> = Pick<FastifyRequest, "window" | "cursorPage"> & { readonly query: Query };
 
-/** So many rows are read for whoever follows cursors; what lies behind their page is kept for their next requests. */
+/** How many rows are read for a request with a cursor. The rows after its page are cached for the next requests. */
 const ROWS_AHEAD = 800;
 
 /**
- * Answers the requests of a list. Who comes with a cursor reads on: the pages behind theirs are read in the same statements, which take most of their time
- * whatever the number of rows.
+ * Reads the pages of a list. For a request with a cursor, the following pages are read by the same statements: most of
+ * the time of a statement does not depend on the number of rows.
  */
 export function createListReader<Item>() {
-  const ahead = createPagePrefetch<ReturnType<typeof envelope<Item>>>();
+  const prefetch = createPagePrefetch<ReturnType<typeof envelope<Item>>>();
   return async <Query extends ListQuery>(
     { query, window, cursorPage }: ListRequest<Query>,
     read: (input: ReturnType<typeof inputOf<Query>>) => Promise<Pages<Item>>,
@@ -95,12 +103,12 @@ export function createListReader<Item>() {
     const { page_size, cursor } = query;
     const { nextCursor } = cursorPage;
     const listKey = cursorPage.listKey();
-    const keyOf = (behind: string) => JSON.stringify([listKey, page_size, behind]);
-    const isReadingOn = cursor !== undefined && listKey !== undefined;
-    const known = isReadingOn ? ahead.take(keyOf(cursor)) : undefined;
-    if (known !== undefined) return known;
-    const more = isReadingOn ? Math.max(Math.floor(ROWS_AHEAD / page_size) - 1, 0) : 0;
-    const { items, total, next } = await read(inputOf({ query, window, cursorPage }, more));
+    const keyOf = (pageCursor: string) => JSON.stringify([listKey, page_size, pageCursor]);
+    const followsCursor = cursor !== undefined && listKey !== undefined;
+    const prefetched = followsCursor ? prefetch.take(keyOf(cursor)) : undefined;
+    if (prefetched !== undefined) return prefetched;
+    const pagesAhead = followsCursor ? Math.max(Math.floor(ROWS_AHEAD / page_size) - 1, 0) : 0;
+    const { items, total, next } = await read(inputOf({ query, window, cursorPage }, pagesAhead));
     const pageAt = (index: number) =>
       envelope(
         {
@@ -111,14 +119,14 @@ export function createListReader<Item>() {
         query,
       );
     for (const [index, end] of next.slice(0, -1).entries()) {
-      const behind = nextCursor(end);
-      if (behind !== null) ahead.keep(keyOf(behind), pageAt(index + 1));
+      const nextPageCursor = nextCursor(end);
+      if (nextPageCursor !== null) prefetch.keep(keyOf(nextPageCursor), pageAt(index + 1));
     }
     return pageAt(0);
   };
 }
 
-/** What the read is asked for. */
+/** Builds the input of the read. */
 function inputOf<Query extends ListQuery>(
   { query, window, cursorPage: { position, countDays } }: ListRequest<Query>,
   ahead: number,

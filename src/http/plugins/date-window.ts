@@ -1,4 +1,4 @@
-/** The days that a request is about: of every route whose query or body takes `start_date`. */
+/** Computes the window of a request from its dates, for every route whose query or body has `start_date`. */
 import { KindGuard } from "@sinclair/typebox";
 import fp from "fastify-plugin";
 import {
@@ -10,7 +10,7 @@ import type { HttpContext } from "../context.js";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Of routes that take dates. Made once, so that all that reads the clock means the same day. */
+    /** Set if the route takes dates. It is computed once per request, so that all code uses the same day as today. */
     window: DateWindow;
   }
 }

@@ -1,10 +1,13 @@
-/** A route that does not say what it needs is an error at the start: else it would quietly go without. */
+/**
+ * Throws at startup if a route does not declare a mandatory property of its config, so that no route misses a check
+ * silently.
+ */
 import type { FastifyContextConfig } from "fastify";
 import fp from "fastify-plugin";
 
 const mandatory = ["scope", "heavy", "etag", "showsTags"] as const satisfies (keyof FastifyContextConfig)[];
 
-/** Of the routes that are registered behind it, in the same scope. */
+/** Checks routes that are registered after it in the same Fastify scope. */
 export const declarations = fp(
   async (app) => {
     app.addHook("onRoute", ({ method, url, config }) => {

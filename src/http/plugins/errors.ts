@@ -1,4 +1,4 @@
-/** Whatever a hook or a handler throws becomes a problem. */
+/** Sends an error response for each exception of a hook or a handler. */
 import type { Server } from "node:http";
 import type { FastifyHttpOptions } from "fastify";
 import fp from "fastify-plugin";
@@ -19,7 +19,10 @@ export const errors = fp(
 
 type FrameworkErrors = NonNullable<FastifyHttpOptions<Server>["frameworkErrors"]>;
 
-/** For Fastify's `frameworkErrors`: errors that come before all hooks, those for CORS too. */
+/**
+ * Handler for Fastify's `frameworkErrors`, which occur before all hooks. It sets the CORS headers itself, because the
+ * hooks of the CORS plugin have not run.
+ */
 export function sendFrameworkError(api: HttpContext["config"]["api"]): FrameworkErrors {
   return (error, request, { raw }) => {
     const problem = problemOf(toApiError(error, request));

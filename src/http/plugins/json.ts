@@ -1,11 +1,11 @@
-/** What a request says is JSON, and is read by the schemas of its route. */
+/** Parses bodies as JSON, and validates each part of a request by the schemas of its route. */
 import { KindGuard } from "@sinclair/typebox";
 import fp from "fastify-plugin";
 import { jsonBody } from "../input/json-body.js";
 import { refuseMalformedQuery } from "../input/malformed-query.js";
 import { validatorCompiler } from "../input/validator.js";
 
-/** Those of liveness and the like take anything, and look at nothing of it. */
+/** False for routes such as liveness, which accept any query and ignore it. */
 const readsQuery = (schema: unknown) => KindGuard.IsObject(schema) && schema.additionalProperties !== true;
 
 export const json = fp(

@@ -1,4 +1,7 @@
-/** The OpenAPI document and `/docs`: made from the schemas that requests are checked by. Everything they load comes from here. */
+/**
+ * The OpenAPI document and the page at `/docs`. Both are generated from the schemas that validate requests. The page
+ * loads nothing from other hosts.
+ */
 import swagger from "@fastify/swagger";
 import swaggerUi from "@fastify/swagger-ui";
 import fp from "fastify-plugin";
@@ -7,10 +10,10 @@ import { completeDocument } from "../description/complete.js";
 import type { ApiDocument } from "../description/document.js";
 import { forTrying } from "../description/try-it-out.js";
 
-/** Sees the routes that are registered behind it. */
+/** Documents the routes that are registered after it. */
 export const openapi = fp<Pick<HttpContext, "config" | "version">>(
   async (app, { config, version }) => {
-    // Whoever may see the page may not see them all, where not everybody may.
+    // With credentials, a caller who may see the page may not see all tenants.
     const tenants = config.api.auth === "none" ? [...config.tenants.keys()] : [];
     await app.register(swagger, {
       openapi: {
@@ -33,16 +36,19 @@ export const openapi = fp<Pick<HttpContext, "config" | "version">>(
               type: "http",
               scheme: "bearer",
               description:
-                "A token, sent as `Authorization: Bearer TOKEN`, or as the password of HTTP Basic authentication with any user name. With `api.auth: none` nobody is asked for one.",
+                "A token, sent as `Authorization: Bearer TOKEN`, or as the password of HTTP Basic authentication with any user name. With `api.auth: none` no credentials are required.",
             },
           },
         },
         tags: [
           { name: "Health", description: "Liveness and readiness." },
-          { name: "Access", description: "Who calls, and tokens." },
+          { name: "Access", description: "The caller, tokens and the audit." },
           { name: "Tenants", description: "Configured tenants and the state of their days." },
           { name: "Billing", description: "Billed costs." },
-          { name: "Rules", description: "Allocation rules: what they took, and what they left." },
+          {
+            name: "Rules",
+            description: "Allocation rules: the lines that they matched, and those that nobody pays.",
+          },
           { name: "Chargebacks", description: "Chargebacks: the part of each cost that each identity pays." },
           { name: "Topics", description: "Which topics the costs of Kafka clusters come from." },
           { name: "Tags", description: "Labels of your own on chargeback dimensions." },
@@ -54,14 +60,15 @@ export const openapi = fp<Pick<HttpContext, "config" | "version">>(
         ],
       },
       transformObject: (given) => {
-        // To our types and back, by way of plain JSON.
+        // Plain JSON converts between the types of the plugin and ours.
         const document: ApiDocument = plain("openapiObject" in given ? given.openapiObject : {});
         return plain(completeDocument(document));
       },
     });
     await app.register(swaggerUi, {
       routePrefix: "/docs",
-      // Nothing from elsewhere. Unlike the default it does not turn http into https, so that it works without a proxy too.
+      // Allows only files of this service. Unlike the default, it does not upgrade http to https, so that it also works
+      // without a proxy.
       staticCSP:
         "default-src 'self'; img-src 'self' data:; style-src 'self' 'unsafe-inline'; object-src 'none'; frame-ancestors 'none'",
       transformSpecification: (given) => plain(forTrying(plain(given), tenants)),

@@ -1,4 +1,6 @@
-/** How many requests a caller may send in a minute, counted in this process. The last 5,000 callers are remembered. */
+/**
+ * Limits the requests of a caller per minute, counted in this process. The counts of the last 5,000 callers are kept.
+ */
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { addressOf } from "../auth/failed-sign-ons.js";
@@ -16,7 +18,7 @@ export const rateLimits = fp<Pick<HttpContext, "config">>(
     });
     app.addHook("onRequest", async (request, reply) => {
       const { scope, quiet } = request.routeOptions.config;
-      // What holds no data, what machines ask all the time, and what is not there.
+      // Unknown paths, public routes and routes that monitoring polls are not limited.
       if (request.is404 || scope === "public" || quiet === true) return;
       const state = await limit(request);
       if (state.isAllowed || !state.isExceeded) return;
@@ -27,7 +29,7 @@ export const rateLimits = fp<Pick<HttpContext, "config">>(
       );
     });
   },
-  // Callers are told apart by who they are, as far as that is known.
+  // Runs after authentication: the limit is per token or user, and per address if there is none.
   { name: "rate-limits", dependencies: ["access"] },
 );
 

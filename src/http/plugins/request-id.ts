@@ -1,9 +1,9 @@
-/** `X-Request-Id`: taken from the client when it is usable, made otherwise; in the log and in every answer. */
+/** Takes `X-Request-Id` from the client if it is usable, or generates one. It is in the log and in every response. */
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import fp from "fastify-plugin";
 
-/** What fits a log line and a header as it is. */
+/** Characters that need no escaping in a log line or a header. */
 const USABLE = /^[A-Za-z0-9._~:/+=@-]{1,128}$/;
 
 /** For Fastify's `genReqId`. */

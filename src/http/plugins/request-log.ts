@@ -1,11 +1,11 @@
-/** One line of the log, and one observation for Prometheus, of each request that has its answer. */
+/** Writes one log line and records one observation for Prometheus for each finished request. */
 import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
 import { pathOf } from "../problem.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** True where machines ask all the time: then the line is for debugging alone. */
+    /** True for routes that monitoring polls: their requests are logged at the level `debug`. */
     quiet?: boolean;
   }
 }

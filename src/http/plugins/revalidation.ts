@@ -1,6 +1,6 @@
 /**
- * `ETag` and `304 Not Modified` for reads of published days: a client that has the answer is told so before the store is asked, and of some routes
- * the service keeps the last answers by their ETag.
+ * `ETag` and `304 Not Modified` for reads of published days. A client whose ETag is current gets 304 without a query to
+ * the store. The responses of some routes are also cached in this process by their ETag.
  */
 import { createHash, randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
@@ -22,37 +22,40 @@ import { wrapHandler } from "../wrap-handler.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
-    /** False where the answer may change without a publish. */
+    /** False if the response may change without a publish. */
     etag: false | PublishedRead;
   }
   interface FastifyRequest {
-    /** What was published when the request came, of routes with an ETag; undefined when nothing is certain. */
+    /**
+     * For routes with an ETag: the published state when the request came. Undefined while it may be changing or cannot
+     * be read.
+     */
     publishedState: PublishedState | undefined;
-    /** The same of each day, read now. Of routes with an ETag. */
+    /** For routes with an ETag: reads the published state of each day. */
     publishedDays(): Promise<PublishedDays | undefined>;
   }
 }
 
-/** What a route reads: of the days of `request.window`, or all days where its requests have none. */
+/** What a route reads of the days of `request.window`, or of all days if the route has no window. */
 interface PublishedRead {
   readonly ledger: LedgerName;
-  /** Where more is read than the days of the window, from the second since 1970 at which that begins. */
+  /** Start of the rows that are read, in seconds since 1970, if it is before the start of the window. */
   readonly from?: (request: FastifyRequest) => number;
-  /** What the answer is made as, where the URL does not say it. */
+  /** What the response depends on besides the URL, such as its format. */
   readonly form?: (request: FastifyRequest) => string;
-  /** Whether answers are kept, for whoever asks the same: of small JSON that takes long to make. */
-  readonly kept?: true;
+  /** Set for routes whose responses are cached: small JSON that takes long to compute. */
+  readonly cached?: true;
 }
 
 type RevalidationContext = Pick<HttpContext, "stores" | "clock" | "version">;
 
-/** Nobody but the client keeps the answer, and it asks each time whether that still holds. */
-const CACHING = "private, no-cache";
+/** Only the client may store the response, and it has to revalidate it before each use. */
+const CACHE_CONTROL = "private, no-cache";
 
-/** An answer of the store does not wait longer for Postgres to say what it is called. */
-const PATIENCE_MS = 2000;
+/** Time limit of the published state's query in Postgres. After it, the response has no ETag. */
+const STATE_TIMEOUT_MS = 2000;
 
-/** Code that is run from source changes without its version: then a name holds for one process. */
+/** Run from source, the code changes without its version: then ETags are valid for one process only. */
 const UNRELEASED = "0.0.0-dev";
 const thisProcess = randomUUID();
 
@@ -60,47 +63,52 @@ const HOUR = 3_600_000;
 
 export const revalidation = fp<RevalidationContext>(
   async (app, context) => {
-    const answers = createResponseCache();
+    const responses = createResponseCache();
     app.decorateRequest("publishedState", undefined);
     app.decorateRequest("publishedDays", async () => undefined);
     app.addHook("onRoute", (route) => {
       const { etag: read = false } = route.config ?? {};
       if (read === false) return;
       wrapHandler(route, async (request, reply, handle) => {
-        reply.header("cache-control", CACHING);
-        // Before anything is read: who then reads something newer has it under a name that never comes again.
+        reply.header("cache-control", CACHE_CONTROL);
+        // Compute the ETag first: if data changes meanwhile, the response is cached under an ETag that never matches
+        // again.
         const etag = await etagOf(context, request, read);
         if (etag === undefined) return await handle();
-        // Weak, since the same answer may be compressed or not.
+        // The ETag is weak, because the same response may be compressed or not.
         reply.header("etag", `W/${etag}`);
         const isUnchanged = tagsOf(request.headers["if-none-match"]).includes(etag);
         if (isUnchanged) return reply.code(304).send();
-        // Where nothing is published, Postgres may have been lost, and not the store.
-        if (read.kept === undefined || request.publishedState?.days === 0) return await handle();
-        const json = answers.get(etag) ?? String(reply.serialize(await handle()));
-        answers.set(etag, json);
+        // If no day is published, the records in Postgres may be lost while the store still has its rows: do not cache.
+        if (read.cached === undefined || request.publishedState?.days === 0) return await handle();
+        const json = responses.get(etag) ?? String(reply.serialize(await handle()));
+        responses.set(etag, json);
         return reply.type("application/json; charset=utf-8").send(json);
       });
     });
   },
-  // Wraps what waits for a place: what the client has costs none.
+  // Wraps the wait for a slot: a 304 needs none.
   { name: "revalidation", dependencies: ["admission"] },
 );
 
-/** The opaque part, with its quotes. Undefined when nothing is certain. */
+/**
+ * Returns the opaque part of the ETag, with its quotes. Undefined if the published state may be changing or cannot be
+ * read.
+ */
 async function etagOf(
   context: RevalidationContext,
   request: FastifyRequest,
   { ledger, from, form }: PublishedRead,
 ): Promise<string | undefined> {
   const published = publishedInput(context, request, ledger, from?.(request));
-  const now = <State>(read: (...of: Parameters<typeof readPublishedState>) => Promise<State | undefined>) =>
-    unlessUnknown(request, (signal) => read(context.stores.postgres, published, signal));
-  const state = await now(readPublishedState);
+  const readNow = <State>(
+    read: (...args: Parameters<typeof readPublishedState>) => Promise<State | undefined>,
+  ) => unlessUnknown(request, (signal) => read(context.stores.postgres, published, signal));
+  const state = await readNow(readPublishedState);
   request.publishedState = state;
-  request.publishedDays = () => now(readPublishedDays);
+  request.publishedDays = () => readNow(readPublishedDays);
   if (state === undefined) return undefined;
-  const answer = [
+  const key = [
     context.version === UNRELEASED ? thisProcess : context.version,
     request.routeOptions.url,
     request.tenant.tenant_name,
@@ -109,7 +117,7 @@ async function etagOf(
     state.name,
     form?.(request) ?? "json",
   ];
-  return `"${createHash("sha256").update(JSON.stringify(answer)).digest("base64url").slice(0, 27)}"`;
+  return `"${createHash("sha256").update(JSON.stringify(key)).digest("base64url").slice(0, 27)}"`;
 }
 
 function publishedInput(
@@ -118,7 +126,7 @@ function publishedInput(
   ledger: LedgerName,
   from?: number,
 ): PublishedStateInput {
-  // Days are dropped in the first run after midnight, by a clock that may be ahead of this one.
+  // The first run after midnight drops old days. The clock of its process may be ahead of this one by up to an hour.
   const today = dayOf(new Date(clock().getTime() + HOUR));
   const keepFrom =
     ledger === "chargebacks"
@@ -128,12 +136,12 @@ function publishedInput(
   return { tenantName: tenant.tenant_name, ledger, window: days, keepFrom };
 }
 
-/** Undefined also when Postgres does not answer, which is no reason not to read. */
+/** Returns undefined if Postgres does not respond: the store can still be read, only without an ETag. */
 async function unlessUnknown<State>(
   { stopSignal, log }: FastifyRequest,
   read: (signal: AbortSignal) => Promise<State | undefined>,
 ): Promise<State | undefined> {
-  const signal = AbortSignal.any([stopSignal, AbortSignal.timeout(PATIENCE_MS)]);
+  const signal = AbortSignal.any([stopSignal, AbortSignal.timeout(STATE_TIMEOUT_MS)]);
   try {
     return await read(signal);
   } catch (error) {
@@ -146,7 +154,10 @@ async function unlessUnknown<State>(
   }
 }
 
-/** The opaque parts, with their quotes. `*` would be true of any answer, and says nothing of the one the client has. */
+/**
+ * Returns the opaque parts of a list of ETags, with their quotes. `*` is ignored: it does not say which response the
+ * client has.
+ */
 function tagsOf(header: string | undefined): string[] {
   return [...(header ?? "").matchAll(/"[^"]*"/g)].map(([tag]) => tag);
 }

@@ -1,17 +1,17 @@
-/** What browsers are told not to do with answers. Pages of ours have policies of their own, for what they load. */
+/** Security headers for browsers. The console and `/docs` have content security policies of their own. */
 import helmet, { type FastifyHelmetOptions } from "@fastify/helmet";
 import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
 
 type Policy = Exclude<FastifyHelmetOptions["contentSecurityPolicy"], boolean | undefined>;
 
-/** Of answers that are no page: where one is shown as a page all the same, it loads nothing. */
+/** Policy of data: if a browser shows it as a page, the page must not load anything. */
 const dataPolicy: Policy = {
   useDefaults: false,
   directives: { "default-src": ["'none'"], "frame-ancestors": ["'none'"] },
 };
 
-/** Of the console: nothing from elsewhere, nothing inline, in nobody's frame. */
+/** Policy of the console: only files of this service, no inline code, no frames. */
 export const consolePolicy: Policy = {
   useDefaults: false,
   directives: {
@@ -23,7 +23,7 @@ export const consolePolicy: Policy = {
   },
 };
 
-/** Half a year. Of this name alone: what others below it speak is not ours to say. */
+/** Half a year. Subdomains are not included: they may be other services. */
 const HSTS = { maxAge: 15_552_000, includeSubDomains: false };
 
 export const securityHeaders = fp<Pick<HttpContext, "config">>(
@@ -31,14 +31,14 @@ export const securityHeaders = fp<Pick<HttpContext, "config">>(
     const isSecure = api.tls !== undefined;
     await app.register(helmet, {
       contentSecurityPolicy: dataPolicy,
-      // Without TLS of ours, a proxy that brings it says so.
+      // If a proxy terminates TLS, it has to set this header.
       strictTransportSecurity: isSecure && HSTS,
-      // Browsers complain of it where a page came without TLS, and not from loopback.
+      // Without TLS, browsers ignore this header and log a warning, except on loopback.
       crossOriginOpenerPolicy: isSecure && { policy: "same-origin" },
-      // `no-referrer` would have the pages' own requests come from the origin `null`.
+      // With `no-referrer`, the pages' own requests would have the origin `null`.
       referrerPolicy: { policy: "same-origin" },
       xFrameOptions: { action: "deny" },
-      // For browsers that are not there any more.
+      // These only concern obsolete browsers.
       xDownloadOptions: false,
       xPermittedCrossDomainPolicies: false,
       xXssProtection: false,

@@ -1,4 +1,7 @@
-/** Reads that show tags begin when the tenant's store shows all tags that are committed: whoever wrote one sees it at once. */
+/**
+ * A read that shows tags waits until the tenant's store has all committed tags, so that a client sees its own writes at
+ * once.
+ */
 import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
 import { wrapHandler } from "../wrap-handler.js";
@@ -25,6 +28,6 @@ export const tagMirror = fp<Pick<HttpContext, "tags">>(
     app.addHook("onReady", async () => tags.start());
     app.addHook("onClose", async () => tags.stop());
   },
-  // Wraps what makes ETags: the state of the tags is part of them.
+  // Wraps the computation of ETags, because the state of the tags is part of them.
   { name: "tag-mirror", dependencies: ["revalidation"] },
 );

@@ -1,17 +1,17 @@
 /**
- * Finds the tenant that a path names, before anything else of the request is looked at: an unknown one is 404 in any case, and so is one
- * that the caller may not see.
+ * Finds the tenant in the path, before the rest of the request is validated. An unknown tenant is always 404, and so is
+ * one that the caller may not see.
  */
 import fp from "fastify-plugin";
 import type { TenantConfig } from "../../config/config.js";
 import { mayForTenant } from "../auth/caller.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
-import { lacking } from "./access.js";
+import { missingScope } from "./access.js";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Of requests whose path has `tenant_name`. */
+    /** Set if the path has `tenant_name`. */
     tenant: TenantConfig;
   }
 }
@@ -31,11 +31,11 @@ export const tenant = fp<Pick<HttpContext, "config">>(
         );
       }
       const { scope } = request.routeOptions.config;
-      if (scope !== "public" && !mayForTenant(caller, scope, name)) throw lacking(`${scope} of ${name}`);
+      if (scope !== "public" && !mayForTenant(caller, scope, name)) throw missingScope(`${scope} of ${name}`);
       request.tenant = found;
     });
   },
-  // Neither a stranger nor a page of another origin learns which tenants there are.
+  // Runs after authentication and the check of origins, so that the status does not reveal which tenants exist.
   { name: "tenant", dependencies: ["cross-origin", "access"] },
 );
 

@@ -1,6 +1,6 @@
 /**
- * When to stop working on a request: its client has gone, or its time is up. Every handler passes the signal down to the
- * stores, and is not waited for when it aborts.
+ * Aborts a request when its client disconnects or its time is up. Every handler passes the signal to the stores. When
+ * it aborts, the response is sent without waiting for the handler.
  */
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
@@ -11,14 +11,19 @@ import { wrapHandler } from "../wrap-handler.js";
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Aborts with a 504 when the time is up, until the answer has begun; and when the client leaves, to the end. */
+    /**
+     * Aborts with a 504 when the time is up before the response has begun. Aborts at any time when the client
+     * disconnects.
+     */
     stopSignal: AbortSignal;
-    /** The same for what changes something: once that cannot be undone, the time limit is off, and the answer says how it went. */
+    /**
+     * The same for writes. Before the commit, the time limit is switched off, so that the response reports the result.
+     */
     interruption: Interruption;
   }
 }
 
-/** The client closed the connection before it had its answer. */
+/** The client closed the connection before the end of the response. */
 export class ClientGoneError extends Error {
   override readonly name = "ClientGoneError";
 }
@@ -46,7 +51,7 @@ export const timeLimit = fp<Pick<HttpContext, "config">>(
     app.addHook("onRoute", (route) =>
       wrapHandler(route, async (request, _reply, handle) => {
         const stop = stops.get(request);
-        if (stop === undefined) throw new Error("a request without its signal");
+        if (stop === undefined) throw new Error("the request has no signal: its onRequest hook has not run");
         const timer = setTimeout(() => stop.abort(timeout(seconds)), seconds * 1000);
         timers.set(request, timer);
         try {
@@ -57,7 +62,7 @@ export const timeLimit = fp<Pick<HttpContext, "config">>(
       }),
     );
   },
-  // Wraps all the others: whatever a request waits for counts.
+  // Wraps all other wrappers: every wait of a request counts.
   { name: "time-limit", dependencies: ["tag-mirror"] },
 );
 

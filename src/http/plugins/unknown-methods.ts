@@ -1,11 +1,11 @@
-/** 405, before a body is read. */
+/** Responds with 405 to a known path with an unknown method, before the body is read. */
 import type { FastifyContextConfig, FastifyInstance, HTTPMethods } from "fastify";
 import fp from "fastify-plugin";
 import { ApiError } from "../errors.js";
 
 declare module "fastify" {
   interface FastifyInstance {
-    /** Call it behind the last route. */
+    /** Call it after the last route is registered. */
     refuseUnknownMethods(): void;
   }
 }
@@ -22,12 +22,12 @@ export const unknownMethods = fp(
     const paths = new Map<string, Path>();
     app.addHook("onRoute", ({ url, method, config }) => {
       const path = paths.get(url) ?? { methods: new Set(), config };
-      for (const each of [method].flat()) path.methods.add(each as HTTPMethods);
+      for (const name of [method].flat()) path.methods.add(name as HTTPMethods);
       paths.set(url, path);
     });
     app.decorate("refuseUnknownMethods", () => {
       for (const [url, path] of [...paths]) {
-        // The pages of /docs look after themselves.
+        // The plugin of /docs handles its own paths.
         if (!url.includes("*") && !url.startsWith("/docs")) refuseOthers(app, url, path);
       }
     });
@@ -40,7 +40,7 @@ function refuseOthers(app: FastifyInstance, url: string, { methods: allowed, con
   app.route({
     method: methods.filter((method) => !allowed.has(method)),
     url,
-    // What holds for the path holds here: the names it may be asked by, and how it is logged.
+    // Use the config of the path, such as its allowed hosts and log level.
     ...(config && { config }),
     schema: { hide: true },
     onRequest: async (request, reply) => {

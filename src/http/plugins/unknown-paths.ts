@@ -1,4 +1,4 @@
-/** 404, before a body is read. */
+/** Responds with 404 to an unknown path, before the body is read. */
 import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
@@ -10,12 +10,12 @@ export const unknownPaths = fp<Pick<HttpContext, "mode">>(
       mode === "worker"
         ? "A worker has /health, /metrics and /api/v1/readiness only."
         : apiPathNotFound(path);
-    // Of files under /docs that are not there.
+    // Missing files under /docs.
     app.setNotFoundHandler((request, reply) =>
       sendProblem(new ApiError("path_not_found", notFoundDetail(pathOf(request.url))), request, reply),
     );
     app.addHook("onRequest", async (request) => {
-      // CORS has a route for all paths there are not.
+      // The CORS plugin adds the route `*`.
       if (request.is404 || request.routeOptions.url === "*")
         throw new ApiError("path_not_found", notFoundDetail(pathOf(request.url)));
     });
@@ -25,6 +25,6 @@ export const unknownPaths = fp<Pick<HttpContext, "mode">>(
 
 function apiPathNotFound(path: string): string {
   if (path.length > 1 && path.endsWith("/"))
-    return "The API has no such path. Paths have no slash at their end.";
-  return "The API has no such path. GET /openapi.json describes all that there are.";
+    return "The API has no such path. Paths do not end with a slash.";
+  return "The API has no such path. GET /openapi.json describes all paths.";
 }

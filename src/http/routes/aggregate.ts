@@ -17,17 +17,22 @@ import { notModified, problemResponses } from "../schemas/problem.js";
 export const aggregateRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const memory = createBucketLimitCache();
+    const limits = createBucketLimitCache();
     app.get(
       "/tenants/:tenant_name/chargebacks/aggregate",
       {
-        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks", kept: true }, showsTags: true },
+        config: {
+          scope: "read",
+          heavy: true,
+          etag: { ledger: "chargebacks", cached: true },
+          showsTags: true,
+        },
         schema: {
           operationId: "aggregateChargebacks",
           tags: ["Chargebacks"],
           summary: "Sums of chargebacks",
           description:
-            "Amounts by time bucket and columns. Sums are exact, and equal those of the rows listed.",
+            "Amounts by time bucket and columns. Sums are exact, and equal to those of the listed rows.",
           params: TenantPath,
           querystring: inputOf({
             ...aggregateParameters,
@@ -47,7 +52,7 @@ export const aggregateRoutes =
         const { group_by: groupBy, time_bucket: timeBucket, ...filters } = request.query;
         const { client, signal } = await tenantRead(context, request);
         const input = { window: request.window, filters, groupBy, timeBucket };
-        const cache = memory.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
+        const cache = limits.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
         return readAggregate(client, input, { signal, cache });
       },
     );

@@ -24,14 +24,19 @@ export const allocationIssueRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/allocation-issues",
       {
-        config: { scope: "read", heavy: true, etag: { ledger: "chargebacks", kept: true }, showsTags: true },
+        config: {
+          scope: "read",
+          heavy: true,
+          etag: { ledger: "chargebacks", cached: true },
+          showsTags: true,
+        },
         schema: {
           operationId: "listAllocationIssues",
           tags: ["Chargebacks"],
           summary: "Allocation issues",
           description:
-            "Chargeback rows that need attention, because no payer was found, or not in the usual way, summed by " +
-            `what they have in common. Outcomes by design are not included. ${ORDER}`,
+            "Chargeback rows that need attention, because no payer was found, or only by a fallback, summed by the " +
+            `columns that they have in common. Rows that were allocated by design are not included. ${ORDER}`,
           params: TenantPath,
           querystring: inputOf({ ...paging, ...dateRange, ...timezone, ...chargebackFilters, ...tagFilters }),
           response: {

@@ -1,4 +1,4 @@
-/** The audit: of a tenant, and of all with what is no tenant's. */
+/** The audit of a tenant, and of all tenants together with entries that belong to no tenant. */
 import type { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
@@ -14,39 +14,39 @@ import { exportIdleMs } from "./export.js";
 const ORDER = "Newest first, by audit_id.";
 const JSON_LINES = "application/x-ndjson";
 
-const ofTenant = {
+const tenantAudit = {
   path: "/tenants/:tenant_name/audit",
   params: { params: TenantPath },
-  needs: { scope: "admin", heavy: false, etag: false, showsTags: false },
+  config: { scope: "admin", heavy: false, etag: false, showsTags: false },
   problems: ["tenant_not_found", "store_unavailable", "request_timeout"],
-  names: ["listTenantAudit", "exportTenantAudit"],
-  of: "the tenant's data",
+  operations: ["listTenantAudit", "exportTenantAudit"],
+  subject: "the tenant's data",
 } as const;
 
-const ofAll = {
+const fullAudit = {
   path: "/audit",
   params: {},
-  needs: { ...ofTenant.needs, everyTenant: true },
+  config: { ...tenantAudit.config, everyTenant: true },
   problems: ["store_unavailable", "request_timeout"],
-  names: ["listAudit", "exportAudit"],
-  of: "the data of any tenant, and tokens",
+  operations: ["listAudit", "exportAudit"],
+  subject: "data of any tenant, or tokens",
 } as const;
 
 export const auditRoutes =
   ({ stores: { postgres }, config: { api } }: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
     const idleMs = exportIdleMs(api);
-    for (const { path, params, needs, problems, names, of } of [ofTenant, ofAll]) {
-      const nameOf = (request: { params: unknown }) => tenantIn(request.params);
+    for (const { path, params, config, problems, operations, subject } of [tenantAudit, fullAudit]) {
+      const tenantOf = (request: { params: unknown }) => tenantIn(request.params);
       app.get(
         path,
         {
-          config: needs,
+          config,
           schema: {
-            operationId: names[0],
+            operationId: operations[0],
             tags: ["Access"],
             summary: "Who changed what",
-            description: `An entry for each request that changed ${of}, written together with the change. ${ORDER}`,
+            description: `One entry for each request that changed ${subject}, written in the same transaction as the change. ${ORDER}`,
             ...params,
             querystring: inputOf({ ...paging, ...cursorParameter }),
             response: {
@@ -57,7 +57,7 @@ export const auditRoutes =
         },
         async (request) =>
           envelope(
-            await readAudit(postgres, nameOf(request), request.query, request.stopSignal),
+            await readAudit(postgres, tenantOf(request), request.query, request.stopSignal),
             request.query,
           ),
       );
@@ -65,12 +65,12 @@ export const auditRoutes =
       app.get(
         `${path}/export`,
         {
-          config: needs,
+          config,
           schema: {
-            operationId: names[1],
+            operationId: operations[1],
             tags: ["Access"],
             summary: "Who changed what, as JSON lines",
-            description: `All entries, the oldest first: an object of JSON a line. The connection is closed when the client reads nothing for ${idleMs / 1000} seconds.`,
+            description: `All entries, the oldest first: one JSON object per line. The connection is closed when the client reads nothing for ${idleMs / 1000} seconds.`,
             ...params,
             response: {
               200: {
@@ -84,7 +84,7 @@ export const auditRoutes =
           },
         },
         async (request, reply) => {
-          const name = nameOf(request);
+          const name = tenantOf(request);
           const file = `audit${name === undefined ? "" : `_${name}`}.jsonl`;
           reply.header("content-disposition", `attachment; filename="${file}"`).type(JSON_LINES);
           return limitIdle(auditLines(postgres, name, request.stopSignal), idleMs);
@@ -93,7 +93,7 @@ export const auditRoutes =
     }
   };
 
-/** Undefined where the path has none. */
+/** Undefined if the path has no tenant. */
 function tenantIn(params: unknown): string | undefined {
   const named = typeof params === "object" && params !== null && "tenant_name" in params;
   return named ? String(params.tenant_name) : undefined;

@@ -21,7 +21,7 @@ export const billingRoutes =
         config: {
           scope: "read",
           heavy: false,
-          etag: { ledger: "chargebacks", kept: true },
+          etag: { ledger: "chargebacks", cached: true },
           showsTags: false,
           cursors,
         },
@@ -29,7 +29,7 @@ export const billingRoutes =
           operationId: "listBilling",
           tags: ["Billing"],
           summary: "Billing line items",
-          description: `The raw costs, as the upstream billed them. ${ORDER}`,
+          description: `The costs as the upstream billed them. ${ORDER}`,
           params: TenantPath,
           querystring: inputOf({
             ...paging,

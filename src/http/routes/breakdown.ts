@@ -29,7 +29,7 @@ export const breakdownRoutes =
         config: {
           scope: "read",
           heavy: true,
-          etag: { ledger: "chargebacks", from: readFrom, kept: true },
+          etag: { ledger: "chargebacks", from: readFrom, cached: true },
           showsTags: true,
         },
         schema: {
@@ -37,8 +37,8 @@ export const breakdownRoutes =
           tags: ["Chargebacks"],
           summary: "The largest groups of chargebacks",
           description:
-            "What costs most, or changed most: the largest groups of a period, all others together, and the totals; over time, and beside " +
-            "the period before if you ask for it. Sums are exact.",
+            "The largest groups of a period by cost or by change, the sums of all other groups, and the totals; on request also over time, and " +
+            "with the sums of the previous period. Sums are exact.",
           params: TenantPath,
           querystring: Query,
           response: {
@@ -63,14 +63,14 @@ export const breakdownRoutes =
           tags: ["Chargebacks"],
           summary: "A breakdown as SQL",
           description:
-            "The text of a statement over the views for BI tools, for the SQL port or your own server: it returns the same groups with the same " +
-            "sums, a row for each. With `time_bucket`, a row for each group and bucket. `others`, `totals` and `movers` are not in it: leave out the " +
-            "last line to get all groups. Dates that were left out are written as they are today. `compare` cannot be combined with `time_bucket`.",
+            "A statement over the views for BI tools, for the SQL port or your own server. It returns the same groups with the same sums, one row " +
+            "for each group, or for each group and bucket with `time_bucket`. It does not return `others`, `totals` and `movers`. Remove its last " +
+            "line to get all groups. Dates that the request leaves out are those of today. `compare` cannot be combined with `time_bucket`.",
           params: TenantPath,
           querystring: Query,
           response: {
             200: {
-              description: "A statement of ClickHouse's SQL.",
+              description: "A statement in the SQL of ClickHouse.",
               content: { "text/plain": { schema: Type.String(), example: EXAMPLE } },
             },
             ...problemResponses("tenant_not_found"),
@@ -124,11 +124,14 @@ function breakdownInput({
   return { window, comparedFrom, comparedTo, filters, groupBy, timeBucket, limit, order, movers, search };
 }
 
-/** With the period before, if there is one: what changes in it is a change of the answer. The schema has validated the query. */
+/**
+ * Starts with the previous period if it is compared, because its changes change the response. The schema has validated
+ * the query.
+ */
 const readFrom = ({ window, query }: FastifyRequest): number =>
   breakdownInput({ window, query: query as Static<typeof Query> }).comparedFrom ?? window.from;
 
-/** The period before: as many days, just before the window, unless the request names others. */
+/** The previous period: as many days directly before the window, unless the request has other dates. */
 function comparedWindow(
   { startDate, endDate, timezone }: DateWindow,
   start = addDays(startDate, -(daysBetween(startDate, endDate) + 1)),
@@ -144,7 +147,7 @@ function comparedWindow(
   if (start < `${EARLIEST_YEAR}-01-01`)
     throw new InvalidParameter(
       "start_date",
-      `The period to compare with would begin before ${EARLIEST_YEAR}: give a later \`start_date\`, or leave out \`compare\`, \`order=change\` and \`movers\`.`,
+      `The previous period would begin before ${EARLIEST_YEAR}: give a later \`start_date\`, or leave out \`compare\`, \`order=change\` and \`movers\`.`,
     );
   return { from: startOfDay(start, timezone), to: startOfDay(addDays(end, 1), timezone) };
 }

@@ -1,4 +1,4 @@
-/** One tag on many dimensions: those of a list, or all that have rows under filters. */
+/** Adds one tag to many dimensions: to a list of them, or to all that have rows that match filters. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { LARGE_BODY_BYTES } from "../body-limits.js";
 import { tagListed, tagMatching } from "../bulk-tagging.js";
@@ -23,7 +23,7 @@ export const bulkTagRoutes =
           tags: ["Tags"],
           summary: "Tag many dimensions",
           description:
-            "One transaction. Ids that the tenant does not have are listed under `errors`; the others get their tag.",
+            "One transaction. Ids that the tenant does not have are listed in `errors`; all other dimensions get the tag.",
           params: TenantPath,
           body: BulkTags,
           response: { 200: BulkResult, ...problemResponses(...problems) },
@@ -40,10 +40,10 @@ export const bulkTagRoutes =
         schema: {
           operationId: "tagDimensionsByFilter",
           tags: ["Tags"],
-          summary: "Tag all dimensions under filters",
+          summary: "Tag all dimensions that match filters",
           description:
-            "All dimensions that have chargeback rows in the window, under the filters, as the list of chargebacks has them, `tag:KEY` too. One " +
-            "transaction, without an upper limit.",
+            "Tags all dimensions that have matching chargeback rows in the window. The filters are those of the list of chargebacks, including " +
+            "`tag:KEY`. One transaction, without an upper limit.",
           params: TenantPath,
           body: BulkTagsByFilter,
           response: { 200: BulkResult, ...problemResponses("too_busy", ...problems) },

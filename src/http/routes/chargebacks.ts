@@ -27,8 +27,10 @@ const ORDER =
   "By UTC day, resource_id, product_type, environment, product_category, timestamp, component, identity_id, currency.";
 const cursors = { kind: "chargebacks", columns: chargebackKey };
 
-/** Where neither the store's own books nor a table of sums knows the total. The schema has validated the query. */
-const looksAtAllRows = ({ query }: FastifyRequest) => !summedRows([], query as ChargebackFilters).areSums;
+/**
+ * True if neither the row counts of the store nor a table of sums has the total. The schema has validated the query.
+ */
+const readsAllRows = ({ query }: FastifyRequest) => !summedRows([], query as ChargebackFilters).areSums;
 
 export const chargebackRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
@@ -39,8 +41,8 @@ export const chargebackRoutes =
       {
         config: {
           scope: "read",
-          heavy: looksAtAllRows,
-          etag: { ledger: "chargebacks", kept: true },
+          heavy: readsAllRows,
+          etag: { ledger: "chargebacks", cached: true },
           showsTags: true,
           cursors,
         },
@@ -85,7 +87,7 @@ export const chargebackRoutes =
           operationId: "listChargebackDates",
           tags: ["Chargebacks"],
           summary: "Days with chargebacks",
-          description: "Every UTC day that has chargeback rows, whatever its age.",
+          description: "All UTC days that have chargeback rows, of any age.",
           params: TenantPath,
           response: {
             200: ChargebackDates,

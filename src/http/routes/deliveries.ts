@@ -1,4 +1,4 @@
-/** Bills as they were delivered, of tenants whose bills are files. */
+/** Deliveries of tenants whose bills are files. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import { deliveryStates, readDeliveries, readDelivery } from "../../query/state/deliveries.js";
@@ -43,8 +43,8 @@ export const deliveryRoutes =
         schema: {
           operationId: "listDeliveries",
           tags: ["Deliveries"],
-          summary: "Bills that were delivered",
-          description: `Of tenants of the ecosystem \`focus\`: each bill that was found, with its files, sums and findings. Others have none. ${ORDER}`,
+          summary: "Deliveries",
+          description: `Each bill that was found, with its files, sums and findings. Only tenants of the ecosystem \`focus\` have deliveries. ${ORDER}`,
           params: TenantPath,
           querystring: inputOf({
             state: Type.Optional(
@@ -73,15 +73,15 @@ export const deliveryRoutes =
         schema: {
           operationId: "acceptDelivery",
           tags: ["Deliveries"],
-          summary: "Accept a bill that waits",
+          summary: "Accept a waiting bill",
           description:
-            "A new bill waits if it has lost more of the bill that it replaces than `shrink_limit_percent` allows, or if another bill has charges of it. " +
-            "This makes it count. The next run calculates the days that differ. A bill that overlaps with others waits until that run, and then counts in " +
-            "place of them; one whose own files overlap counts with all of them. A bill that counts already stays as it is.",
+            "A new bill waits if it is smaller than the bill that it replaces by more than `shrink_limit_percent`, or if it shares charges with another bill. " +
+            "This accepts it, and the next run calculates the days that differ. A bill that overlaps with others waits until that run, and then replaces " +
+            "their charges; a bill whose own files overlap counts with all of its files. A bill that is current already does not change.",
           params: DeliveryPath,
           body: inputOf(
             {},
-            { description: "A request without a body is the same as one with an empty object." },
+            { description: "A request without a body is treated like one with an empty object." },
           ),
           response: {
             200: Delivery,
@@ -100,7 +100,7 @@ export const deliveryRoutes =
         const before = await acceptDelivery(postgres, tenant_name, id, interruption);
         if (before === undefined) throw deliveryNotFound(tenant_name, id);
         if (before.state !== "waiting_for_acceptance" && before.state !== "current") {
-          const detail = `Delivery ${id} does not wait to be accepted: its state is ${before.state}.`;
+          const detail = `Delivery ${id} is not waiting for acceptance: its state is ${before.state}.`;
           throw new ApiError("delivery_not_waiting", detail);
         }
         const accepted = await readDelivery(postgres, tenant_name, id, stopSignal);

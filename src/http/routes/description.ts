@@ -1,4 +1,4 @@
-/** `/openapi.json`: the description of the API. */
+/** Serves the description of the API at `/openapi.json`. */
 import type { FastifyPluginAsync } from "fastify";
 
 export const descriptionRoutes = (): FastifyPluginAsync => async (app) => {

@@ -24,8 +24,10 @@ const readProblems = [
   "request_timeout",
 ] as const;
 const writeProblems = [...readProblems, ...bodyProblems, "tag_key_exists"] as const;
-/** What was changed is not kept waiting for a look at the store. */
-const ROW_PATIENCE_MS = 5_000;
+/**
+ * Time limit of the read of the newest row after a change: the change is already committed and should be reported soon.
+ */
+const NEWEST_ROW_TIMEOUT_MS = 5_000;
 
 const path = "/tenants/:tenant_name/chargebacks/:dimension_id";
 
@@ -51,7 +53,7 @@ export const dimensionRoutes =
           newestRow(context, request, dimension, request.stopSignal),
           readTags(context, request, dimension.dimension_id),
         ]);
-        return answer(dimension, newest, tags);
+        return responseOf(dimension, newest, tags);
       },
     );
 
@@ -65,7 +67,7 @@ export const dimensionRoutes =
           tags: ["Tags"],
           summary: "Change the tags of a dimension",
           description:
-            "Replaces (`tags`), then removes (`remove_tag_ids`), then adds (`add_tags`); all or nothing. Returns the dimension. While " +
+            "Replaces tags (`tags`), then removes (`remove_tag_ids`), then adds (`add_tags`); all or nothing. Returns the dimension. While " +
             "the tenant's store is down, the tags are still changed, and the fields of the newest row are null.",
           params: DimensionPath,
           body: TagChanges,
@@ -76,9 +78,9 @@ export const dimensionRoutes =
         const dimension = await findDimension(context, request, request.params.dimension_id);
         const tags = await changeTags(target(context, request, dimension), request.body);
         await context.tags.afterWrite(request.tenant.tenant_name);
-        const shortly = AbortSignal.any([request.stopSignal, AbortSignal.timeout(ROW_PATIENCE_MS)]);
+        const shortly = AbortSignal.any([request.stopSignal, AbortSignal.timeout(NEWEST_ROW_TIMEOUT_MS)]);
         const newest = await newestRow(context, request, dimension, shortly).catch(() => undefined);
-        return answer(dimension, newest, tags);
+        return responseOf(dimension, newest, tags);
       },
     );
 
@@ -112,7 +114,8 @@ export const dimensionRoutes =
           operationId: "addDimensionTag",
           tags: ["Tags"],
           summary: "Add a tag to a dimension",
-          description: "Works while the tenant's store is down: the tag shows once the store is back.",
+          description:
+            "Also works while the tenant's store is down: the tag is visible once the store is back.",
           params: DimensionPath,
           body: TagInput,
           response: { 201: TagRecord, ...problemResponses(...writeProblems) },
@@ -127,7 +130,6 @@ export const dimensionRoutes =
     );
   };
 
-/** Where tags are written. */
 function target({ stores }: HttpContext, request: FastifyRequest, { dimension_id }: DimensionFields) {
   const { tenant, interruption: stop } = request;
   const { tenant_name: tenantName } = tenant;
@@ -138,10 +140,13 @@ function pathOfTag({ tenant_name }: TenantConfig, { tag_id }: Tag): string {
   return `/api/v1/tenants/${encodeURIComponent(tenant_name)}/tags/${tag_id}`;
 }
 
-/** While the tenant's store is away. */
+/** The names while the tenant's store is unreachable. */
 const unknownNames = {
-  ...{ identity_name: null, identity_type: null, team: null },
-  ...{ resource_name: null, resource_type: null },
+  identity_name: null,
+  identity_type: null,
+  team: null,
+  resource_name: null,
+  resource_type: null,
 };
 
 async function newestRow(
@@ -166,23 +171,34 @@ function readTags({ stores }: HttpContext, request: FastifyRequest, dimensionId:
   return readPostgres<Tag>(stores.postgres, read, request.stopSignal);
 }
 
-/** Of a dimension without rows. */
+/** The fields of the newest row, for a dimension without rows. */
 const noRow = {
-  ...{ timestamp: null, amount: null, currency: null, allocation_method: null, allocation_detail: null },
-  ...{ provisional: null, charge_category: null, service_provider: null, account_id: null, region_id: null },
-  ...{ sku_id: null, line_tags: null, rule: null, metadata: null },
+  timestamp: null,
+  amount: null,
+  currency: null,
+  allocation_method: null,
+  allocation_detail: null,
+  provisional: null,
+  charge_category: null,
+  service_provider: null,
+  account_id: null,
+  region_id: null,
+  sku_id: null,
+  line_tags: null,
+  rule: null,
+  metadata: null,
 } satisfies Readonly<Record<keyof NewestRow, null>>;
 
-function answer(
+function responseOf(
   dimension: DimensionFields,
-  found: Awaited<ReturnType<typeof newestRow>> | undefined,
+  newest: Awaited<ReturnType<typeof newestRow>> | undefined,
   tags: Tag[],
 ) {
   return {
     ...dimension,
-    ...(found?.row ?? noRow),
+    ...(newest?.row ?? noRow),
     tags,
     tag_pairs: tags.map(tagPair),
-    ...(found?.names ?? unknownNames),
+    ...(newest?.names ?? unknownNames),
   };
 }

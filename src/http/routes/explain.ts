@@ -1,4 +1,4 @@
-/** Why a dimension was charged what it was on a day. */
+/** Explains the amount that a dimension was charged on a day. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { isPublished } from "../../query/chargebacks/explain/day.js";
 import { readExplanation } from "../../query/chargebacks/explain/explanation.js";
@@ -16,17 +16,17 @@ export const explainRoutes =
     app.get(
       "/tenants/:tenant_name/chargebacks/:dimension_id/explain",
       {
-        // It shows the state of a run and the inventory, which change without a publish.
+        // No ETag, because the response shows the state of a run and the inventory, which change without a publish.
         config: { scope: "read", heavy: false, etag: false, showsTags: false },
         schema: {
           operationId: "explainAmount",
           tags: ["Chargebacks"],
-          summary: "Why an amount is what it is",
+          summary: "Explanation of an amount",
           description:
-            "The billing line, the rule and its components, the tiers that were tried and why others were passed over, everybody who shares " +
-            "the component with weight and ticks, the usage by hour, the owner as of the day, and the run that published it. The " +
-            "amount can be calculated again from the response, to the last digit. A day with several rows of the dimension (several hours, " +
-            "components or currencies) shows all of them and explains the first.",
+            "The billing line, the rule and its components, the tiers that were tried and why others were passed over, all identities that share " +
+            "the component with their weights and ticks, the usage by hour, the owner as of the day, and the run that published the day. The " +
+            "amount can be calculated again from the response, to the last digit. If the dimension has several rows on the day (several hours, " +
+            "components or currencies), all of them are listed and the first is explained.",
           params: DimensionPath,
           querystring: inputOf(explainParameters),
           response: {
@@ -45,15 +45,16 @@ export const explainRoutes =
         const dimension = await findDimension(context, request, request.params.dimension_id);
         const { client, signal } = await tenantRead(context, request);
         const stores = {
-          ...{ client, postgres: context.stores.postgres },
+          client,
+          postgres: context.stores.postgres,
           tenantName: request.tenant.tenant_name,
         };
-        const found = await readExplanation(
+        const explanation = await readExplanation(
           stores,
           { ...request.query, dimension, columns: request.tenant.line_columns },
           signal,
         );
-        if (found !== undefined) return found;
+        if (explanation !== undefined) return explanation;
         const { date } = request.query;
         throw rowNotFound(dimension.dimension_id, date, await isPublished(client, date, signal));
       },

@@ -26,44 +26,44 @@ import { varyBy } from "../vary.js";
 
 const mediaTypes = exportFormatNames.map((name) => exportFormats[name].mediaType);
 
-/** Bytes a second that a reader takes at least while others wait. */
-const SLOWEST = 65_536;
+/** Minimum speed of a client, in bytes per second, while another read waits for a slot. */
+const MIN_BYTES_PER_SECOND = 65_536;
 
 declare module "fastify" {
   interface FastifyRequest {
-    /** Of exports. */
+    /** Set for exports. */
     exportFormat: ExportFormatName | FocusFormatName;
   }
 }
 
-/** An export may take minutes, but not stand still: for so long no byte may move. */
+/** An export may take minutes, but it is closed after so many milliseconds without progress. */
 export function exportIdleMs(api: Pick<ApiSettings, "request_timeout_seconds">): number {
   return Math.max(api.request_timeout_seconds, 30) * 1000;
 }
 
-/** What the URL says, else what `Accept` prefers. */
+/** Returns the format in the URL, or else the one that `Accept` prefers. */
 function formatOf({ query, headers }: FastifyRequest): ExportFormatName | FocusFormatName {
   // The schema has validated it.
   const { format } = query as { format?: ExportFormatName | FocusFormatName };
   if (format !== undefined) return format;
-  const wanted = preferred(headers.accept, mediaTypes);
-  const name = exportFormatNames.find((each) => exportFormats[each].mediaType === wanted);
-  if (name !== undefined) return name;
+  const mediaType = preferred(headers.accept, mediaTypes);
+  const accepted = exportFormatNames.find((name) => exportFormats[name].mediaType === mediaType);
+  if (accepted !== undefined) return accepted;
   throw new ApiError("not_acceptable", `\`Accept\` must take one of ${mediaTypes.join(", ")}.`);
 }
 
-/** What a body, or the parameters of a URL, say of the file. */
-interface Wanted extends Pick<ExportInput, "columns" | "filters" | "raw"> {
+/** The parameters of an export, from the body or the URL. */
+interface ExportRequest extends Pick<ExportInput, "columns" | "filters" | "raw"> {
   readonly focus_version: ExportVersion | undefined;
-  /** Where the request asks for a byte order mark, if it does. */
+  /** The part of the request that asks for a byte order mark; undefined if none does. */
   readonly bom: "query" | "body" | undefined;
 }
 
 /**
- * `curl -d '{}'` calls JSON a form. Taken here, where nothing is changed, and only when it is JSON; a web page that could send the same without a
- * preflight is refused before (`crossOrigin`).
+ * `curl -d '{}'` sends JSON with the content type of a form. Exports accept that, because they change nothing. The body
+ * still has to be JSON. A web page could send such a request without a preflight; `crossOrigin` refuses it before.
  */
-function takeJsonAsForm(app: FastifyInstance): void {
+function acceptJsonAsForm(app: FastifyInstance): void {
   app.addContentTypeParser("application/x-www-form-urlencoded", { parseAs: "buffer" }, jsonBody(app));
 }
 
@@ -71,17 +71,18 @@ export const exportRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
     const idleMs = exportIdleMs(context.config.api);
-    const description = `Streams all matching rows, in the format that \`format\` or \`Accept\` asks for: ${mediaTypes.join(", ")}. The connection is closed when no byte moves for ${idleMs / 1000} seconds, or when the client reads less than ${SLOWEST / 1024} KiB a second while another read waits for a place.`;
-    // Half of what one waits in line.
+    const description = `Streams all matching rows, in the format of \`format\` or \`Accept\`: ${mediaTypes.join(", ")}. The connection is closed when no byte moves for ${idleMs / 1000} seconds, or when the client reads less than ${MIN_BYTES_PER_SECOND / 1024} KiB a second while another read waits for a slot.`;
+    // Half of the time that a read may wait for a slot.
     const graceMs = (context.config.api.request_timeout_seconds / 4) * 1000;
 
-    const answer = async (request: FastifyRequest, reply: FastifyReply, wanted: Wanted) => {
+    const exportRows = async (request: FastifyRequest, reply: FastifyReply, wanted: ExportRequest) => {
       const { window, exportFormat: format } = request;
       const { client, signal } = await tenantRead(context, request);
       const columns = wanted.columns.length > 0 ? wanted.columns : defaultExportColumns;
-      const hasWaiters = () => request.isPlaceWanted();
-      const pace = { graceMs, bytesPerSecond: SLOWEST, hasWaiters };
-      // The stream, not the reply: a reply counts as answered when its last byte is gone, and the time limit with it.
+      const hasWaiters = () => request.isSlotWanted();
+      const pace = { graceMs, bytesPerSecond: MIN_BYTES_PER_SECOND, hasWaiters };
+      // Return the stream instead of sending it by the reply: a reply is finished when its last byte is sent, and the
+      // time limit would apply to the whole export.
       const options = { signal, idleMs, pace, bom: wanted.bom !== undefined };
       const open = async () => {
         if (!isFocusFormat(format))
@@ -94,17 +95,18 @@ export const exportRoutes =
       if (isFocusFormat(format)) requireWholeCharges(wanted, where);
       else requireFocusFormat(wanted.focus_version);
       const stream = isHead(request) ? Readable.from([]) : await open();
-      // Its head is sent, so that no problem document can follow: the client sees the connection break, and the log says why.
+      // The headers are sent already, so an error response is not possible: the connection breaks, and the log has the
+      // cause.
       stream.once("error", (error) => {
         if (signal.aborted) return;
-        const why = isLostConnection(error) ? ": the store went away" : "";
-        request.log.warn({ err: error, path: pathOf(request.url) }, `an export broke off${why}`);
+        const cause = isLostConnection(error) ? ": the store went away" : "";
+        request.log.warn({ err: error, path: pathOf(request.url) }, `an export broke off${cause}`);
       });
       nameFile(request, reply);
       return stream;
     };
 
-    takeJsonAsForm(app);
+    acceptJsonAsForm(app);
     app.decorateRequest("exportFormat");
     app.addHook("preHandler", async (request, reply) => {
       request.exportFormat = formatOf(request);
@@ -143,7 +145,7 @@ export const exportRoutes =
         const { raw, focus_version } = request.query;
         const { columns } = request.body;
         const bom = (request.query.bom && "query") || (request.body.bom && "body") || undefined;
-        return answer(request, reply, { columns, raw, bom, focus_version, filters });
+        return exportRows(request, reply, { columns, raw, bom, focus_version, filters });
       },
     );
 
@@ -160,7 +162,7 @@ export const exportRoutes =
           operationId: "downloadChargebacks",
           tags: ["Export"],
           summary: "Chargeback rows as a file, by a plain URL",
-          description: `The same file as with POST, for spreadsheets, BI tools and \`curl\`: everything is a parameter. ${description}`,
+          description: `The same file as with POST, for spreadsheets, BI tools and \`curl\`: all input is in the URL. ${description}`,
           params: TenantPath,
           querystring: exportQuery,
           response: {
@@ -178,7 +180,7 @@ export const exportRoutes =
       },
       (request, reply) => {
         const { columns, raw, bom, focus_version, ...filters } = request.query;
-        return answer(request, reply, {
+        return exportRows(request, reply, {
           columns,
           raw,
           bom: bom ? "query" : undefined,
@@ -189,7 +191,7 @@ export const exportRoutes =
     );
   };
 
-/** Throws unless the file is a CSV, the only kind that a byte order mark fits. */
+/** Throws unless the format is CSV, the only one that can have a byte order mark. */
 function requireCsv(format: ExportFormatName | FocusFormatName, where: "query" | "body"): void {
   if (format === "csv" || format === "focus") return;
   const detail = `\`bom\` must be false for ${format}: only a CSV (\`format=csv\` or \`format=focus\`) can begin with a byte order mark.`;

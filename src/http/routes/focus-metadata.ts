@@ -1,4 +1,4 @@
-/** The metadata beside a FOCUS export. */
+/** The metadata of a FOCUS export. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { focusMetadata } from "../../query/export/focus/metadata.js";
 import { readFocusColumns } from "../../query/export/focus/open-focus.js";
@@ -20,7 +20,7 @@ export const focusMetadataRoutes =
           tags: ["Export"],
           summary: "The metadata of a FOCUS file",
           description:
-            "What the FinOps Open Cost and Usage Specification wants beside the file that `format=focus` exports of the same days: its schema, how recent and complete its days are, and which dataset it is.",
+            "The metadata that the FinOps Open Cost and Usage Specification requires for the file that `format=focus` exports of the same days: its schema, how recent and complete its days are, and its dataset.",
           params: TenantPath,
           querystring: focusMetadataQuery,
           response: {
@@ -36,8 +36,12 @@ export const focusMetadataRoutes =
         const columns = await readFocusColumns(client, window, version, signal);
         const days = await readTrackingDates(context.stores.postgres, tenant.tenant_name, window, signal);
         return focusMetadata({
-          ...{ tenantName: tenant.tenant_name, version, generatorVersion: context.version },
-          ...{ columns, days, now: context.clock().toISOString() },
+          tenantName: tenant.tenant_name,
+          version,
+          generatorVersion: context.version,
+          columns,
+          days,
+          now: context.clock().toISOString(),
         });
       },
     );

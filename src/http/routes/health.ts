@@ -1,4 +1,7 @@
-/** `/health`: the process is there. Looks at nothing else, so that a slow store never gets the process restarted. */
+/**
+ * `/health` reports that the process runs. It checks nothing else, so that a slow store never gets the process
+ * restarted.
+ */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import type { HttpContext } from "../context.js";

@@ -34,9 +34,9 @@ import { tokenRoutes } from "./tokens.js";
 import { topicAttributionRoutes } from "./topic-attributions.js";
 import { usageRoutes } from "./usage.js";
 
-const ofService = [descriptionRoutes, healthRoutes, metricsRoutes];
+const serviceRoutes = [descriptionRoutes, healthRoutes, metricsRoutes];
 
-const ofApi = [
+const apiRoutes = [
   readinessRoutes,
   meRoutes,
   tokenRoutes,
@@ -67,26 +67,29 @@ const ofApi = [
 
 const NoParameters: TSchema = inputOf({});
 
-/** Of the API. */
+/** Registers all routes of the API. */
 export async function routes(app: FastifyInstance, context: HttpContext): Promise<void> {
-  await registerAll(app, context, { ofService, ofApi });
+  await registerAll(app, context, { serviceRoutes, apiRoutes });
 }
 
-/** Of a process that runs the pipeline and serves no data. */
+/** Registers the routes of a worker process, which serves no data. */
 export async function workerRoutes(app: FastifyInstance, context: HttpContext): Promise<void> {
-  await registerAll(app, context, { ofService: [healthRoutes, metricsRoutes], ofApi: [readinessRoutes] });
+  await registerAll(app, context, {
+    serviceRoutes: [healthRoutes, metricsRoutes],
+    apiRoutes: [readinessRoutes],
+  });
 }
 
 async function registerAll(
   app: FastifyInstance,
   context: HttpContext,
-  nouns: { readonly ofService: typeof ofService; readonly ofApi: typeof ofApi },
+  registered: { readonly serviceRoutes: typeof serviceRoutes; readonly apiRoutes: typeof apiRoutes },
 ): Promise<void> {
   await app.register(declarations);
-  // A query without a schema would take any parameter.
+  // Without a schema, a query would accept any parameter.
   app.addHook("onRoute", (route) => {
     if (route.schema) route.schema.querystring ??= NoParameters;
   });
-  for (const noun of nouns.ofService) await app.register(noun(context));
-  for (const noun of nouns.ofApi) await app.register(noun(context), { prefix: "/api/v1" });
+  for (const plugin of registered.serviceRoutes) await app.register(plugin(context));
+  for (const plugin of registered.apiRoutes) await app.register(plugin(context), { prefix: "/api/v1" });
 }

@@ -1,16 +1,16 @@
-/** What one resource or identity was over time: its lifetimes, and whose it was when. */
+/** The history of a resource or an identity: when it existed, and its names and owners over time. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readInventoryHistory } from "../../query/inventory/history.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
-import { IdentityVersion, ofIdentity, ofResource, ResourceVersion } from "../schemas/inventory.js";
+import { IdentityVersion, identityId, ResourceVersion, resourceId } from "../schemas/inventory.js";
 import { envelope, pageOf } from "../schemas/page.js";
 import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 
 const VERSIONS =
-  "One version for each state it was in: it changes when a gathering finds another name, owner or other content, no longer finds it, or finds it " +
-  "again. Versions follow each other without a gap, and a deletion is one of them.";
+  "One version for each state that it was in: a new one begins when a gathering finds another name, owner or other content, no longer finds it, or finds " +
+  "it again. Versions follow each other without a gap, and a deletion is a version, too.";
 const ORDER = "The newest first.";
 
 export const inventoryHistoryRoutes =
@@ -24,9 +24,9 @@ export const inventoryHistoryRoutes =
           operationId: "getResourceHistory",
           tags: ["Inventory"],
           summary: "History of a resource",
-          description: `When it was there, and whose it was when. ${VERSIONS}`,
+          description: `When it existed, and who owned it when. ${VERSIONS}`,
           params: TenantPath,
-          querystring: inputOf({ ...ofResource, ...paging }),
+          querystring: inputOf({ ...resourceId, ...paging }),
           response: {
             200: pageOf(ResourceVersion, ORDER),
             ...problemResponses(
@@ -54,9 +54,9 @@ export const inventoryHistoryRoutes =
           operationId: "getIdentityHistory",
           tags: ["Inventory"],
           summary: "History of an identity",
-          description: `When it was there, and what it was called when. ${VERSIONS}`,
+          description: `When it existed, and its names over time. ${VERSIONS}`,
           params: TenantPath,
-          querystring: inputOf({ ...ofIdentity, ...paging }),
+          querystring: inputOf({ ...identityId, ...paging }),
           response: {
             200: pageOf(IdentityVersion, ORDER),
             ...problemResponses(

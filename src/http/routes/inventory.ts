@@ -1,4 +1,4 @@
-/** Resources, identities, and how many there are: now, or as it was known at some time. */
+/** Resources, identities and their numbers: now, or as they were known at an earlier time. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readInventoryPage } from "../../query/inventory/list.js";
 import { readInventorySummary } from "../../query/inventory/summary.js";
@@ -16,9 +16,9 @@ import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 
 const LISTED =
-  "Without `active_at` and without a period, all that are known, deleted ones too, as they are now. With one, those that were " +
-  "active then, with the names and owners of that time: one that was deleted and came back is missing in between. What the first " +
-  "gathering found also stands for the time before it.";
+  "Without `active_at` and without a period: all that are known, including deleted ones, as they are now. With one of them: those that were " +
+  "active then, with their names and owners of that time. One that was deleted and came back is missing in between. The state that the " +
+  "first gathering found also covers the time before it.";
 const ORDER = "By `sort` and `order`, ties by id.";
 const problems = problemResponses(
   "tenant_not_found",
@@ -38,7 +38,7 @@ export const inventoryRoutes =
           operationId: "listResources",
           tags: ["Inventory"],
           summary: "Resources",
-          description: `What the tenant pays for. ${LISTED}`,
+          description: `Resources that the tenant pays for. ${LISTED}`,
           params: TenantPath,
           querystring: inputOf({ ...paging, ...cursorParameter, ...resourceFilters }),
           response: { 200: pageOf(Resource, ORDER), ...problems },
@@ -59,7 +59,7 @@ export const inventoryRoutes =
           operationId: "listIdentities",
           tags: ["Inventory"],
           summary: "Identities",
-          description: `Who pays. ${LISTED} UNALLOCATED, who pays what nobody was found for, is one of them and never deleted.`,
+          description: `Identities that pay. ${LISTED} UNALLOCATED, which costs are charged to if no other identity was found, is one of them and never deleted.`,
           params: TenantPath,
           querystring: inputOf({ ...paging, ...cursorParameter, ...identityFilters }),
           response: { 200: pageOf(Identity, ORDER), ...problems },
@@ -81,8 +81,8 @@ export const inventoryRoutes =
           tags: ["Inventory"],
           summary: "Number of resources and identities",
           description:
-            "What has no `deleted_at` is active. With `active_at`, what was known of then: what had been " +
-            "created until then, or at a time not known, and of it what was deleted by then.",
+            "Entities without `deleted_at` are active. With `active_at`: the counts as of that time, of the entities that had been " +
+            "created by then or at an unknown time; those of them that had been deleted by then count as deleted.",
           params: TenantPath,
           querystring: inputOf(countedAt),
           response: {

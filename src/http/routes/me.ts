@@ -1,4 +1,4 @@
-/** Who calls, and what they may do. */
+/** The caller and its permissions. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { scopes } from "../../config/scopes.js";
 import { may, mayForEveryTenant, mayForTenant } from "../auth/caller.js";
@@ -16,8 +16,8 @@ export const meRoutes =
         schema: {
           operationId: "getMe",
           tags: ["Access"],
-          summary: "Who calls",
-          description: "What the credentials of the request allow.",
+          summary: "The caller",
+          description: "The name, scopes and tenants of the credentials.",
           response: { 200: Me, ...problemResponses("store_unavailable", "request_timeout") },
         },
       },

@@ -1,4 +1,4 @@
-/** `/metrics`: for Prometheus. */
+/** Serves metrics to Prometheus at `/metrics`. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import type { HttpContext } from "../context.js";

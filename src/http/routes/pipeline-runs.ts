@@ -1,4 +1,4 @@
-/** The history of a tenant's pipeline. Runs are kept as long as the tenant's data. */
+/** The history of a tenant's pipeline runs. Runs are kept as long as the tenant's data. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import { readPipelineRun, readPipelineRuns } from "../../query/state/pipeline-runs.js";
@@ -36,7 +36,7 @@ export const pipelineRunRoutes =
           operationId: "listPipelineRuns",
           tags: ["Pipeline"],
           summary: "Runs of the pipeline",
-          description: `Every run within the tenant's retention, in progress or finished, whatever started it. ${ORDER}`,
+          description: `Every run within the tenant's retention, in progress or finished, for every trigger. ${ORDER}`,
           params: TenantPath,
           querystring: inputOf({ ...paging, ...cursorParameter }),
           response: {

@@ -1,4 +1,4 @@
-/** The pipeline of a tenant: start a run, see how it does. */
+/** Starts runs of a tenant's pipeline, and reports its state. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
 import { type PipelineState, readPipelineStates, runErrors } from "../../query/state/pipeline.js";
@@ -24,17 +24,17 @@ export const pipelineRoutes =
           tags: ["Pipeline"],
           summary: "Start a run",
           description:
-            "Gathers and calculates for the tenant, at once or as soon as one of the `features.max_parallel_tenants` places is free. " +
-            "Upstreams are asked at most once a minute, or once in `min_refresh_gap_seconds` where that is less. Needs the mode `both`.",
+            "Gathers and calculates for the tenant, at once or as soon as fewer than `features.max_parallel_tenants` tenants run. " +
+            "Upstreams are read at most once a minute, or once in `min_refresh_gap_seconds` if that is less. Needs the mode `both`.",
           params: TenantPath,
           body: inputOf(
             {
               force_gather: Type.Boolean({
-                description: "Gather even when the last gathering began less than a minute ago.",
+                description: "Gather even if the last gathering began less than a minute ago.",
                 default: false,
               }),
             },
-            { description: "A request without a body is the same as one with an empty object." },
+            { description: "A request without a body is treated like one with an empty object." },
           ),
           response: {
             202: RunAccepted,
@@ -87,8 +87,8 @@ function controlOf({ control, mode }: HttpContext): PipelineControl {
 }
 
 function accepted(tenant_name: string, { run_id, queued }: TriggeredRun): Static<typeof RunAccepted> {
-  const how = queued ? "waits for its place" : "has started";
-  const message = `A pipeline run of tenant ${tenant_name} ${how}.`;
+  const state = queued ? "is queued" : "has started";
+  const message = `A pipeline run of tenant ${tenant_name} ${state}.`;
   return { tenant_name, status: queued ? "queued" : "started", run_id, message };
 }
 

@@ -1,4 +1,4 @@
-/** `/api/v1/readiness`: what the service has to serve. */
+/** Reports at `/api/v1/readiness` which tenants the service can serve. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { mayForTenant } from "../auth/caller.js";
 import type { HttpContext } from "../context.js";
@@ -11,8 +11,8 @@ import { Readiness } from "../schemas/readiness.js";
 const Query = inputOf({
   strict: choice(["false", "true", "all"], {
     description:
-      "`true`: 503 with the same body unless the status is `ready` or `no_data`, for load balancers: one tenant's dead store does not " +
-      "drain the instance. `all`: also unless every tenant can be served with all its days, for deployments and alerts.",
+      "`true`: 503 with the same body unless the status is `ready` or `no_data`; for load balancers, since one tenant's dead store does not " +
+      "drain the instance. `all`: 503 also unless every tenant can be served with all of its days; for deployments and alerts.",
     default: "false",
   }),
 });
@@ -30,7 +30,7 @@ export const readinessRoutes =
           tags: ["Health"],
           summary: "Readiness",
           description:
-            "State of each tenant's store and pipeline, of those that the caller may see. Computed at most every 2 seconds.",
+            "State of the store and the pipeline of each tenant that the caller may see. Computed at most every 2 seconds.",
           querystring: Query,
           response: {
             200: Readiness,
@@ -49,11 +49,13 @@ export const readinessRoutes =
         },
       },
       async ({ query, caller }, reply) => {
-        const answer = await readiness();
+        const response = await readiness();
         const { strict = "false" } = query;
-        const isFine = strict === "false" || isReady(answer, strict === "all" ? "all" : "some");
-        const tenants = answer.tenants.filter(({ tenant_name }) => mayForTenant(caller, "read", tenant_name));
-        return reply.code(isFine ? 200 : 503).send({ ...answer, tenants });
+        const isOk = strict === "false" || isReady(response, strict === "all" ? "all" : "some");
+        const tenants = response.tenants.filter(({ tenant_name }) =>
+          mayForTenant(caller, "read", tenant_name),
+        );
+        return reply.code(isOk ? 200 : 503).send({ ...response, tenants });
       },
     );
   };

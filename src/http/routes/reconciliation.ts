@@ -1,4 +1,4 @@
-/** Whether the bill is what was charged. */
+/** Compares the bill with its chargebacks. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readControlTotals } from "../../query/state/control-totals.js";
 import { createSumsCache, readDaysAddedUp } from "../../query/state/days-add-up.js";
@@ -10,7 +10,7 @@ import { Reconciliation, reconciliationParameters } from "../schemas/reconciliat
 export const reconciliationRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const memory = createSumsCache();
+    const sums = createSumsCache();
     app.get(
       "/tenants/:tenant_name/reconciliation",
       {
@@ -18,10 +18,10 @@ export const reconciliationRoutes =
         schema: {
           operationId: "reconcile",
           tags: ["Billing"],
-          summary: "Whether the bill is what was charged",
+          summary: "Comparison of the bill with its chargebacks",
           description:
             "Compares the chargebacks with the bill, line by line: the allocated and the unallocated amount add up to the bill, to the last digit. " +
-            "Filters leave whole lines and all of their chargebacks. `control` compares all rows that were delivered, whatever the dates and filters, with where they went.",
+            "Filters select whole lines with all of their chargebacks. `control` covers all rows that were delivered, whatever the dates and filters, and shows what happened to them.",
           params: TenantPath,
           querystring: inputOf({ ...dateRange, ...reconciliationParameters, ...lineFilters }),
           response: {
@@ -34,7 +34,7 @@ export const reconciliationRoutes =
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
         const { start_date: _, end_date: __, by_line: byLine, ...filters } = request.query;
-        const cache = memory.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
+        const cache = sums.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
         const [addedUp, control] = await Promise.all([
           readDaysAddedUp(client, { window: request.window, filters, byLine }, { signal, cache }),
           readControlTotals(context.stores.postgres, request.tenant.tenant_name, { signal }),

@@ -1,4 +1,4 @@
-/** What rules did. */
+/** Reports about allocation rules. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyRequest } from "fastify";
 import { digestOf } from "../../config/digest.js";
@@ -30,11 +30,11 @@ export const ruleRoutes =
         schema: {
           operationId: "listRules",
           tags: ["Rules"],
-          summary: "Allocation rules and what they took",
+          summary: "Allocation rules and the lines that they matched",
           description:
-            "Each rule in the order in which rules are asked, with the lines that it took from the published days of a period, their amount, and " +
-            "how much each tier split. Amounts of two currencies are never added. A published day keeps the rules that it was calculated by, so " +
-            "a rule that was changed today shows what its lines were on those days.",
+            "Each rule, in the order in which rules are tried, with the lines that it matched on the published days of a period, their amount, and " +
+            "how much each tier split. Amounts of different currencies are never added. A published day keeps the rules that it was calculated by, so " +
+            "a rule that was changed today shows the lines that it matched before the change.",
           params: TenantPath,
           querystring: inputOf({ ...dateRange }),
           response: {
@@ -63,10 +63,10 @@ export const ruleRoutes =
         schema: {
           operationId: "getWorklist",
           tags: ["Rules"],
-          summary: "What nobody pays, and what is missing",
+          summary: "Unallocated costs, and what is missing to allocate them",
           description:
-            "Lines of the bill that cost something and that nobody pays, though not by design, summed by what they have in common, with what each identity source of the " +
-            `configuration lacks to say who they are for: a tag, or a value in a map. ${WORKLIST_ORDER}`,
+            "Billing lines with a cost that nobody pays, except those that are unallocated by design, summed by the columns that they have in common. Each item shows what every " +
+            `identity source of the configuration is missing to find the payer: a tag, or a value in a map. ${WORKLIST_ORDER}`,
           params: TenantPath,
           querystring: inputOf({ ...paging, ...dateRange }),
           response: {
@@ -80,8 +80,12 @@ export const ruleRoutes =
         const { client, signal } = await tenantRead(context, request);
         const { tenant, window, query } = request;
         const input = {
-          ...{ window, page: query.page, page_size: query.page_size, columns: tenant.line_columns },
-          ...{ sources: tenant.allocation.identity, maps: tenant.identity_maps },
+          window,
+          page: query.page,
+          page_size: query.page_size,
+          columns: tenant.line_columns,
+          sources: tenant.allocation.identity,
+          maps: tenant.identity_maps,
         };
         return envelope(await readWorklist(client, input, signal), query);
       },
@@ -94,10 +98,10 @@ export const ruleRoutes =
         schema: {
           operationId: "getTagCoverage",
           tags: ["Rules"],
-          summary: "How much of the bill carries which tag",
+          summary: "Tag coverage of the bill",
           description:
-            "For each tag key of the lines of the bill, the amount that carries it, by product type: what rules and identity sources that go " +
-            "by tags can reach. Tags are those of the bill, not those of chargeback dimensions.",
+            "For each tag key of the billing lines, the amount of the lines that have it, by product type: the part of the bill that rules and identity " +
+            "sources can match by this tag. Tags are those of the bill, not those of chargeback dimensions.",
           params: TenantPath,
           querystring: inputOf({ ...dateRange }),
           response: {
@@ -114,7 +118,7 @@ export const ruleRoutes =
     );
   };
 
-/** The answer also changes with the rules, sources and maps, which are read once, at the start. */
+/** The response also depends on the rules, sources and maps, which are read once, at startup. */
 function byConfiguration({ tenant: { allocation, identity_maps: maps } }: FastifyRequest): string {
   return digestOf([allocation, [...maps].map(([path, { hash }]) => [path, hash])]);
 }

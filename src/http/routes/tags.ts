@@ -1,4 +1,4 @@
-/** All tags of a tenant, and single ones. */
+/** Lists the tags of a tenant, and reads, renames and deletes single tags. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
@@ -40,7 +40,7 @@ export const tagRoutes =
           operationId: "listTags",
           tags: ["Tags"],
           summary: "Tags of all dimensions",
-          description: `With the fields of their dimensions. ${ORDER}`,
+          description: `Each tag with fields of its dimension. ${ORDER}`,
           params: TenantPath,
           querystring: inputOf({ ...paging, ...cursorParameter, ...tagSearch }),
           response: {
@@ -60,8 +60,8 @@ export const tagRoutes =
         schema: {
           operationId: "listTagKeys",
           tags: ["Tags"],
-          summary: "Keys of tags",
-          description: "What amounts can be grouped and filtered by beside their columns.",
+          summary: "Tag keys",
+          description: "Keys of tags that amounts can be grouped and filtered by.",
           params: TenantPath,
           querystring: inputOf({ ...dateRange }),
           response: {
@@ -85,7 +85,7 @@ export const tagRoutes =
           operationId: "getTag",
           tags: ["Tags"],
           summary: "One tag",
-          description: "The path that the `Location` of a new tag gives.",
+          description: "`Location` of a new tag has this path.",
           params: TagPath,
           response: { 200: TagRecord, ...problemResponses(...problems) },
         },

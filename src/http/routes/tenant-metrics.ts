@@ -1,4 +1,4 @@
-/** A tenant's costs for Prometheus. */
+/** Serves a tenant's costs to Prometheus. */
 import type { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
@@ -18,7 +18,7 @@ const TEXT = "text/plain; version=0.0.4; charset=utf-8";
 const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
 const content = (end: string) => ({
-  // A stream for the handler, text for the reader.
+  // The handler returns a stream; the document describes it as text.
   schema: Type.Unsafe<Readable>({ type: "string" }),
   example:
     "# HELP chargehouse_chargeback_amount Cost of a day that an identity pays.\n" +
@@ -39,9 +39,9 @@ export const tenantMetricsRoutes =
           tags: ["Export"],
           summary: "Costs for Prometheus",
           description:
-            "Gauges of the latest days with costs, for a tenant with an emitter of type `prometheus`, which says how many days " +
-            "and what else is shown. Read from the stores at each scrape; samples carry no timestamps. In the text format of " +
-            "Prometheus, or as OpenMetrics where `Accept` prefers it.",
+            "Gauges of the latest days with costs, for a tenant with an emitter of type `prometheus`. The emitter's settings say how many days " +
+            "and what else is shown. The values are read from the stores at each scrape; samples have no timestamps. In the text format of " +
+            "Prometheus, or as OpenMetrics if `Accept` prefers it.",
           params: TenantPath,
           response: {
             200: {
@@ -84,12 +84,14 @@ function emitterOf({ tenant_name, plugin_settings }: TenantConfig): PrometheusEm
   throw new ApiError("emitter_not_found", detail);
 }
 
-/** Undefined when days of any age are shown. */
+/** Undefined if days of any age are shown. */
 function firstDay({ lookback_days: lookback }: PrometheusEmitter, now: Date): string | undefined {
   return lookback === undefined ? undefined : addDays(dayOf(now), -lookback);
 }
 
-/** Prometheus names several formats, each with its weight. Whoever names none, or anything, gets the older format. */
+/**
+ * Prometheus accepts several formats with different weights. A client without a preference gets the older text format.
+ */
 export function prefersOpenMetrics(accept?: string): boolean {
   return preferred(accept, ["text/plain", "application/openmetrics-text"]) === "application/openmetrics-text";
 }

@@ -12,11 +12,11 @@ import { problemResponses } from "../schemas/problem.js";
 import { TenantSummary, TrackingDate } from "../schemas/tenant.js";
 import type { StoreDrift } from "../store-drift.js";
 
-/** A day that no run has missed yet. */
+/** The state of a day that the store has lost, and no run has noticed yet. */
 const LOST = { chargeback_calculated: false, state: "lost", last_success: null } as const;
 
 export const tenantRoutes =
-  ({ config, stores, facts }: HttpContext): FastifyPluginAsyncTypebox =>
+  ({ config, stores, drift }: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
     app.get(
       "/tenants",
@@ -27,7 +27,7 @@ export const tenantRoutes =
           tags: ["Tenants"],
           summary: "Tenants",
           description:
-            "All configured tenants that the caller may see, in the order of the configuration, with the state of all their dates.",
+            "All configured tenants that the caller may see, in the order of the configuration, with the state of their days.",
           response: {
             200: Type.Array(TenantSummary, { description: "The tenants." }),
             ...problemResponses("store_unavailable", "request_timeout"),
@@ -39,11 +39,11 @@ export const tenantRoutes =
           mayForTenant(caller, "read", tenant_name),
         );
         const names = tenants.map(({ tenant_name }) => tenant_name);
-        const [dates, held] = await Promise.all([
+        const [dates, drifts] = await Promise.all([
           readTenantDates(stores.postgres, names, stopSignal),
-          Promise.all(names.map((name) => facts.check(name))),
+          Promise.all(names.map((name) => drift.check(name))),
         ]);
-        return tenants.map((tenant, index) => summaryOf(tenant, dates[index], held[index]));
+        return tenants.map((tenant, index) => summaryOf(tenant, dates[index], drifts[index]));
       },
     );
 
@@ -55,7 +55,7 @@ export const tenantRoutes =
           operationId: "getTenantStatus",
           tags: ["Tenants"],
           summary: "State of a tenant's days",
-          description: "One record for each day that the pipeline knows, ascending.",
+          description: "One record for each day that the pipeline has processed, ascending.",
           params: TenantPath,
           querystring: inputOf(dateRange),
           response: {
@@ -66,7 +66,7 @@ export const tenantRoutes =
       },
       async ({ tenant, window, stopSignal }) => {
         const days = await readTrackingDates(stores.postgres, tenant.tenant_name, window, stopSignal);
-        const lost = (await facts.check(tenant.tenant_name))?.lostDays;
+        const lost = (await drift.check(tenant.tenant_name))?.lostDays;
         return days.map((day) => (lost?.has(day.tracking_date) ? { ...day, ...LOST } : day));
       },
     );
@@ -74,19 +74,19 @@ export const tenantRoutes =
 
 function summaryOf(
   { tenant_name, tenant_id, ecosystem, plugin_settings }: TenantConfig,
-  known: TenantDates | undefined,
-  facts: StoreDrift | undefined,
+  dates: TenantDates | undefined,
+  storeDrift: StoreDrift | undefined,
 ): Static<typeof TenantSummary> {
-  const lost = facts?.lostDays.size ?? 0;
-  const dates_calculated = Math.max(0, (known?.dates_calculated ?? 0) - lost);
+  const lost = storeDrift?.lostDays.size ?? 0;
+  const dates_calculated = Math.max(0, (dates?.dates_calculated ?? 0) - lost);
   return {
     tenant_name,
     tenant_id,
     ecosystem,
-    dates_pending: known?.dates_pending ?? 0,
+    dates_pending: dates?.dates_pending ?? 0,
     dates_calculated,
-    dates_provisional: known?.dates_provisional ?? 0,
-    last_calculated_date: dates_calculated === 0 ? null : (known?.last_calculated_date ?? null),
+    dates_provisional: dates?.dates_provisional ?? 0,
+    last_calculated_date: dates_calculated === 0 ? null : (dates?.last_calculated_date ?? null),
     topic_attribution: topicAttributionOf(plugin_settings)?.enabled === true ? "enabled" : "disabled",
   };
 }

@@ -1,4 +1,4 @@
-/** Tokens of the API: made, listed and revoked while it runs. */
+/** Creates, lists and revokes tokens of the API. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
 import { readTokens } from "../../query/state/tokens.js";
@@ -9,12 +9,19 @@ import { NewToken, Token, TokenInput, TokenPath } from "../schemas/access.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
 
 const problems = ["tokens_not_used", "store_unavailable", "request_timeout"] as const;
-const needs = { scope: "admin", everyTenant: true, heavy: false, etag: false, showsTags: false } as const;
+const routeConfig = {
+  scope: "admin",
+  everyTenant: true,
+  heavy: false,
+  etag: false,
+  showsTags: false,
+} as const;
 
 export const tokenRoutes =
   ({ config, stores: { postgres } }: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
-    // Where everybody may do everything, nobody shall leave a key behind for later.
+    // With `api.auth: none` every caller may do everything. Nobody should be able to create a token that is valid after
+    // that changes.
     const requireTokens = () => {
       if (config.api.auth === "none")
         throw new ApiError("tokens_not_used", "`api.auth` is none: there are no tokens.");
@@ -23,12 +30,12 @@ export const tokenRoutes =
     app.get(
       "/tokens",
       {
-        config: needs,
+        config: routeConfig,
         schema: {
           operationId: "listTokens",
           tags: ["Access"],
           summary: "Tokens",
-          description: "All tokens that were ever made, the newest first.",
+          description: "All tokens, including expired and revoked ones, the newest first.",
           response: {
             200: Type.Array(Token, { description: "The tokens." }),
             ...problemResponses(...problems),
@@ -44,12 +51,12 @@ export const tokenRoutes =
     app.post(
       "/tokens",
       {
-        config: needs,
+        config: routeConfig,
         schema: {
           operationId: "createToken",
           tags: ["Access"],
-          summary: "Make a token",
-          description: "The response is the only place where the token is ever shown.",
+          summary: "Create a token",
+          description: "The token itself is only shown in this response.",
           body: TokenInput,
           response: { 200: NewToken, ...problemResponses(...problems, ...bodyProblems) },
         },
@@ -65,21 +72,21 @@ export const tokenRoutes =
           request.actor(),
           request.interruption,
         );
-        const [made] = await readTokens(postgres, { tokenId }, request.stopSignal);
-        if (made === undefined) throw new Error("a token was made and is not there");
-        return { ...made, token };
+        const [created] = await readTokens(postgres, { tokenId }, request.stopSignal);
+        if (created === undefined) throw new Error("a token was created and cannot be found");
+        return { ...created, token };
       },
     );
 
     app.delete(
       "/tokens/:token_id",
       {
-        config: needs,
+        config: routeConfig,
         schema: {
           operationId: "revokeToken",
           tags: ["Access"],
           summary: "Revoke a token",
-          description: "It counts no more from the next request on. Its entry stays in the list.",
+          description: "The token is refused from the next request on. Its entry stays in the list.",
           params: TokenPath,
           response: {
             200: Token,
@@ -98,7 +105,7 @@ export const tokenRoutes =
     );
   };
 
-/** Null: all. Throws unless the body says one of the two, by names that there are. */
+/** Returns null for every tenant. Throws unless the body has either `every_tenant` or names of configured tenants. */
 function tenantsOf(
   { tenants, every_tenant }: Pick<Static<typeof TokenInput>, "tenants" | "every_tenant">,
   config: HttpContext["config"],
@@ -110,7 +117,7 @@ function tenantsOf(
   const unknown = tenants?.find((name) => !config.tenants.has(name));
   if (unknown !== undefined)
     throw refuse(
-      `\`tenants\` must be names of configured tenants; ${JSON.stringify(unknown.slice(0, 100))} is none.`,
+      `\`tenants\` must be names of configured tenants; ${JSON.stringify(unknown.slice(0, 100))} is not one.`,
     );
   return tenants === undefined ? null : [...new Set(tenants)];
 }

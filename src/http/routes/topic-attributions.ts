@@ -1,4 +1,4 @@
-/** Costs of Kafka clusters by topic: rows, days and sums. */
+/** Lists, days and sums of the costs of Kafka clusters by topic. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readAttributionAggregate } from "../../query/topics/aggregate.js";
 import {
@@ -22,9 +22,9 @@ import {
 
 const ORDER =
   "By UTC day, cluster_resource_id, product_type, environment, product_category, timestamp, topic_name, currency.";
-const EMPTY = "Empty where costs were never attributed to topics; the list of tenants says whether they are.";
+const EMPTY = "Empty if costs were never attributed to topics; the list of tenants says whether they are.";
 const tags = ["Topics"];
-const etag = { ledger: "topic_attributions", kept: true } as const;
+const etag = { ledger: "topic_attributions", cached: true } as const;
 const cursors = { kind: "topic_attributions", columns: attributionKey };
 
 export const topicAttributionRoutes =
@@ -69,7 +69,7 @@ export const topicAttributionRoutes =
           operationId: "listTopicAttributionDates",
           tags,
           summary: "Days with costs by topic",
-          description: `Every UTC day that has attributions to topics, whatever its age. ${EMPTY}`,
+          description: `All UTC days that have attributions to topics, of any age. ${EMPTY}`,
           params: TenantPath,
           response: {
             200: TopicAttributionDates,
@@ -92,7 +92,7 @@ export const topicAttributionRoutes =
           operationId: "aggregateTopicAttributions",
           tags,
           summary: "Sums of costs by topic",
-          description: `Amounts by time bucket and columns. Sums are exact, and equal those of the rows listed. ${EMPTY}`,
+          description: `Amounts by time bucket and columns. Sums are exact, and equal to those of the listed rows. ${EMPTY}`,
           params: TenantPath,
           querystring: inputOf({
             ...attributionAggregateParameters,

@@ -1,4 +1,4 @@
-/** Usage that is uploaded as CSV. */
+/** Uploads of usage as CSV. */
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
@@ -32,8 +32,8 @@ export const usageRoutes =
         schema: {
           operationId: "listUsageUploads",
           tags: ["Usage"],
-          summary: "Usage that was uploaded",
-          description: `Uploads by request and files of \`usage.uploads.folder\`. ${ORDER}`,
+          summary: "Usage uploads",
+          description: `Uploads by request, and files in \`usage.uploads.folder\`. ${ORDER}`,
           params: TenantPath,
           querystring: inputOf({
             state: Type.Optional(
@@ -61,9 +61,9 @@ export const usageRoutes =
           tags: ["Usage"],
           summary: "Upload usage",
           description:
-            "Of tenants whose configuration names the metrics (`usage.uploads.metrics`). All usage of a metric on a day comes from one upload: the upload " +
-            "replaces that of every day and metric that it has rows of, and leaves the others. A row that cannot be taken is named with its column, and " +
-            "nothing is stored then.",
+            "Only for tenants whose configuration names the metrics (`usage.uploads.metrics`). All usage of a metric on a day comes from one upload: a new " +
+            "upload replaces the usage of each day and metric that it has rows of, and no other. If a row is invalid, the response names it with its " +
+            "column, and nothing is stored.",
           consumes: ["text/csv"],
           params: TenantPath,
           headers: IdempotencyKey,
@@ -85,12 +85,12 @@ export const usageRoutes =
         const key = idempotencyKey(request);
         const body: unknown = request.body;
         if (!(body instanceof Readable)) throw new ApiError("malformed_body", CSV_ONLY);
-        return await take(context, request, { key, body });
+        return await storeUsage(context, request, { key, body });
       },
     );
   };
 
-async function take(
+async function storeUsage(
   context: HttpContext,
   { tenant, interruption: stop }: FastifyRequest,
   { key, body }: { readonly key: string; readonly body: Readable },
@@ -105,7 +105,7 @@ async function take(
     case "refused":
       throw invalidRequest(outcome.problems.map(asInput));
     case "not_configured": {
-      const detail = `Tenant ${tenant.tenant_name} takes no usage: plugin_settings.usage.uploads.metrics names the metrics, and only the ecosystem focus has it.`;
+      const detail = `Tenant ${tenant.tenant_name} does not accept uploads of usage: they need plugin_settings.usage.uploads.metrics, which only the ecosystem focus has.`;
       throw new ApiError("usage_not_taken", detail);
     }
     case "too_large": {
@@ -115,7 +115,7 @@ async function take(
     case "key_reused":
       throw new ApiError(
         "idempotency_key_reused",
-        "`Idempotency-Key` stands for another body: take a new key.",
+        "`Idempotency-Key` was already used with another body: use a new key.",
       );
     case "too_late":
       throw new ApiError(
@@ -137,15 +137,15 @@ function asInput({ row, column, detail }: UsageUploadProblem) {
   };
 }
 
-const NAME = "Idempotency-Key";
+const KEY_HEADER = "Idempotency-Key";
 
 function idempotencyKey({ headers }: FastifyRequest): string {
-  const given = headers[NAME.toLowerCase()];
-  const { pattern } = IdempotencyKey.properties[NAME];
-  const detail = `\`${NAME}\` must be 1 to 200 printable ASCII characters: a name for this upload.`;
-  if (given === undefined || given === "")
-    throw invalidRequest([{ in: "header", name: NAME, detail, code: "missing" }]);
-  if (typeof given !== "string" || !new RegExp(pattern ?? "").test(given))
-    throw invalidRequest([{ in: "header", name: NAME, detail, code: "invalid" }]);
-  return given;
+  const key = headers[KEY_HEADER.toLowerCase()];
+  const { pattern } = IdempotencyKey.properties[KEY_HEADER];
+  const detail = `\`${KEY_HEADER}\` must be 1 to 200 printable ASCII characters: a name for this upload.`;
+  if (key === undefined || key === "")
+    throw invalidRequest([{ in: "header", name: KEY_HEADER, detail, code: "missing" }]);
+  if (typeof key !== "string" || !new RegExp(pattern ?? "").test(key))
+    throw invalidRequest([{ in: "header", name: KEY_HEADER, detail, code: "invalid" }]);
+  return key;
 }

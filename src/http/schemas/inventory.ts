@@ -162,8 +162,8 @@ export const IdentityVersion = Type.Object(
   { title: "IdentityVersion", description: "An identity as it was known for some time." },
 );
 
-export const ofResource = { resource_id: id("lkc-1a2b3c", "Id of the resource.") };
-export const ofIdentity = { identity_id: id("sa-12345", "Id of the identity.") };
+export const resourceId = { resource_id: id("lkc-1a2b3c", "Id of the resource.") };
+export const identityId = { identity_id: id("sa-12345", "Id of the identity.") };
 
 const TypeCount = Type.Object(
   {

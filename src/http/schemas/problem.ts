@@ -33,8 +33,8 @@ const ofEveryOperation = [
 export const bodyProblems = ["malformed_body", "body_too_large", "cross_site_request"] as const;
 
 /**
- * `schema.response` entries for these codes, and for those that every operation can give. Their type says that no handler
- * answers with them: they are thrown.
+ * `schema.response` entries for these codes, and for those that every operation can give. Their type says that no
+ * handler answers with them: they are thrown.
  */
 export function problemResponses(...codes: ErrorCode[]): Record<ProblemStatus, TUnsafe<never>> {
   const all: ErrorCode[] = [...new Set<ErrorCode>([...codes, ...ofEveryOperation])];

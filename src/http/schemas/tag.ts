@@ -153,7 +153,8 @@ const bulkInputs = {
       "id and value stay.",
     default: false,
   }),
-  // Without a `default`: generators of clients require a property that has one, and programs of before would no longer compile.
+  // Without a `default`: generators of clients require a property that has one, and programs of before would no longer
+  // compile.
   dry_run: Type.Optional(
     Type.Boolean({
       description:

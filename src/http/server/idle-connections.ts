@@ -1,23 +1,25 @@
-/** Which connections have no request under way. Node's own `closeIdleConnections` misses those that never sent one. */
+/**
+ * Tracks connections without an active request. Node's `closeIdleConnections` misses those that never sent a request.
+ */
 import type { Server } from "node:http";
 import type { Socket } from "node:net";
 import { Server as TlsServer } from "node:tls";
 
 export interface IdleConnections {
-  /** Ends those that are idle now, and every other one when its answers are out. */
+  /** Closes idle connections now, and each other connection after its last response. */
   end(): void;
 }
 
 export function watchIdleConnections(server: Server): IdleConnections {
-  /** Requests under way by connection. */
-  const underWay = new Map<Socket, number>();
-  /** Over TLS, connections that did not shake hands yet, by the address of the client: there is no request on them. */
+  /** Number of active requests by connection. */
+  const activeRequests = new Map<Socket, number>();
+  /** TLS connections before the end of their handshake, by the address of the client. They have no requests yet. */
   const handshakes = new Map<string, Socket>();
   let ending = false;
   const watch = (socket: Socket) => {
     if (ending) return void socket.destroy();
-    underWay.set(socket, 0);
-    socket.once("close", () => underWay.delete(socket));
+    activeRequests.set(socket, 0);
+    socket.once("close", () => activeRequests.delete(socket));
   };
   if (server instanceof TlsServer) {
     server.on("connection", (socket: Socket) => {
@@ -36,19 +38,19 @@ export function watchIdleConnections(server: Server): IdleConnections {
     server.on("connection", watch);
   }
   server.on("request", ({ socket }, response) => {
-    underWay.set(socket, (underWay.get(socket) ?? 0) + 1);
+    activeRequests.set(socket, (activeRequests.get(socket) ?? 0) + 1);
     response.once("close", () => {
-      const left = (underWay.get(socket) ?? 1) - 1;
-      if (underWay.has(socket)) underWay.set(socket, left);
-      // `end` sends what is still in its buffer.
-      if (ending && left === 0) socket.end();
+      const remaining = (activeRequests.get(socket) ?? 1) - 1;
+      if (activeRequests.has(socket)) activeRequests.set(socket, remaining);
+      // Unlike `destroy`, `end` sends the rest of the buffer first.
+      if (ending && remaining === 0) socket.end();
     });
   });
   return {
     end() {
       ending = true;
       for (const socket of handshakes.values()) socket.destroy();
-      for (const [socket, requests] of underWay) if (requests === 0) socket.destroy();
+      for (const [socket, requests] of activeRequests) if (requests === 0) socket.destroy();
     },
   };
 }

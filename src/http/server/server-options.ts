@@ -1,4 +1,4 @@
-/** What Fastify, and Node's server below it, do with connections and requests before there are hooks. */
+/** Options of Fastify and Node's server: how they treat connections and requests before the hooks run. */
 import type { Server } from "node:http";
 import fastify, { type FastifyBaseLogger, type FastifyHttpOptions } from "fastify";
 import { USUAL_BODY_BYTES } from "../body-limits.js";
@@ -16,7 +16,7 @@ export function serverOptions({
   tls,
 }: Pick<HttpContext, "config" | "logger" | "tls">): FastifyHttpOptions<Server, FastifyBaseLogger> {
   const requestTimeout = api.request_timeout_seconds * SECOND;
-  // A request that trickles in holds nothing but its connection, and that no longer than this.
+  // A request that arrives slowly only occupies its connection, and for at most this time.
   const limits = { requestTimeout, headersTimeout: requestTimeout, connectionsCheckingInterval: SECOND };
   return {
     loggerInstance: logger,
@@ -25,15 +25,17 @@ export function serverOptions({
       requestIdLogLabel: "request_id",
     }),
     genReqId: requestIdOf,
-    // `request.ip`, for limits and the audit: the client's, where a proxy that is known says which that is.
+    // Rate limits and the audit use `request.ip`. If the connection is of a trusted proxy, that is the forwarded
+    // address of the client.
     trustProxy: proxyCheck([...api.trusted_proxies, ...(api.proxy?.addresses ?? [])]),
-    // As long as Node takes a path to be: what a parameter may be is said by its schema. No route has a regular expression.
+    // The longest path that Node accepts. Schemas limit the parameters. Long ones are harmless: no route has a regular
+    // expression.
     routerOptions: { maxParamLength: 16_384 },
-    // What still comes on a connection while the service stops is answered like anything else, and the connection closed.
+    // A request that arrives while the service stops gets a normal response, and its connection is closed after it.
     return503OnClosing: false,
     requestTimeout,
     http: limits,
-    // Of Fastify's own options for HTTPS a renewed certificate would reach the first of several servers alone.
+    // Fastify's own HTTPS options would pass a renewed certificate to the first of several servers only.
     ...(tls && {
       https: {},
       serverFactory: (listener, { keepAliveTimeout }) =>

@@ -1,4 +1,4 @@
-/** The process part of the API: listens, and stops so that requests under way can end. */
+/** Listens on the configured port, and shuts down gracefully. */
 import type { Logger } from "pino";
 import { refusalToListen } from "../../config/api.js";
 import type { TlsSettings } from "../../config/tls.js";
@@ -11,13 +11,13 @@ import { type TlsServers, tlsServers } from "./tls-servers.js";
 export interface HttpServer {
   /** `http://127.0.0.1:8080`. */
   readonly url: string;
-  /** Takes no more requests; answers under way get `graceMs`, then their connections are cut. */
+  /** Stops accepting requests, waits up to `graceMs` for active ones, and closes the remaining connections. */
   close(graceMs?: number): Promise<void>;
 }
 
 /**
- * Listens where `config.api` says, or throws where that would let everybody in. With the mode `worker`, only what watches over a process
- * is served there.
+ * Listens on the address of `config.api`. Throws if that would give everybody access. In the mode `worker`, only the
+ * routes that monitor a process are served.
  */
 export async function startServer(options: AppOptions): Promise<HttpServer> {
   const refusal = refusalToListen(options.config.api);
@@ -49,19 +49,21 @@ interface Tls {
   close(): void;
 }
 
-/** The certificate is read again when its files change, and at once on SIGHUP. */
+/** Reads the certificate, and again when its files change or SIGHUP arrives. */
 async function openTls(settings: TlsSettings, logger: Logger): Promise<Tls> {
   const section = "api.tls";
   const current = await readCertificate(settings, section);
   const servers = tlsServers(current);
-  const told = ({ validUntil }: typeof current, message: string) =>
+  const logCertificate = ({ validUntil }: typeof current, message: string) =>
     logger[validUntil < new Date() ? "warn" : "info"]({ valid_until: validUntil }, message);
-  told(current, `the certificate of ${section}`);
+  logCertificate(current, `the certificate of ${section}`);
   const renewal: Renewal = watchCertificate({
-    ...{ settings, section, current },
+    settings,
+    section,
+    current,
     use(renewed) {
       servers.use(renewed);
-      told(renewed, `the certificate of ${section} was renewed`);
+      logCertificate(renewed, `the certificate of ${section} was renewed`);
     },
     onProblem: (problem) =>
       logger.error({ problem }, `the files of ${section} changed and are not taken; the certificate stays`),

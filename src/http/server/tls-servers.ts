@@ -1,11 +1,14 @@
-/** Servers that speak TLS, with a certificate that can be renewed while they run. `localhost` is served by one for each of its addresses. */
+/**
+ * TLS servers whose certificate can be replaced while they run. There may be several: Fastify creates one for each
+ * address of `localhost`.
+ */
 import type { RequestListener, ServerOptions } from "node:http";
 import { createServer, type Server } from "node:https";
 import { type Certificate, HANDSHAKE_TIMEOUT_MS } from "../../tls/certificate.js";
 
 export interface TlsServers {
   create(limits: ServerOptions, listener: RequestListener): Server;
-  /** For connections from now on. */
+  /** Uses the certificate for new connections. */
   use(renewed: Certificate): void;
 }
 

@@ -1,4 +1,4 @@
-/** Proxies by their addresses and networks: whose connections they are says whose headers are believed. */
+/** Trusted proxies, by address or network. `X-Forwarded-*` is honoured only from them. */
 import { BlockList, isIPv6 } from "node:net";
 
 export function proxyCheck(networks: readonly string[]): (address: string) => boolean {
@@ -8,13 +8,16 @@ export function proxyCheck(networks: readonly string[]): (address: string) => bo
     if (bits === undefined) proxies.addAddress(address, familyOf(address));
     else proxies.addSubnet(address, Number(bits), familyOf(address));
   }
-  return (given) => {
-    const address = withoutPort(given);
+  return (forwarded) => {
+    const address = withoutPort(forwarded);
     return proxies.check(address, familyOf(address));
   };
 }
 
-/** Some proxies forward the port too, which is another one for each connection: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
+/**
+ * Removes the port that some proxies forward, since it differs for each connection: `192.0.2.1:4711`,
+ * `[2001:db8::1]:4711`.
+ */
 export function withoutPort(forwarded: string): string {
   return /^\[([^\]]+)\](:\d+)?$/.exec(forwarded)?.[1] ?? /^([\d.]+):\d+$/.exec(forwarded)?.[1] ?? forwarded;
 }

@@ -1,10 +1,13 @@
-/** What Node's parser refuses before there is a request: answered as a problem like everything else, and the connection closed. */
+/**
+ * Sends an error response for a request that Node's parser refuses, and closes the connection. Fastify has no request
+ * then.
+ */
 import { randomUUID } from "node:crypto";
 import type { FastifyBaseLogger } from "fastify";
 import { ApiError, type ErrorCode } from "../errors.js";
 import { PROBLEM_TYPE, problemOf } from "../problem.js";
 
-/** The side of a connection that this needs. */
+/** The part of a socket that is used here. */
 interface Connection {
   readonly destroyed: boolean;
   readonly writable: boolean;
@@ -15,11 +18,11 @@ interface Connection {
 export function refuseUnreadable(logger: FastifyBaseLogger) {
   return (error: Error & { code?: string }, connection: Connection): void => {
     if (error.code === "ECONNRESET" || connection.destroyed) return;
-    // Of a client that speaks no TLS, none that is taken, or does not shake hands: there is nothing that it could read.
+    // The TLS handshake failed: the client could not read a response, so send none.
     if (/^ERR_(SSL|TLS)_/.test(error.code ?? "")) return void connection.destroy();
     const requestId = randomUUID();
     logger.debug({ err: error, request_id: requestId }, "a request that cannot be read");
-    const problem = problemOf(unreadable(error.code));
+    const problem = problemOf(parserError(error.code));
     const body = JSON.stringify(problem);
     const lines = [
       `HTTP/1.1 ${problem.status} ${problem.title}`,
@@ -43,7 +46,7 @@ const details: Readonly<Partial<Record<ErrorCode, string>>> = {
   request_incomplete: "The request did not arrive in time.",
 };
 
-function unreadable(code: string | undefined): ApiError {
-  const known = codes[code ?? ""] ?? "unreadable_request";
-  return new ApiError(known, details[known] ?? "The request is not HTTP/1.1.");
+function parserError(nodeCode: string | undefined): ApiError {
+  const code = codes[nodeCode ?? ""] ?? "unreadable_request";
+  return new ApiError(code, details[code] ?? "The request is not HTTP/1.1.");
 }
