@@ -1,4 +1,4 @@
-/** The views of bills, rules and what lines lack, in a browser. */
+/** The views of bills, rules and unallocated lines, in a browser. */
 import t from "tap";
 import { insertBilling, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
@@ -8,7 +8,7 @@ import { noBarriers, startConsole, textOf } from "./pages.js";
 const day = "2026-03-01";
 const period = `start_date=${day}&end_date=${day}`;
 
-t.test("bills in the console", needs("chromium"), async (t) => {
+t.test("the console shows bills, rules and unallocated lines", needs("chromium"), async (t) => {
   const { stores, open, troubles } = await startConsole(
     t,
     [],
@@ -58,7 +58,7 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     rows.map(([{ total_cost: amount, ...each }, charged]) => ({ ...each, ...charged, amount })),
   );
 
-  await t.test("the explorer offers the tags of the bill, to group and to filter by", async (t) => {
+  await t.test("the explorer groups and filters by tags of the bill", async (t) => {
     const page = await open(`/tenants/acme/explorer?${period}`);
     await page.getByLabel("Group by").selectOption("line_tag:team");
     await page.waitForURL(/group_by=line_tag%3Ateam/);
@@ -76,7 +76,7 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     await noBarriers(t, page, "the explorer by a tag of the bill");
   });
 
-  await t.test("each rule says what it takes and took, in words", async (t) => {
+  await t.test("the rules view shows the condition, lines and amounts of each rule", async (t) => {
     const page = await open(`/tenants/acme/rules?${period}`);
     t.equal(
       await textOf(page, "main .card:nth-of-type(1) tbody tr"),
@@ -84,11 +84,11 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     );
     await page.locator("main .card").first().getByText("8.00").first().click();
     await page.getByText("Part 1, tier 1 · evenly").waitFor();
-    t.equal(await page.getByText("Every line of this period was taken").count(), 0);
+    t.equal(await page.getByText("A configured rule took every line").count(), 0);
     await noBarriers(t, page, "the rules");
   });
 
-  await t.test("on a phone amounts of a rule in several currencies stand below each other", async (t) => {
+  await t.test("amounts of a rule in several currencies are below each other on a phone", async (t) => {
     const next = "2026-03-02";
     const both = ["USD", "EUR"].map((currency) => ({
       timestamp: `${next}T00:00:00Z`,
@@ -122,10 +122,14 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     );
     t.equal(new Set(shown.map(({ right }) => right)).size, 1);
     t.ok((shown[0]?.top ?? 0) < (shown[1]?.top ?? 0));
-    t.equal(await cell.evaluate((each) => each.scrollWidth > each.clientWidth), false, "nothing is cut");
+    t.equal(
+      await cell.evaluate((each) => each.scrollWidth > each.clientWidth),
+      false,
+      "no amount is truncated",
+    );
   });
 
-  await t.test("no link of a view without filters keeps a filter", async (t) => {
+  await t.test("views that ignore filters have no links with filters", async (t) => {
     for (const view of ["overview", "rules", "worklist", "inventory", "deliveries", "runs"]) {
       const page = await open(`/tenants/acme/${view}?${period}&charge_category=Credit`);
       const links = await page
@@ -139,7 +143,7 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     }
   });
 
-  await t.test("lines that nobody pays say what they lack, whole", async (t) => {
+  await t.test("unallocated lines say what they are missing, without truncation", async (t) => {
     for (const width of [1280, 390]) {
       const page = await open(`/tenants/acme/worklist?${period}`, { width });
       const lacks = page.locator("td.wraps").first();
@@ -149,13 +153,13 @@ t.test("bills in the console", needs("chromium"), async (t) => {
         `${long} does not match ^team-(?<identity>[a-z]+)$ (the column resource_id)`,
       ]);
       const tops = await each.evaluateAll((found) => found.map((one) => one.getBoundingClientRect().top));
-      t.ok((tops[0] ?? 0) < (tops[1] ?? 0), `at ${width} pixels they stand below each other`);
+      t.ok((tops[0] ?? 0) < (tops[1] ?? 0), `at ${width} pixels they are below each other`);
       const isCut = await lacks.evaluate((cell) => cell.scrollWidth > cell.clientWidth);
-      t.equal(isCut, false, `at ${width} pixels nothing is cut`);
+      t.equal(isCut, false, `at ${width} pixels nothing is truncated`);
     }
   });
 
-  await t.test("a bill that waits counts once a person has accepted it", async (t) => {
+  await t.test("a bill that waits for acceptance counts once a user accepts it", async (t) => {
     await stores.postgres.query(
       "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'focus') ON CONFLICT DO NOTHING",
     );
@@ -176,13 +180,13 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     const button = page.getByRole("button", { name: "Accept the bill of aws for 2026-05" });
     await button.click();
     await page.getByRole("button", { name: "Not now" }).click();
-    t.equal(await stateOf(may), "waiting_for_acceptance", "asked first");
+    t.equal(await stateOf(may), "waiting_for_acceptance", "the user has to confirm first");
     await button.click();
-    await noBarriers(t, page, "the question");
+    await noBarriers(t, page, "the confirmation");
     await page.getByRole("button", { name: "Accept it" }).click();
     await row.getByText("counts", { exact: true }).waitFor();
     t.equal(await stateOf(may), "current");
-    t.equal(await stateOf(april), "waiting_for_acceptance", "the other still waits");
+    t.equal(await stateOf(april), "waiting_for_acceptance", "the other bill still waits");
 
     const reason = "its last day is 2026-05-31, and retention_days keeps days from 2026-06-01 on";
     await stores.postgres.query(
@@ -192,13 +196,13 @@ t.test("bills in the console", needs("chromium"), async (t) => {
     const later = await open("/tenants/acme/deliveries");
     const old = later.locator("tbody tr", { hasText: "2026-05" });
     await old.getByText("expired", { exact: true }).waitFor();
-    t.equal(await old.locator(".hint", { hasText: reason }).count(), 1, "one that has expired says why");
-    t.equal(await old.getByRole("button").count(), 0, "and there is nothing to do about it");
+    t.equal(await old.locator(".hint", { hasText: reason }).count(), 1, "an expired bill says why");
+    t.equal(await old.getByRole("button").count(), 0, "an expired bill has no button");
     await later.setViewportSize({ width: 360, height: 900 });
     const state = await old.getByText("expired", { exact: true }).boundingBox();
-    t.ok(state !== null && state.height < 30, "on a phone, the reason leaves the state its line");
+    t.ok(state !== null && state.height < 30, "on a phone, the state has a line of its own");
 
-    // Meanwhile another person refused it.
+    // Meanwhile, another user has refused it.
     await stores.postgres.query(
       "UPDATE deliveries SET state = 'refused', loaded_at = NULL WHERE delivery_id = $1",
       [april],

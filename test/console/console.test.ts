@@ -9,7 +9,7 @@ import { recordDimensions } from "../tags/tagging.js";
 import { until } from "../until.js";
 import { digitsOf, noBarriers, shows, startConsole, tabTo, textOf, totals, withTwoPlaces } from "./pages.js";
 
-/** Names as an upstream may have them, and a visitor must see them: as text. */
+/** Names that an upstream may return. The console must show them as text. */
 const hostile = [
   "<img src=x onerror=document.title='hacked'>",
   "x".repeat(200),
@@ -45,7 +45,7 @@ const rows: ChargebackInput[] = days.flatMap((day, at) => [
   },
 ]);
 
-t.test("the console", needs("chromium"), async (t) => {
+t.test("the console shows the figures of the API in every view", needs("chromium"), async (t) => {
   const { app, build, consoleFolder, stores, open, troubles } = await startConsole(t);
   await insertChargebacks(stores, "acme", rows);
   const micro = (product: string) =>
@@ -67,7 +67,7 @@ t.test("the console", needs("chromium"), async (t) => {
   );
   const api = "/api/v1/tenants/acme";
 
-  await t.test("the overview has the sums of the API, to the digit", async (t) => {
+  await t.test("the overview shows the exact sums of the API", async (t) => {
     const page = await open(`/tenants/acme/overview?${period}`);
     const { body: sums } = await get(app, `${api}/chargebacks/breakdown?${period}`);
     const { body: proof } = await get(app, `${api}/reconciliation?${period}`);
@@ -82,74 +82,87 @@ t.test("the console", needs("chromium"), async (t) => {
     );
     t.equal(await page.locator(".proof .holds").count(), 1);
     t.equal(await page.locator(".chart rect.series").count(), days.length * (hostile.length + 2));
-    t.equal(await page.title(), "Overview · acme · chargehouse", "a name is text");
+    t.equal(await page.title(), "Overview · acme · chargehouse", "a name is shown as text, not as HTML");
     const issues = page.getByRole("table", { name: "Costs that need attention" }).locator("tbody tr");
-    t.strictSame(await issues.allTextContents(), ["The owner is not known37.50 USD"]);
+    t.strictSame(await issues.allTextContents(), ["The owner is unknown37.50 USD"]);
     await noBarriers(t, page, "the overview");
-    await page.getByRole("link", { name: "The owner is not known" }).click();
+    await page.getByRole("link", { name: "The owner is unknown" }).click();
     await page.getByRole("heading", { name: "Worklist" }).waitFor();
     t.equal(await page.getByLabel("Reason").inputValue(), "owner_unknown");
-    // The lines that nobody pays are in a table of their own.
+    // Unallocated lines are in another table.
     await shows(page, "[aria-label=Worklist] tbody tr", 1);
     await page.getByLabel("Reason").selectOption("No identity is known");
     await page.getByText("No costs in this period have this reason: No identity is known").waitFor();
   });
 
-  await t.test("the explorer: table = API, filters and drills by clicks, back leads back", async (t) => {
-    const page = await open(`/tenants/acme/explorer?${period}&group_by=identity_id&limit=5`);
-    const { body } = await get(app, `${api}/chargebacks/breakdown?${period}&limit=5`);
-    const shown = await page
-      .locator("tbody tr")
-      .evaluateAll((found) =>
-        found.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent ?? "")),
+  await t.test(
+    "the explorer shows the API's groups, filters and drills down by clicks, and supports the back button",
+    async (t) => {
+      const page = await open(`/tenants/acme/explorer?${period}&group_by=identity_id&limit=5`);
+      const { body } = await get(app, `${api}/chargebacks/breakdown?${period}&limit=5`);
+      const shown = await page
+        .locator("tbody tr")
+        .evaluateAll((found) =>
+          found.map((row) => [...row.querySelectorAll("td")].map((cell) => cell.textContent ?? "")),
+        );
+      t.strictSame(
+        shown.map(([, amount = ""]) => digitsOf(amount)),
+        [...body.groups, ...body.others].map(({ total_amount }) => withTwoPlaces(total_amount)),
       );
-    t.strictSame(
-      shown.map(([, amount = ""]) => digitsOf(amount)),
-      [...body.groups, ...body.others].map(({ total_amount }) => withTwoPlaces(total_amount)),
-    );
-    t.equal(digitsOf(await textOf(page, "tfoot .amount")), withTwoPlaces(body.totals[0].total_amount));
-    await noBarriers(t, page, "the explorer");
-    for (const name of ["CSV", "CSV for Excel", "Parquet", "SQL", "SQL over time", "This query in the API"]) {
-      const address = await page.getByRole("link", { name, exact: true }).getAttribute("href");
-      t.equal((await app.inject({ url: address ?? "" })).statusCode, 200, name);
-    }
+      t.equal(digitsOf(await textOf(page, "tfoot .amount")), withTwoPlaces(body.totals[0].total_amount));
+      await noBarriers(t, page, "the explorer");
+      for (const name of [
+        "CSV",
+        "CSV for Excel",
+        "Parquet",
+        "SQL",
+        "SQL over time",
+        "This query in the API",
+      ]) {
+        const address = await page.getByRole("link", { name, exact: true }).getAttribute("href");
+        t.equal((await app.inject({ url: address ?? "" })).statusCode, 200, name);
+      }
 
-    await page.getByRole("link", { name: hostile[3] ?? "", exact: true }).click();
-    await shows(page, "tbody tr", 1);
-    t.equal(new URL(page.url()).searchParams.get("identity_id"), hostile[3]);
-    t.equal(new URL(page.url()).searchParams.get("group_by"), "resource_id");
-    await page.goBack();
-    await shows(page, "tbody tr", 6);
-    t.equal(new URL(page.url()).searchParams.get("identity_id"), null);
+      await page.getByRole("link", { name: hostile[3] ?? "", exact: true }).click();
+      await shows(page, "tbody tr", 1);
+      t.equal(new URL(page.url()).searchParams.get("identity_id"), hostile[3]);
+      t.equal(new URL(page.url()).searchParams.get("group_by"), "resource_id");
+      await page.goBack();
+      await shows(page, "tbody tr", 6);
+      t.equal(new URL(page.url()).searchParams.get("identity_id"), null);
 
-    await page.getByRole("button", { name: "+ Add a filter" }).click();
-    await page.getByLabel("Column").selectOption("product_type");
-    await page.getByLabel("Search values").fill("netw");
-    await shows(page, ".values li", 1);
-    await page.getByRole("button", { name: "Only" }).click();
-    await shows(page, "tbody tr", 1);
-    t.equal(new URL(page.url()).searchParams.get("product_type"), "NETWORK");
-    t.equal(digitsOf(await textOf(page, "tfoot .amount")), "2.25");
-    await page.getByRole("button", { name: "Remove the filter Product is NETWORK" }).click();
-    await shows(page, "tbody tr", 6);
-    t.equal(new URL(page.url()).searchParams.has("product_type"), false);
+      await page.getByRole("button", { name: "+ Add a filter" }).click();
+      await page.getByLabel("Column").selectOption("product_type");
+      await page.getByLabel("Search values").fill("netw");
+      await shows(page, ".values li", 1);
+      await page.getByRole("button", { name: "Only" }).click();
+      await shows(page, "tbody tr", 1);
+      t.equal(new URL(page.url()).searchParams.get("product_type"), "NETWORK");
+      t.equal(digitsOf(await textOf(page, "tfoot .amount")), "2.25");
+      await page.getByRole("button", { name: "Remove the filter Product is NETWORK" }).click();
+      await shows(page, "tbody tr", 6);
+      t.equal(new URL(page.url()).searchParams.has("product_type"), false);
 
-    await page.getByRole("button", { name: "Exclude" }).click();
-    await page.getByRole("button", { name: "Remove the filter Product is not NETWORK" }).waitFor();
-    const others = await get(app, `${api}/chargebacks/breakdown?${period}&not:product_type=NETWORK`);
-    await totals(page, others.body);
-    await page.getByLabel("Search values").fill("");
-    await shows(page, ".values li", 2);
-    await page.getByRole("button", { name: "Only" }).nth(0).click();
-    await page.getByRole("button", { name: "Only" }).nth(1).click();
-    await page.getByRole("button", { name: "Remove the filter Product is" }).waitFor();
-    t.same(new Set(new URL(page.url()).searchParams.getAll("product_type")), new Set(["NETWORK", "STORAGE"]));
-    t.equal(new URL(page.url()).searchParams.has("not:product_type"), false);
-    await totals(page, body);
-  });
+      await page.getByRole("button", { name: "Exclude" }).click();
+      await page.getByRole("button", { name: "Remove the filter Product is not NETWORK" }).waitFor();
+      const others = await get(app, `${api}/chargebacks/breakdown?${period}&not:product_type=NETWORK`);
+      await totals(page, others.body);
+      await page.getByLabel("Search values").fill("");
+      await shows(page, ".values li", 2);
+      await page.getByRole("button", { name: "Only" }).nth(0).click();
+      await page.getByRole("button", { name: "Only" }).nth(1).click();
+      await page.getByRole("button", { name: "Remove the filter Product is" }).waitFor();
+      t.same(
+        new Set(new URL(page.url()).searchParams.getAll("product_type")),
+        new Set(["NETWORK", "STORAGE"]),
+      );
+      t.equal(new URL(page.url()).searchParams.has("not:product_type"), false);
+      await totals(page, body);
+    },
+  );
 
   await t.test(
-    "the explorer: the bill of what is shown, and of its lines where the filters leave parts of them; points below points",
+    "the explorer reconciles the shown lines, says what its other filters leave of them, and aligns decimal points",
     async (t) => {
       const bill = withTwoPlaces(
         (await get(app, `${api}/reconciliation?${period}`)).body.totals[0].billing_amount,
@@ -161,7 +174,7 @@ t.test("the console", needs("chromium"), async (t) => {
         .evaluateAll((found) => [
           ...new Set(found.map((each) => Math.round(each.getBoundingClientRect().left))),
         ]);
-      t.equal(lefts.length, 1, "every amount of the column, and its total");
+      t.equal(lefts.length, 1, "all amounts of the column and their total are aligned");
       const ofLines = (await get(app, `${api}/reconciliation?${period}&product_type=NETWORK`)).body.totals[0];
       t.equal(ofLines.billing_amount, "2.25");
       const lines = await open(`/tenants/acme/explorer?${period}&product_type=NETWORK`);
@@ -184,20 +197,24 @@ t.test("the console", needs("chromium"), async (t) => {
       t.match(
         await textOf(none, ".proof"),
         /^Bill of these lines 2\.25 USD = .* difference 0\.00 With these filters 0\.00 USD 0\.0 %$/,
-        "and where they leave nothing",
+        "filters that match nothing leave 0 of the bill",
       );
-      const asked: string[] = [];
+      const requests: string[] = [];
       all.on("request", (request) => {
         const [, path] = new URL(request.url()).pathname.split(`${api}/`);
-        if (path !== undefined) asked.push(path);
+        if (path !== undefined) requests.push(path);
       });
       await all.getByLabel("Period", { exact: true }).first().selectOption("last7");
       await all.getByText("Nothing matches").waitFor();
-      t.strictSame(asked.sort(), ["chargebacks/breakdown", "reconciliation"], "what another period asks for");
+      t.strictSame(
+        requests.sort(),
+        ["chargebacks/breakdown", "reconciliation"],
+        "another period sends two requests",
+      );
     },
   );
 
-  await t.test("by keyboard alone: the explorer", async (t) => {
+  await t.test("the explorer can be used by keyboard alone", async (t) => {
     const page = await open(`/tenants/acme/explorer?${period}&group_by=product_type`);
     await tabTo(page, "+ Add a filter");
     await page.keyboard.press("Enter");
@@ -218,12 +235,16 @@ t.test("the console", needs("chromium"), async (t) => {
     await page.getByRole("dialog", { name: "Why this amount" }).waitFor();
     await page.keyboard.press("Escape");
     await until("the drawer is closed", async () => !new URL(page.url()).searchParams.has("why"));
-    t.equal(await page.evaluate("document.activeElement.getAttribute('aria-label')"), why, "back in its row");
+    t.equal(
+      await page.evaluate("document.activeElement.getAttribute('aria-label')"),
+      why,
+      "the focus returns to the link",
+    );
   });
 
-  await t.test("by keyboard alone: the worklist", async (t) => {
+  await t.test("the worklist can be used by keyboard alone", async (t) => {
     const page = await open(`/tenants/acme/worklist?${period}`);
-    await tabTo(page, "The owner is not known");
+    await tabTo(page, "The owner is unknown");
     await page.keyboard.press("Enter");
     await page.getByText("Set the owner of the resource").waitFor();
     await tabTo(page, "Tag");
@@ -234,30 +255,33 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(await page.getByLabel("Key", { exact: true }).inputValue(), "squad");
   });
 
-  await t.test("the overview and the worklist lead to what they show, whatever the filters", async (t) => {
-    const page = await open(`/tenants/acme/explorer?${period}&product_type=NETWORK`);
-    await page.getByRole("link", { name: "Worklist", exact: true }).click();
-    const row = `${period}&identity_id=UNALLOCATED&resource_id=r-1&product_type=STORAGE`;
-    await page.getByRole("link", { name: "r-1", exact: true }).click();
-    await totals(page, { totals: [{ total_amount: "7.5" }] });
-    t.equal(new URL(page.url()).search, `?${row}&group_by=allocation_method`);
-    const worklist = await open(
-      `/tenants/acme/worklist?${period}&not:identity_id=UNALLOCATED&allocation_detail=owner_unknown`,
-    );
-    await worklist.getByRole("link", { name: "Tag", exact: true }).click();
-    await worklist.getByRole("heading", { name: "Tags", level: 1 }).waitFor();
-    t.equal(
-      new URL(worklist.url()).search,
-      `?${period}&allocation_detail=owner_unknown&identity_id=UNALLOCATED&resource_id=r-1&product_type=STORAGE`,
-      "and its own filter",
-    );
-    const overview = await open(`/tenants/acme/overview?${period}&product_type=NETWORK`);
-    await overview.getByRole("link", { name: hostile[3] ?? "", exact: true }).click();
-    const filter = `identity_id=${encodeURIComponent(hostile[3] ?? "")}`;
-    await totals(overview, (await get(app, `${api}/chargebacks/breakdown?${period}&${filter}`)).body);
-  });
+  await t.test(
+    "links of the overview and the worklist lead to the figures they show, whatever the filters are",
+    async (t) => {
+      const page = await open(`/tenants/acme/explorer?${period}&product_type=NETWORK`);
+      await page.getByRole("link", { name: "Worklist", exact: true }).click();
+      const row = `${period}&identity_id=UNALLOCATED&resource_id=r-1&product_type=STORAGE`;
+      await page.getByRole("link", { name: "r-1", exact: true }).click();
+      await totals(page, { totals: [{ total_amount: "7.5" }] });
+      t.equal(new URL(page.url()).search, `?${row}&group_by=allocation_method`);
+      const worklist = await open(
+        `/tenants/acme/worklist?${period}&not:identity_id=UNALLOCATED&allocation_detail=owner_unknown`,
+      );
+      await worklist.getByRole("link", { name: "Tag", exact: true }).click();
+      await worklist.getByRole("heading", { name: "Tags", level: 1 }).waitFor();
+      t.equal(
+        new URL(worklist.url()).search,
+        `?${period}&allocation_detail=owner_unknown&identity_id=UNALLOCATED&resource_id=r-1&product_type=STORAGE`,
+        "the link keeps the worklist's own filter",
+      );
+      const overview = await open(`/tenants/acme/overview?${period}&product_type=NETWORK`);
+      await overview.getByRole("link", { name: hostile[3] ?? "", exact: true }).click();
+      const filter = `identity_id=${encodeURIComponent(hostile[3] ?? "")}`;
+      await totals(overview, (await get(app, `${api}/chargebacks/breakdown?${period}&${filter}`)).body);
+    },
+  );
 
-  await t.test("a copied link shows the same", async (t) => {
+  await t.test("a copied link shows the same view", async (t) => {
     const link = `/tenants/acme/explorer?${period}&group_by=product_type&group_by=cost_type&sort=total.asc&chart=area&compare=previous`;
     const first = await open(link);
     const second = await open(new URL(first.url()).pathname + new URL(first.url()).search);
@@ -270,11 +294,11 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(await second.locator(".chart path.series").count(), 3);
   });
 
-  await t.test("the other views", async (t) => {
+  await t.test("the worklist, the runs and the list of tenants show the figures of the API", async (t) => {
     const worklist = await open(`/tenants/acme/worklist?${period}`);
     t.match(
       await textOf(worklist, "tbody tr"),
-      /^r-1 STORAGE UNALLOCATED The owner is not known 3 7\.50 USD Tag$/,
+      /^r-1 STORAGE UNALLOCATED The owner is unknown 3 7\.50 USD Tag$/,
     );
     await noBarriers(t, worklist, "the worklist");
     const runs = await open(`/tenants/acme/runs?${period}`);
@@ -285,7 +309,7 @@ t.test("the console", needs("chromium"), async (t) => {
     t.strictSame(
       await tenants.locator("tbody tr td:first-child").allInnerTexts(),
       ["acme", "globex"],
-      "every tenant",
+      "every tenant is listed",
     );
     await shows(tenants, "tbody .amount", 1);
     const cells = await tenants
@@ -310,7 +334,7 @@ t.test("the console", needs("chromium"), async (t) => {
     await tenants.getByText("No costs in this period").waitFor();
   });
 
-  await t.test("a statement: whoever it is for, its lines are the API's, and so is its file", async (t) => {
+  await t.test("a statement shows and exports the lines of the API", async (t) => {
     const page = await open(`/tenants/acme/statement?${period}`);
     await shows(page, "tbody tr", 7);
     await noBarriers(t, page, "the choice of a statement");
@@ -334,7 +358,11 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(amounts.length, body.totals[0].row_count);
     const at = defaultExportColumns.indexOf("amount") + 1;
     const columns = [...defaultExportColumns.slice(0, at), "currency", ...defaultExportColumns.slice(at)];
-    t.equal(csv.body.split("\n")[0], columns.join(), "the API's own columns, and the currency of the amount");
+    t.equal(
+      csv.body.split("\n")[0],
+      columns.join(),
+      "the file has the API's default columns and the currency",
+    );
     t.ok(amounts.every((line) => line.includes("Kosten")));
     await page.emulateMedia({ media: "print" });
     t.strictSame(
@@ -342,11 +370,11 @@ t.test("the console", needs("chromium"), async (t) => {
         ["header", ".controls", "tfoot"].map((part) => page.locator(part).first().isVisible()),
       ),
       [false, false, true],
-      "what is printed",
+      "only the statement is printed, with its total",
     );
   });
 
-  await t.test("the inventory: search, types, and what each cost", async (t) => {
+  await t.test("the inventory can be searched and filtered, and shows costs", async (t) => {
     const resources = ["r-1", "r-2", hostile[0] ?? ""].map((resource_id, index) => ({
       resource_id,
       resource_type: index === 1 ? "connector" : "cluster",
@@ -380,7 +408,7 @@ t.test("the console", needs("chromium"), async (t) => {
     await totals(page, { totals: [{ total_amount: "2.25" }] });
   });
 
-  await t.test("the history of a resource: its lifetimes, and whose it was when", async (t) => {
+  await t.test("the history of a resource shows its lifetimes and owners", async (t) => {
     const identities = [{ identity_id: "sa-9", metadata: { team: "search" } }];
     const [, ...others] = ["r-1", "r-2", hostile[0] ?? ""].map((resource_id, index) => ({
       resource_id,
@@ -400,16 +428,16 @@ t.test("the console", needs("chromium"), async (t) => {
       (await drawer.locator("tbody tr").allInnerTexts()).map((row) => row.replace(/\s+/g, " ").trim());
     await until("three states", async () => (await states()).length === 3);
     const wanted = [
-      `6 Mar 2026, 12:30 UTC now there ${hostile[0]} orders`,
+      `6 Mar 2026, 12:30 UTC now active ${hostile[0]} orders`,
       "5 Mar 2026, 00:00 UTC 6 Mar 2026, 12:30 UTC deleted sa-9 orders",
-      "as far back as is known 5 Mar 2026, 00:00 UTC there sa-9 orders",
+      "earliest known 5 Mar 2026, 00:00 UTC active sa-9 orders",
     ];
     t.strictSame(await states(), wanted);
     await noBarriers(t, page, "the history of a resource");
     const link = new URL(page.url());
     t.equal(link.searchParams.get("history"), "r-1");
     const copied = await open(link.pathname + link.search);
-    await copied.getByRole("dialog").getByText("as far back as is known").waitFor();
+    await copied.getByRole("dialog").getByText("earliest known").waitFor();
     await page.keyboard.press("Escape");
     await until("it is closed", async () => !new URL(page.url()).searchParams.has("history"));
     const person = await open(`/tenants/acme/inventory?${period}&kind=identities&history=sa-9`);
@@ -418,51 +446,48 @@ t.test("the console", needs("chromium"), async (t) => {
     await none.getByRole("dialog").getByText("The tenant has no such resource.").waitFor();
   });
 
-  await t.test(
-    "tags: a preview, then a tag for all that the filters choose, and what it covers",
-    async (t) => {
-      const covered = ".card:not(.each-tag) tbody tr";
-      await recordDimensions(stores, "acme");
-      const page = await open(`/tenants/acme/tags?${period}&product_type=NETWORK`);
-      await page.getByText("There are no tags yet").waitFor();
-      await noBarriers(t, page, "no tags");
-      await page.getByLabel("Key", { exact: true }).fill("squad");
-      await page.getByLabel("Value", { exact: true }).fill("<b>Netz & Co, \\");
-      await page.getByLabel("Your name").fill("ada");
-      await page.getByRole("button", { name: "Preview" }).click();
-      await page
-        .getByText("1 would get the tag, 0 another value, 0 have the key and stay as they are.")
-        .waitFor();
-      t.equal((await get(app, `${api}/tags`)).body.total, 0, "a preview changes nothing");
-      await page.getByRole("button", { name: "Tag 1 of them" }).click();
-      await page.getByText("Done: 1 tagged, 0 changed.").waitFor();
-      await shows(page, covered, 1);
-      t.equal(await textOf(page, covered), "<b>Netz & Co, \\ 100 % 2.25 USD");
-      await page.getByRole("button", { name: "Preview" }).click();
-      await page
-        .getByText("0 would get the tag, 0 another value, 1 have the key and stay as they are.")
-        .waitFor();
-      t.equal(await page.getByRole("button", { name: /of them/ }).count(), 0, "nothing to do");
-      await noBarriers(t, page, "tags");
-      const [{ tag_key, display_name, created_by } = {}] = (await get(app, `${api}/tags`)).body.items;
-      t.strictSame([tag_key, display_name, created_by], ["squad", "<b>Netz & Co, \\", "ada"]);
+  await t.test("tagging by filters shows a preview first, and the coverage afterwards", async (t) => {
+    const covered = ".card:not(.each-tag) tbody tr";
+    await recordDimensions(stores, "acme");
+    const page = await open(`/tenants/acme/tags?${period}&product_type=NETWORK`);
+    await page.getByText("There are no tags yet").waitFor();
+    await noBarriers(t, page, "no tags");
+    await page.getByLabel("Key", { exact: true }).fill("squad");
+    await page.getByLabel("Value", { exact: true }).fill("<b>Netz & Co, \\");
+    await page.getByLabel("Your name").fill("ada");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page
+      .getByText("1 would get the tag, 0 would get another value, 0 already have the key and stay unchanged.")
+      .waitFor();
+    t.equal((await get(app, `${api}/tags`)).body.total, 0, "a preview changes nothing");
+    await page.getByRole("button", { name: "Tag 1 of them" }).click();
+    await page.getByText("Done: 1 tagged, 0 changed.").waitFor();
+    await shows(page, covered, 1);
+    t.equal(await textOf(page, covered), "<b>Netz & Co, \\ 100 % 2.25 USD");
+    await page.getByRole("button", { name: "Preview" }).click();
+    await page
+      .getByText("0 would get the tag, 0 would get another value, 1 already have the key and stay unchanged.")
+      .waitFor();
+    t.equal(await page.getByRole("button", { name: /of them/ }).count(), 0, "there is nothing left to tag");
+    await noBarriers(t, page, "tags");
+    const [{ tag_key, display_name, created_by } = {}] = (await get(app, `${api}/tags`)).body.items;
+    t.strictSame([tag_key, display_name, created_by], ["squad", "<b>Netz & Co, \\", "ada"]);
 
-      const worklist = await open(`/tenants/acme/worklist?${period}`);
-      await worklist.getByRole("link", { name: "Tag", exact: true }).click();
-      await shows(worklist, covered, 1);
-      t.match(await textOf(worklist, covered), /^\(without this tag\) 100 % 7\.50 USD$/);
-      t.equal(new URL(worklist.url()).searchParams.get("identity_id"), "UNALLOCATED");
-      await worklist.getByLabel("Value", { exact: true }).fill("x");
-      await worklist.getByLabel("Your name").fill("ada");
-      await worklist.route("**/bulk-by-filter", (route) =>
-        route.fulfill({ status: 503, json: { detail: "Later." } }),
-      );
-      await worklist.getByRole("button", { name: "Preview" }).click();
-      await worklist.getByRole("alert").getByText("Later.").waitFor();
-    },
-  );
+    const worklist = await open(`/tenants/acme/worklist?${period}`);
+    await worklist.getByRole("link", { name: "Tag", exact: true }).click();
+    await shows(worklist, covered, 1);
+    t.match(await textOf(worklist, covered), /^\(without this tag\) 100 % 7\.50 USD$/);
+    t.equal(new URL(worklist.url()).searchParams.get("identity_id"), "UNALLOCATED");
+    await worklist.getByLabel("Value", { exact: true }).fill("x");
+    await worklist.getByLabel("Your name").fill("ada");
+    await worklist.route("**/bulk-by-filter", (route) =>
+      route.fulfill({ status: 503, json: { detail: "Later." } }),
+    );
+    await worklist.getByRole("button", { name: "Preview" }).click();
+    await worklist.getByRole("alert").getByText("Later.").waitFor();
+  });
 
-  await t.test("an amount explains itself, from the row back to the bill", async (t) => {
+  await t.test("the drawer explains an amount from the row back to the bill", async (t) => {
     const [day = ""] = days;
     const measured = (identity_id: string) => ({
       day,
@@ -498,10 +523,10 @@ t.test("the console", needs("chromium"), async (t) => {
       "What sa-1 pays for 1 Mar 2026 CKU · lkc-3",
       "The line of the bill 10.001 USD",
       "0.7 of it: 7.001 USD ← this part",
-      "Those who used it, by measured usage (bytes_in, bytes_out): this applied",
+      "Its users, by measured usage (bytes_in, bytes_out): used",
       "3 identities share it",
       "sa-1 1.5 33.3 % 2.341",
-      "By identity, the weights up to this one are 1.5 of 4.5. (700 ticks of 0.01 × 1.5 + 3.813696) ÷ 4.5, rounded down, less the same without its 1.5, makes 234 ticks. The offset 3.813696 is drawn from the line, so that rounding favours nobody. And 0.001, which is less than a tick and goes, whole, to one identity that is drawn in the same way.",
+      "Sorted by identity, the weights up to this one add up to 1.5 of 4.5. (700 ticks of 0.01 × 1.5 + 3.813696) ÷ 4.5, rounded down, minus the same without its own weight of 1.5, is 234 ticks. The offset 3.813696 is derived from the line, so that rounding favours no one. Plus 0.001, which is less than a tick. It goes to one identity, chosen in the same way.",
     ])
       t.ok(text.includes(part), `${part}: ${text}`);
     await noBarriers(t, page, "the drawer");
@@ -513,13 +538,13 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(await page.getByRole("dialog").count(), 0);
     for (const why of ["x", "1,2,3"]) {
       const wrong = await open(`${link.pathname}?why=${encodeURIComponent(why)}`);
-      await wrong.getByRole("dialog").getByText("This address names no row").waitFor();
+      await wrong.getByRole("dialog").getByText("This link does not point to a row").waitFor();
     }
     const unknown = await open(`${link.pathname}?why=1,${day}T00:00:00Z,0,USD`);
     await unknown.getByRole("dialog").getByRole("alert").waitFor();
   });
 
-  await t.test("on a phone nothing lies beside the page", async (t) => {
+  await t.test("no view has to be scrolled sideways on a phone", async (t) => {
     for (const view of [
       "overview",
       "explorer",
@@ -545,7 +570,7 @@ t.test("the console", needs("chromium"), async (t) => {
     }
   });
 
-  await t.test("on a phone a long table has its first rows whole, and the others on request", async (t) => {
+  await t.test("a long table on a phone shows its first rows, and more with a button", async (t) => {
     const day = "2026-02-10";
     const many = Array.from({ length: 320 }, (_, index) => ({
       timestamp: `${day}T00:00:00Z`,
@@ -558,37 +583,34 @@ t.test("the console", needs("chromium"), async (t) => {
     await shows(phone, "tbody tr", 300);
     const beside = await phone.locator(".table").evaluate((table) => table.scrollWidth - table.clientWidth);
     t.equal(beside, 0);
-    await phone.getByRole("button", { name: "Show more of 20 rows" }).click();
+    await phone.getByRole("button", { name: "Show more rows (20 left)" }).click();
     await shows(phone, "tbody tr", 320);
     t.equal(await phone.getByRole("button", { name: "Show more" }).count(), 0);
     const desk = await open(address);
     await desk.locator(".table.windowed").waitFor();
   });
 
-  await t.test(
-    "the choice of a statement says how many there are beyond it, and that there are none",
-    async (t) => {
-      const days = "start_date=2026-02-10&end_date=2026-02-10";
-      const page = await open(`/tenants/acme/statement?${days}`);
-      await shows(page, "tbody tr", 51);
-      t.equal(await textOf(page, "tbody tr:last-child"), "270 more: search for them 220,218.75 USD");
-      await page.getByLabel("Search identities").fill("NAME-319");
-      await shows(page, "tbody tr", 1);
-      t.equal(await textOf(page, "tbody tr"), "an-identity-with-quite-a-long-name-319 681.125 USD");
-      await page.getByLabel("Search identities").fill("nobody");
-      await page.getByText("No identity found in this period").waitFor();
-      t.equal(await page.locator("table").count(), 0);
-      const empty = "start_date=2026-01-01&end_date=2026-01-01";
-      for (const view of ["statement", "overview", "worklist"]) {
-        const none = await open(`/tenants/acme/${view}?${empty}`);
-        t.equal(await none.locator(".proof, table").count(), 0, `${view}: no empty box`);
-        await none.getByText(/^(No costs in this period|Nothing in this period needs attention)$/).waitFor();
-      }
-    },
-  );
+  await t.test("the list of statements says how many it leaves out, and when nothing is found", async (t) => {
+    const days = "start_date=2026-02-10&end_date=2026-02-10";
+    const page = await open(`/tenants/acme/statement?${days}`);
+    await shows(page, "tbody tr", 51);
+    t.equal(await textOf(page, "tbody tr:last-child"), "270 more: search for them 220,218.75 USD");
+    await page.getByLabel("Search identities").fill("NAME-319");
+    await shows(page, "tbody tr", 1);
+    t.equal(await textOf(page, "tbody tr"), "an-identity-with-quite-a-long-name-319 681.125 USD");
+    await page.getByLabel("Search identities").fill("nobody");
+    await page.getByText("No identity found in this period").waitFor();
+    t.equal(await page.locator("table").count(), 0);
+    const empty = "start_date=2026-01-01&end_date=2026-01-01";
+    for (const view of ["statement", "overview", "worklist"]) {
+      const none = await open(`/tenants/acme/${view}?${empty}`);
+      t.equal(await none.locator(".proof, table").count(), 0, `${view}: no empty table or reconciliation`);
+      await none.getByText(/^(No costs in this period|Nothing in this period needs attention)$/).waitFor();
+    }
+  });
 
   await t.test(
-    "who turns the pages of rows, or opens one, stays there; another view begins at its top",
+    "pages of rows and drawers keep the scroll position, another view starts at the top",
     async (t) => {
       const days = "start_date=2026-02-10&end_date=2026-02-10";
       const page = await open(`/tenants/acme/explorer?${days}&rows=1`);
@@ -600,19 +622,19 @@ t.test("the console", needs("chromium"), async (t) => {
       await page.getByText("page 2 of 7").waitFor();
       await shows(page, ".rows .stale", 0);
       t.equal(await page.locator(".rows tbody tr").count(), 50);
-      t.equal(await scrolled(), there, "the next page");
+      t.equal(await scrolled(), there, "the next page keeps the scroll position");
       await page.getByRole("link", { name: /^Why / }).last().click();
       await page.getByRole("dialog").waitFor();
       await page.keyboard.press("Escape");
       await until("the drawer is closed", async () => !new URL(page.url()).searchParams.has("why"));
-      t.equal(await scrolled(), there, "a drawer");
+      t.equal(await scrolled(), there, "a drawer keeps the scroll position");
       await page.getByRole("link", { name: "Worklist", exact: true }).click();
       await page.getByRole("heading", { name: "Worklist" }).waitFor();
-      t.equal(await scrolled(), 0, "another view");
+      t.equal(await scrolled(), 0, "another view starts at the top");
     },
   );
 
-  await t.test("hours are written beside each other", async (t) => {
+  await t.test("labels of hours do not overlap", async (t) => {
     const day = "2026-02-12";
     const hours = Array.from({ length: 24 }, (_, hour) => String(hour).padStart(2, "0"));
     await insertChargebacks(
@@ -643,7 +665,7 @@ t.test("the console", needs("chromium"), async (t) => {
     }
   });
 
-  await t.test("a long statement is printed whole, and nothing but the statement", async (t) => {
+  await t.test("a long statement is printed completely, without controls", async (t) => {
     const day = "2026-02-11";
     const product =
       "A product whose name is far too long for a column of a table, Enterprise Edition, each year";
@@ -661,7 +683,7 @@ t.test("the console", needs("chromium"), async (t) => {
     const address = `/tenants/acme/statement?start_date=${day}&end_date=${day}&identity_id=fleet`;
     for (const width of [1280, 360]) {
       const page = await open(address, { width });
-      // In a tagged file each row of a table is an element of its own.
+      // In a tagged PDF, each table row is an element.
       const file = (await page.pdf({ format: "A4", tagged: true })).toString("latin1");
       t.equal(
         file.match(/\/S \/TR\b/g)?.length,
@@ -669,12 +691,12 @@ t.test("the console", needs("chromium"), async (t) => {
         `a head, 320 lines and the total, from ${width} pixels`,
       );
       const drawn = "dispatchEvent(new Event('beforeprint')); document.querySelectorAll('tbody tr').length";
-      t.equal(await page.evaluate(drawn), 320, "drawn before a button that prints goes on");
+      t.equal(await page.evaluate(drawn), 320, "all rows are rendered within the beforeprint event");
       await page.emulateMedia({ media: "print" });
       const cut = await page
         .locator("td")
         .evaluateAll((found) => found.filter((each) => each.scrollWidth > each.clientWidth).length);
-      t.equal(cut, 0, "no name is cut");
+      t.equal(cut, 0, "no name is truncated");
       const onScreenOnly = ["footer", ".rows", ".chip button", ".chip.add", ".more"];
       for (const part of onScreenOnly)
         t.equal(await page.locator(part).filter({ visible: true }).count(), 0, `${part} is not printed`);
@@ -683,27 +705,31 @@ t.test("the console", needs("chromium"), async (t) => {
     }
     const withRows = await open(`${address}&rows=1`);
     await withRows.emulateMedia({ media: "print" });
-    t.equal(await withRows.locator(".rows tbody tr").filter({ visible: true }).count(), 50, "open, they are");
+    t.equal(
+      await withRows.locator(".rows tbody tr").filter({ visible: true }).count(),
+      50,
+      "open rows are printed",
+    );
   });
 
   await t.test(
-    "the explorer: a change of period asks twice, and changes stand below each other",
+    "a new period in the explorer sends two requests, and percentages of changes are aligned",
     async (t) => {
       const at = (first: string, last: string) =>
         `start_date=${first}&end_date=${last}&group_by=identity_id&compare=previous`;
       const page = await open(`/tenants/acme/explorer?${at("2026-03-02", "2026-03-02")}`);
-      const asked: string[] = [];
+      const requests: string[] = [];
       page.on("request", (request) => {
         const { pathname } = new URL(request.url());
-        if (pathname.startsWith("/api/")) asked.push(pathname.split("/acme/")[1] ?? pathname);
+        if (pathname.startsWith("/api/")) requests.push(pathname.split("/acme/")[1] ?? pathname);
       });
       await page.getByLabel("To", { exact: true }).fill("2026-03-03");
       await until("the period is shown", async () =>
         new URL(page.url()).search.includes("end_date=2026-03-03"),
       );
-      await until("it is asked for", async () => asked.length > 1);
+      await until("the requests are sent", async () => requests.length > 1);
       await page.waitForTimeout(500);
-      t.strictSame(asked.sort(), ["chargebacks/breakdown", "reconciliation"]);
+      t.strictSame(requests.sort(), ["chargebacks/breakdown", "reconciliation"]);
       const lefts = await page
         .locator("td .change .percent")
         .evaluateAll((found) => found.map((each) => Math.round(each.getBoundingClientRect().left)));
@@ -713,7 +739,7 @@ t.test("the console", needs("chromium"), async (t) => {
   );
 
   await t.test(
-    "a run that is started from the page is watched to its end; a suspension has its reason",
+    "the page follows a run that it started to its end, and shows why a tenant is suspended",
     async (t) => {
       const { postgres } = stores;
       const id = "0b7e1f5e-0000-4000-8000-000000000001";
@@ -748,7 +774,7 @@ t.test("the console", needs("chromium"), async (t) => {
       await page.getByText("1 note").click();
       await page.getByText("aws: no bill is there").waitFor();
       await postgres.query("UPDATE tenants SET suspended_at = now(), suspension_reason = '5 gathers failed'");
-      // Readiness is kept for two seconds, which do not pass here: another service.
+      // The service caches readiness for two seconds, which do not pass here. So use another service.
       const other = await build({ consoleFolder });
       const at = await other.listen({ host: "127.0.0.1", port: 0 });
       const suspended = await open(`/tenants/acme/runs?${period}`, { at });
@@ -757,7 +783,7 @@ t.test("the console", needs("chromium"), async (t) => {
     },
   );
 
-  await t.test("an error of the API is said, and can be tried again", async (t) => {
+  await t.test("an error of the API is shown, with a button to retry", async (t) => {
     const page = await open(`/tenants/acme/runs?${period}`);
     let fails = true;
     await page.route("**/chargebacks/breakdown?*", (route) =>
@@ -783,20 +809,20 @@ t.test("the console", needs("chromium"), async (t) => {
     t.equal(await page.getByRole("alert").count(), 0);
   });
 
-  await t.test("an address that is none says so", async (t) => {
+  await t.test("an unknown address shows an error page", async (t) => {
     const page = await open("/tenants/nobody/overview");
-    t.match(await textOf(page, "main"), /There is no such page/);
+    t.match(await textOf(page, "main"), /Page not found/);
   });
 
   t.strictSame(
-    // A failing API and an unknown dimension were tried.
+    // The tests above provoke these errors.
     troubles.filter((trouble) => !/status of (503|404)/.test(trouble)),
     [],
-    "no errors in the browser, and nothing asked elsewhere",
+    "no other errors in the browser, and no requests to other hosts",
   );
 });
 
-t.test("files and addresses of the console", async (t) => {
+t.test("the service serves the files and the paths of the console, and nothing else", async (t) => {
   const { app, build, config } = await startConsole(t);
   const page = await app.inject("/tenants/acme/overview");
   t.equal(page.statusCode, 200);
@@ -814,7 +840,7 @@ t.test("files and addresses of the console", async (t) => {
   t.strictSame(
     preloaded.map(([, name]) => name).sort(),
     needed.sort(),
-    "what it needs in any case is preloaded",
+    "all static imports of the main script are preloaded",
   );
   for (const [url, status] of [
     ["/assets/", 404],
@@ -829,11 +855,11 @@ t.test("files and addresses of the console", async (t) => {
   t.equal((await app.inject({ url: "/", headers: { host: "evil.example" } })).statusCode, 421);
 
   const without = await build({ config: { ...config, api: { ...config.api, console: false } } });
-  t.equal((await without.inject("/")).statusCode, 404, "switched off, there is none");
+  t.equal((await without.inject("/")).statusCode, 404, "the console can be switched off");
   const unbuilt = await build({ consoleFolder: "/nowhere" });
-  const told = await unbuilt.inject("/");
-  t.equal(told.statusCode, 404);
-  t.match(told.json().detail, /npm run build/);
+  const response = await unbuilt.inject("/");
+  t.equal(response.statusCode, 404);
+  t.match(response.json().detail, /npm run build/);
 });
 
 function withTwelve(amount: string): string {

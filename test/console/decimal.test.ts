@@ -15,7 +15,7 @@ import fc from "../property.js";
 
 const plain = (text: string) => plainText(decimal(text));
 
-t.test("an amount is written as it was read, without trailing zeros", async (t) => {
+t.test("an amount is written as it was parsed, without trailing zeros", async (t) => {
   for (const [text, wanted] of [
     ["0", "0"],
     ["-0.000000000001", "-0.000000000001"],
@@ -51,7 +51,7 @@ t.test("sums and differences of any amounts are exact", async (t) => {
   );
 });
 
-t.test("an amount is shown with two places, and those beyond apart", async (t) => {
+t.test("an amount is shown with two decimal places, and further places apart", async (t) => {
   for (const [text, main, beyond] of [
     ["1234567.5", "1,234,567.50", ""],
     ["-1000", "−1,000.00", ""],
@@ -64,7 +64,7 @@ t.test("an amount is shown with two places, and those beyond apart", async (t) =
   t.equal(plainText(absolute(decimal("-7.25"))), "7.25");
 });
 
-t.test("a part of a whole has a place below ten percent, and none above", async (t) => {
+t.test("a percentage below ten has one decimal place, others have none", async (t) => {
   const of = (part: string, whole: string) => percentage(decimal(part), decimal(whole));
   t.equal(of("1", "3"), "33 %");
   t.equal(of("1", "30"), "3.3 %");

@@ -1,4 +1,4 @@
-/** The built console on a real service, in a real browser. */
+/** The built console with a real service, in a real browser. */
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
@@ -23,7 +23,7 @@ async function buildConsole(t: Test): Promise<string> {
   return folder;
 }
 
-/** A service with the console, and pages that fail the test for what a visitor would never see: errors, and requests to elsewhere. */
+/** Starts a service with the console, and collects errors in the browser and requests to other hosts in `troubles`. */
 export async function startConsole(t: Test, api: readonly string[] = [], tenant: readonly string[] = []) {
   const [service, consoleFolder, browser] = await Promise.all([
     startService(t, api, { tenant }),
@@ -40,7 +40,7 @@ export async function startConsole(t: Test, api: readonly string[] = [], tenant:
     url,
     /** Errors of the browser's console, failed requests, and requests to another host. */
     troubles,
-    /** `at`: another address of the service. */
+    /** Opens a page and waits until it has loaded. `at` is another address of the service. */
     async open(path: string, options: { width?: number; dark?: boolean; at?: string } = {}): Promise<Page> {
       const { at = url } = options;
       const page = await browser.newPage({
@@ -53,11 +53,11 @@ export async function startConsole(t: Test, api: readonly string[] = [], tenant:
       });
       page.on("pageerror", (error) => troubles.push(`${path}: ${error.message}`));
       page.on("request", (request) => {
-        if (!request.url().startsWith(`${at}/`)) troubles.push(`${path}: asked ${request.url()}`);
+        if (!request.url().startsWith(`${at}/`)) troubles.push(`${path}: requested ${request.url()}`);
       });
       await page.goto(at + path);
       await page.waitForLoadState("networkidle");
-      // On a busy machine the network is idle also between the code of a view and its first request.
+      // On a busy machine, the network may be idle between loading a view's code and its first request.
       await until(`${path} has loaded`, async () => {
         const drawn = await page.locator("main > *, form").count();
         return drawn > 0 && (await page.locator(".loading, .updating").count()) === 0;
@@ -67,19 +67,19 @@ export async function startConsole(t: Test, api: readonly string[] = [], tenant:
   };
 }
 
-/** A slow way to the service: a proxy that holds requests back, and says which were given up before their answer. */
+/** Starts a proxy that delays requests, and lists which ones were aborted before their response. */
 export async function startSlowProxy(t: Test, target: string) {
   const delays = { of: (_path: string): number => 0 };
   const abandoned: string[] = [];
-  const answered: string[] = [];
+  const completed: string[] = [];
   const server = createServer((request, response) => {
     const path = request.url ?? "";
     const forward = () => {
       const options = { method: request.method, headers: request.headers };
-      const onward = httpRequest(target + path, options, (answer) => {
-        response.writeHead(answer.statusCode ?? 502, answer.headers);
-        answer.pipe(response);
-        answer.on("end", () => answered.push(path));
+      const onward = httpRequest(target + path, options, (upstream) => {
+        response.writeHead(upstream.statusCode ?? 502, upstream.headers);
+        upstream.pipe(response);
+        upstream.on("end", () => completed.push(path));
       });
       onward.on("error", () => response.destroy());
       request.pipe(onward);
@@ -97,28 +97,28 @@ export async function startSlowProxy(t: Test, target: string) {
     server.close();
   });
   const { port } = server.address() as AddressInfo;
-  return { url: `http://127.0.0.1:${port}`, delays, abandoned, answered };
+  return { url: `http://127.0.0.1:${port}`, delays, abandoned, completed };
 }
 
-/** The text of an element without the spaces that only lay it out. */
+/** The visible text of an element, with whitespace collapsed. */
 export const textOf = async (page: Page, selector: string) =>
   // biome-ignore lint/performance/useDomNodeTextContent: what a visitor sees
   (await page.locator(selector).first().innerText()).replace(/\s+/g, " ").trim();
 
-/** Waits for what a click leads to. */
+/** Waits until `count` elements match the selector. */
 export const shows = (page: Page, selector: string, count: number) =>
   until(`${count} of ${selector}`, async () => (await page.locator(selector).count()) === count);
 
-/** The digits of an amount as it stands on the page. */
+/** The digits of an amount as shown on the page, without separators. */
 export const digitsOf = (text: string) => text.replace(/[^0-9.−-]/g, "").replace("−", "-");
 
-/** As the page shows it: with two places at least. */
+/** An amount with at least two decimal places, as the page shows it. */
 export const withTwoPlaces = (amount: string) => {
   const [whole = "", fraction = ""] = amount.split(".");
   return `${whole}.${fraction.padEnd(2, "0")}`;
 };
 
-/** Presses Tab until an element of this name has the focus: by keyboard alone, as a visitor without a mouse gets there. */
+/** Presses Tab until the element with this name has the focus. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   const focused = `(() => {
     const at = document.activeElement;
@@ -131,7 +131,7 @@ export async function tabTo(page: Page, name: string): Promise<void> {
   throw new Error(`no way to ${name} by keyboard`);
 }
 
-/** Waits until the last line of the table has the total of the breakdown. */
+/** Waits until the table shows the total of the breakdown. */
 export const totals = (
   page: Page,
   body: { readonly totals: readonly { readonly total_amount: string }[] },
@@ -140,11 +140,12 @@ export const totals = (
   return until(`a total of ${wanted}`, async () => digitsOf(await textOf(page, "tfoot .amount")) === wanted);
 };
 
+/** Fails if axe reports serious or critical accessibility violations. */
 export async function noBarriers(t: Test, page: Page, where: string): Promise<void> {
-  // By the debugger: as a script the page's own policy would refuse it.
+  // Inject it through the debugger, because the page's content security policy forbids scripts.
   await page.evaluate(axe);
   const found = await page.evaluate(`axe.run().then(({ violations }) => violations
     .filter(({ impact }) => impact === "serious" || impact === "critical")
     .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
-  t.strictSame(found, [], `no barriers in ${where}`);
+  t.strictSame(found, [], `${where} has no accessibility violations`);
 }

@@ -1,4 +1,4 @@
-/** Signing in, in a real browser on a real service that wants tokens. */
+/** Signing in, in a real browser with a real service that requires tokens. */
 import { readFileSync } from "node:fs";
 import t from "tap";
 import type { Scope } from "../../src/config/scopes.js";
@@ -10,7 +10,7 @@ import { noBarriers, startConsole } from "./pages.js";
 
 const period = "start_date=2026-03-01&end_date=2026-03-01";
 
-t.test("signing in", needs("chromium"), async (t) => {
+t.test("users sign in with a token", needs("chromium"), async (t) => {
   const { app, stores, open } = await startConsole(t, ["auth: tokens"]);
   await insertChargebacks(stores, "acme", [{ timestamp: "2026-03-01T00:00:00Z", amount: "1.25" }]);
   await recordDimensions(stores, "acme");
@@ -27,29 +27,29 @@ t.test("signing in", needs("chromium"), async (t) => {
     await page.waitForLoadState("networkidle");
   };
 
-  await t.test("a token that is none leads back to the field", async (t) => {
+  await t.test("an invalid token leads back to the sign-in form", async (t) => {
     await noBarriers(t, page, "sign in");
     await signIn("chgt_none");
-    await page.getByText("The service does not accept this token").waitFor();
+    await page.getByText("The service rejected this token.").waitFor();
     t.equal(await page.evaluate("sessionStorage.getItem('token')"), null);
   });
 
-  await t.test("what the token does not allow is not offered", async (t) => {
+  await t.test("the console hides what the token does not allow", async (t) => {
     await signIn(reader.token);
     await page.getByRole("heading", { name: "Tags", exact: true }).waitFor();
     t.equal(await page.locator("form.tag-form").count(), 0);
     t.strictSame(
       await page.getByLabel("Tenant", { exact: true }).locator("option").allTextContents(),
       ["acme"],
-      "nor are other tenants",
+      "other tenants are not listed",
     );
     await page.getByRole("button", { name: "Sign out" }).click();
     await signIn(tagger.token);
     await page.locator("form.tag-form").waitFor();
-    t.equal(await page.getByLabel("Author").count(), 0, "who tags is known");
+    t.equal(await page.getByLabel("Author").count(), 0, "the author is known from the token");
   });
 
-  await t.test("a tag is the caller's", async (t) => {
+  await t.test("a new tag has the caller as its author", async (t) => {
     const form = page.locator("form.tag-form");
     await form.locator("input").nth(0).fill("team");
     await form.locator("input").nth(1).fill("Core");
@@ -79,10 +79,10 @@ t.test("signing in", needs("chromium"), async (t) => {
     t.equal(readFileSync(await download.path(), "utf8"), file.body);
   });
 
-  await t.test("a token that is revoked leads back to the field", async (t) => {
+  await t.test("a revoked token leads back to the sign-in form", async (t) => {
     await revokeToken(stores.postgres, tagger.token_id, { kind: "command", name: "ada" });
     await page.reload();
-    await page.getByText("The service does not accept this token, or no longer does.").waitFor();
+    await page.getByText("The service rejected this token. It may be wrong, expired or revoked.").waitFor();
     t.equal(await field.count(), 1);
   });
 });

@@ -1,4 +1,4 @@
-/** States of the console that a fast service with tidy names never shows, in a real browser on a real service. */
+/** States of the console that need a slow service or hostile names, in a real browser with a real service. */
 import type { Page } from "playwright-core";
 import t from "tap";
 import { copyNames } from "../../src/ingest/inventory/copy-names.js";
@@ -14,7 +14,7 @@ const api = "/api/v1/tenants/acme";
 const day = "2026-03-04";
 const period = `start_date=${day}&end_date=${day}`;
 
-t.test("a slow API", needs("chromium"), async (t) => {
+t.test("a slow API never shows wrong or stale figures", needs("chromium"), async (t) => {
   const { app, url, stores, open, troubles } = await startConsole(t);
   await insertChargebacks(
     stores,
@@ -31,22 +31,26 @@ t.test("a slow API", needs("chromium"), async (t) => {
   const proxy = await startSlowProxy(t, url);
   const isBreakdown = (path: string) => path.includes("/chargebacks/breakdown");
 
-  await t.test("the old state stays while the new one loads, with a sign of it", async (t) => {
+  await t.test("the old state stays visible while the new one loads, and is marked", async (t) => {
     const page = await open(`/tenants/acme/explorer?${period}`, { at: proxy.url });
     await shows(page, "tbody tr", 3);
     proxy.delays.of = (path) => (isBreakdown(path) ? 1500 : 0);
     await page.getByLabel("Group by").selectOption("product_type");
     await page.locator(".updating").waitFor();
-    t.equal(await page.locator("tbody tr").count(), 3, "the old state");
+    t.equal(await page.locator("tbody tr").count(), 3, "the old state is still shown");
     t.equal(await page.locator("[aria-busy=true]").count(), 1);
     t.equal(await page.getByRole("status").filter({ hasText: "Loading …" }).count(), 1);
-    t.equal(new URL(page.url()).searchParams.get("group_by"), "product_type", "the address is the new one");
+    t.equal(
+      new URL(page.url()).searchParams.get("group_by"),
+      "product_type",
+      "the address has the new state already",
+    );
     await shows(page, "tbody tr", 2);
     t.equal(await page.locator(".updating").count(), 0);
     t.equal(await page.locator("[aria-busy=true]").count(), 0);
   });
 
-  await t.test("what was asked before is given up when something else is asked", async (t) => {
+  await t.test("a new request aborts the previous one", async (t) => {
     const page = await open(`/tenants/acme/explorer?${period}`, { at: proxy.url });
     await shows(page, "tbody tr", 3);
     proxy.delays.of = (path) => (isBreakdown(path) ? (path.includes("cost_type") ? 4000 : 300) : 0);
@@ -55,48 +59,45 @@ t.test("a slow API", needs("chromium"), async (t) => {
     await page.locator(".updating").waitFor();
     await page.getByLabel("Group by").selectOption("product_type");
     await shows(page, "tbody tr", 2);
-    await until("the first is given up", async () => proxy.abandoned.length > before);
+    await until("the first request is aborted", async () => proxy.abandoned.length > before);
     t.match(proxy.abandoned.slice(before).join("\n"), /^[^\n]*group_by=cost_type[^\n]*$/);
     await new Promise((resolve) => setTimeout(resolve, 4500));
-    t.equal(await page.locator("tbody tr").count(), 2, "and never shown");
-    t.notOk(proxy.answered.some((path) => path.includes("cost_type")));
+    t.equal(await page.locator("tbody tr").count(), 2, "the aborted response is never shown");
+    t.notOk(proxy.completed.some((path) => path.includes("cost_type")));
   });
 
-  await t.test(
-    "the first time there is nothing old: a sign of loading alone; leaving gives up",
-    async (t) => {
-      proxy.delays.of = (path) => (isBreakdown(path) ? 3000 : 0);
-      const page = await open("/", { at: proxy.url });
-      const before = proxy.abandoned.length;
-      const asked = page.waitForRequest((request) => isBreakdown(request.url()));
-      await page.goto(`${proxy.url}/tenants/acme/explorer?${period}`);
-      await asked;
-      await page.locator(".loading", { hasText: "Loading …" }).first().waitFor();
-      t.equal(await page.locator("table").count(), 0);
-      await page.getByRole("link", { name: "Runs" }).click();
-      // What the page before had still asked may be given up as well, by the way here.
-      await until("it is given up", async () => proxy.abandoned.slice(before).some(isBreakdown));
-      await page.getByRole("heading", { name: "Runs", level: 1 }).waitFor();
-    },
-  );
+  await t.test("the first load shows only a loading message, and leaving the view aborts it", async (t) => {
+    proxy.delays.of = (path) => (isBreakdown(path) ? 3000 : 0);
+    const page = await open("/", { at: proxy.url });
+    const before = proxy.abandoned.length;
+    const sent = page.waitForRequest((request) => isBreakdown(request.url()));
+    await page.goto(`${proxy.url}/tenants/acme/explorer?${period}`);
+    await sent;
+    await page.locator(".loading", { hasText: "Loading …" }).first().waitFor();
+    t.equal(await page.locator("table").count(), 0);
+    await page.getByRole("link", { name: "Runs" }).click();
+    // Requests of the page before may be aborted as well.
+    await until("the request is aborted", async () => proxy.abandoned.slice(before).some(isBreakdown));
+    await page.getByRole("heading", { name: "Runs", level: 1 }).waitFor();
+  });
 
-  await t.test("the list of tenants alone waits for a look at all stores", async (t) => {
+  await t.test("only the list of tenants waits for the state of all stores", async (t) => {
     proxy.delays.of = (path) => (path === "/api/v1/tenants" ? 3000 : 0);
-    const before = proxy.answered.length;
+    const before = proxy.completed.length;
     const page = await open(`/tenants/acme/explorer?${period}`, { at: proxy.url });
     await shows(page, "tbody tr", 3);
     t.strictSame(await page.getByLabel("Tenant", { exact: true }).locator("option").allTextContents(), [
       "acme",
       "globex",
     ]);
-    t.notOk(proxy.answered.slice(before).includes("/api/v1/tenants"));
+    t.notOk(proxy.completed.slice(before).includes("/api/v1/tenants"));
     await page.goto(`${proxy.url}/?${period}`);
     await page.getByRole("heading", { name: "Tenants", level: 1 }).waitFor();
-    t.equal(await page.locator("table").count(), 0, "it is on its way");
+    t.equal(await page.locator("table").count(), 0, "the list is still loading");
     await shows(page, "tbody tr", 2);
   });
 
-  await t.test("a filter by one tag given twice: both hold, as in the API", async (t) => {
+  await t.test("two filters by the same tag must both match, as in the API", async (t) => {
     proxy.delays.of = () => 0;
     const twice = "not:tag:squad=web&not:tag:squad=data,other";
     const page = await open(`/tenants/acme/explorer?${period}&${twice}`);
@@ -112,37 +113,41 @@ t.test("a slow API", needs("chromium"), async (t) => {
     await totals(all, body);
   });
 
-  await t.test("a change against days that are not all there says so", async (t) => {
-    const note = "The period before is not complete: 0 of 1 day.";
+  await t.test("a comparison with incomplete days says so", async (t) => {
+    const note = "The previous period is incomplete: 0 of 1 day.";
     const overview = await open(`/tenants/acme/overview?${period}`);
     await overview.getByText(note).waitFor();
     const explorer = await open(`/tenants/acme/explorer?${period}&compare=previous`);
     await explorer.getByText(note).waitFor();
     const plain = await open(`/tenants/acme/explorer?${period}`);
-    t.equal(await plain.getByText(/is not complete/).count(), 0, "where nothing is compared");
+    t.equal(
+      await plain.getByText(/is incomplete/).count(),
+      0,
+      "a view that compares nothing has no such note",
+    );
     await stores.postgres.query(`
       INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'generic_metrics_only') ON CONFLICT DO NOTHING;
       INSERT INTO tracking_dates (tenant_name, tracking_date, billing_gathered, resources_gathered, chargeback_calculated, published_hash)
       VALUES ('acme', '2026-03-01', true, true, true, 'a'), ('acme', '2026-03-02', true, true, true, 'a-provisional'),
         ('acme', '2026-03-03', true, true, true, 'a'), ('acme', '2026-02-28', true, true, false, NULL)`);
     const four = await open("/tenants/acme/overview?start_date=2026-03-04&end_date=2026-03-07");
-    await four.getByText("The period before is not complete: 2 of 4 days.").waitFor();
-    await four.getByText("What is compared is not complete: 0 of 4 days.").waitFor();
+    await four.getByText("The previous period is incomplete: 2 of 4 days.").waitFor();
+    await four.getByText("This period is incomplete: 0 of 4 days.").waitFor();
     await stores.postgres.query(`
       INSERT INTO tracking_dates (tenant_name, tracking_date, billing_gathered, resources_gathered, chargeback_calculated, published_hash)
       VALUES ('acme', '2026-03-04', true, true, true, 'a')`);
     const whole = await open(`/tenants/acme/overview?${period}`);
     await whole.locator(".head .change").waitFor();
-    t.equal(await whole.getByText(/is not complete/).count(), 0, "3 and 4 March are there as a whole");
+    t.equal(await whole.getByText(/is incomplete/).count(), 0, "3 and 4 March are complete");
     await whole.route("**/status?*", (route) => route.fulfill({ status: 503, json: { detail: "Later." } }));
     await whole.reload();
-    await whole.getByText("Which days are complete could not be loaded").waitFor();
-    t.equal(await whole.locator(".change.more, .change.less").count(), 0, "neither good nor bad news");
+    await whole.getByText("Could not check which days are complete").waitFor();
+    t.equal(await whole.locator(".change.more, .change.less").count(), 0, "the change is not coloured");
     t.equal(await whole.locator(".head .change").count(), 1);
   });
 
   await t.test(
-    "sums stand under the days that they are of, also where the next cannot be loaded",
+    "sums are shown only with their own days, even if the next sums cannot be loaded",
     async (t) => {
       proxy.delays.of = () => 0;
       const page = await open(`/tenants/acme/overview?${period}`, { at: proxy.url });
@@ -151,9 +156,9 @@ t.test("a slow API", needs("chromium"), async (t) => {
       await page.getByLabel("From", { exact: true }).fill("2026-03-03");
       await page.locator(".updating").first().waitFor();
       t.equal(await textOf(page, ".title .hint"), "3 Mar – 4 Mar 2026");
-      t.equal(await textOf(page, ".head .hint"), "Cost, 4 Mar 2026", "the sums are still of that day");
+      t.equal(await textOf(page, ".head .hint"), "Cost, 4 Mar 2026", "the sums still belong to that day");
       await until(
-        "the next are there",
+        "the next sums are shown",
         async () => (await textOf(page, ".head .hint")) === "Cost, 3 Mar – 4 Mar 2026",
       );
       t.equal(await textOf(page, ".title .hint"), "3 Mar – 4 Mar 2026, compared with 1 Mar – 2 Mar 2026");
@@ -168,11 +173,11 @@ t.test("a slow API", needs("chromium"), async (t) => {
     },
   );
 
-  await t.test("a date that is typed is looked at when it is whole, and once", async (t) => {
+  await t.test("a typed date is applied once, when it is complete", async (t) => {
     const page = await open(`/tenants/acme/explorer?${period}`);
-    const asked: string[] = [];
+    const requests: string[] = [];
     page.on("request", (request) => {
-      if (isBreakdown(request.url())) asked.push(new URL(request.url()).search);
+      if (isBreakdown(request.url())) requests.push(new URL(request.url()).search);
     });
     const at = () => new URL(page.url()).searchParams;
     const [from, to] = ["From", "To"].map((label) => page.getByLabel(label, { exact: true }));
@@ -180,37 +185,38 @@ t.test("a slow API", needs("chromium"), async (t) => {
     const steps = await page.evaluate<number>("history.length");
     await to.focus();
     for (const key of "03152026") await page.keyboard.press(key);
-    await until("it is shown", async () => at().get("end_date") === "2026-03-15");
+    await until("the date is applied", async () => at().get("end_date") === "2026-03-15");
     await page.waitForTimeout(1500);
     t.equal(at().get("start_date"), day);
     t.equal(await page.evaluate<number>("history.length"), steps + 1);
-    t.equal(asked.length, 1, asked.join(" "));
-    t.match(asked[0], /start_date=2026-03-04&end_date=2026-03-15/);
+    t.equal(requests.length, 1, requests.join(" "));
+    t.match(requests[0], /start_date=2026-03-04&end_date=2026-03-15/);
 
     await from.focus();
     for (const key of "03202026") await page.keyboard.press(key);
     await page.waitForTimeout(1500);
-    t.equal(at().get("start_date"), day, "the wrong way round, it may be half of a change");
+    t.equal(
+      at().get("start_date"),
+      day,
+      "dates in the wrong order may be half of a change, and are not applied",
+    );
     t.equal(await from.inputValue(), "2026-03-20");
     await from.blur();
-    await until("they are turned round", async () => at().get("start_date") === "2026-03-15");
+    await until("the dates are swapped", async () => at().get("start_date") === "2026-03-15");
     t.equal(at().get("end_date"), "2026-03-20");
 
     await from.focus();
     for (const key of "0101") await page.keyboard.press(key);
     await page.keyboard.press("1");
     await from.blur();
-    await until(
-      "what is no date of ours is given up",
-      async () => (await from.inputValue()) === "2026-03-15",
-    );
+    await until("an impossible date is reset", async () => (await from.inputValue()) === "2026-03-15");
     await from.fill("2026-03-16");
-    await until("what is picked is shown", async () => at().get("start_date") === "2026-03-16");
+    await until("a picked date is applied", async () => at().get("start_date") === "2026-03-16");
     t.equal(await page.getByRole("alert").count(), 0);
   });
 
   await t.test(
-    "pages do not outlive what they count, and good news is of costs that there are",
+    "page numbers never exceed the pages of a list, and no view reports that all is well without costs",
     async (t) => {
       const issues = (of: string, count: number) =>
         Array.from({ length: count }, (_, index) => ({
@@ -233,13 +239,13 @@ t.test("a slow API", needs("chromium"), async (t) => {
       const second = "start_date=2026-02-02&end_date=2026-02-02";
       const at = (page: Page) => new URL(page.url()).searchParams;
       const list = "[aria-label=Worklist] tbody tr";
-      const lacking = "[aria-label='Lines that nobody pays, and what they lack'] tbody tr";
+      const lacking = "[aria-label='Unallocated lines, and what they are missing'] tbody tr";
 
       const worklist = await open(`/tenants/acme/worklist?${both}&page=2&lacking_page=2`);
       await shows(worklist, list, 30);
       await shows(worklist, lacking, 50);
       const runs = await worklist.getByRole("link", { name: "Runs", exact: true }).getAttribute("href");
-      t.equal(runs, `/tenants/acme/runs?${both}`, "no page goes along to another view");
+      t.equal(runs, `/tenants/acme/runs?${both}`, "links to other views drop page numbers");
       await worklist.getByLabel("From", { exact: true }).fill("2026-02-02");
       await shows(worklist, list, 3);
       await shows(worklist, lacking, 3);
@@ -257,7 +263,7 @@ t.test("a slow API", needs("chromium"), async (t) => {
       const good = await open(`/tenants/acme/worklist?${period}`);
       await good.getByText(clear).waitFor();
       const overview = await open("/tenants/acme/overview?start_date=2026-01-10&end_date=2026-01-11");
-      await overview.getByText("There are no costs to look at.").waitFor();
+      await overview.getByText("There is nothing to check.").waitFor();
       t.equal(await overview.getByText(clear).count(), 0);
       const reason = await open(`/tenants/acme/worklist?${second}&allocation_detail=no_identities_located`);
       await reason.getByText("No costs in this period have this reason: No identity is known").waitFor();
@@ -265,8 +271,8 @@ t.test("a slow API", needs("chromium"), async (t) => {
       const explorer = await open(`/tenants/acme/explorer?${both}&group_by=resource_id&rows=2`);
       await shows(explorer, ".rows tbody tr", 50);
       await explorer.getByRole("link", { name: "lost-5", exact: true }).first().click();
-      await until("it is drilled into", async () => at(explorer).get("resource_id") === "lost-5");
-      t.equal(at(explorer).get("rows"), "1", "the list stays open, from its start");
+      await until("the group is drilled into", async () => at(explorer).get("resource_id") === "lost-5");
+      t.equal(at(explorer).get("rows"), "1", "the list stays open and goes back to its first page");
       await shows(explorer, ".rows tbody tr", 1);
       const rows = await open(`/tenants/acme/explorer?${both}&rows=9`);
       await shows(rows, ".rows tbody tr", 33);
@@ -278,7 +284,7 @@ t.test("a slow API", needs("chromium"), async (t) => {
     },
   );
 
-  await t.test("like is compared with like, and the chart has the whole period", async (t) => {
+  await t.test("comparisons use the same number of days, and the chart has the whole period", async (t) => {
     const daysFrom = (first: string, count: number) =>
       Array.from({ length: count }, (_, index) =>
         new Date(Date.parse(first) + index * 86_400_000).toISOString().slice(0, 10),
@@ -299,12 +305,16 @@ t.test("a slow API", needs("chromium"), async (t) => {
     const week = "start_date=2026-03-01&end_date=2026-03-07";
     const overview = await open(`/tenants/globex/overview?${week}`);
     const compared = "compared with 22 Feb – 26 Feb 2026";
-    const missing = "6 Mar – 7 Mar 2026 have no costs yet: the days up to 5 Mar 2026 are compared.";
+    const missing = "6 Mar – 7 Mar 2026 have no costs yet. Only days up to 5 Mar 2026 are compared.";
     t.equal(await textOf(overview, ".title .hint"), `1 Mar – 7 Mar 2026, ${compared}`);
     t.strictSame(await overview.locator("[role=note]").allInnerTexts(), [missing]);
     t.equal(await textOf(overview, ".head .large"), "50.00 USD");
     t.equal(await textOf(overview, ".head .change"), "no change");
-    t.equal(await overview.locator(".pair .card").first().getByText("no change").count(), 1, "nothing moved");
+    t.equal(
+      await overview.locator(".pair .card").first().getByText("no change").count(),
+      1,
+      "there are no largest changes",
+    );
     t.strictSame(
       await ticks(overview),
       [1, 2, 3, 4, 5, 6, 7].map((each) => `${each} Mar`),
@@ -314,7 +324,7 @@ t.test("a slow API", needs("chromium"), async (t) => {
     const explorer = await open(`/tenants/globex/explorer?${week}&compare=previous`);
     t.equal(
       await textOf(explorer, "label:has([type=checkbox])"),
-      `Compare with the period before (${compared})`,
+      `Compare with the previous period (${compared})`,
     );
     t.strictSame(await explorer.locator("[role=note]").allInnerTexts(), [missing]);
     t.match(await textOf(explorer, "tfoot tr"), /^Total 50\.00 100 % 50\.00 no change /);
@@ -333,18 +343,22 @@ t.test("a slow API", needs("chromium"), async (t) => {
       "UPDATE tracking_dates SET published_hash = 'a-provisional' WHERE tenant_name = 'globex' AND tracking_date = '2026-02-24'",
     );
     const part = await open(`/tenants/globex/overview?${before}`);
-    await part.getByText("What is compared is not complete: 6 of 7 days.").waitFor();
+    await part.getByText("This period is incomplete: 6 of 7 days.").waitFor();
     t.equal(await textOf(part, ".head .change"), "▼ −5.00 (6.7 %)");
-    t.equal(await part.locator(".change.less, .change.more").count(), 0, "no good news from a part");
+    t.equal(
+      await part.locator(".change.less, .change.more").count(),
+      0,
+      "a change of an incomplete period is not coloured",
+    );
     const table = await open(`/tenants/globex/explorer?${before}&compare=previous`);
-    t.equal(await table.locator(".change").count(), 3, "two groups and their total");
+    t.equal(await table.locator(".change").count(), 3, "changes of two groups and their total");
     t.equal(await table.locator(".change.less, .change.more").count(), 0);
 
     const month = await open("/tenants/globex/overview?start_date=2026-02-01&end_date=2026-02-28");
     t.equal(
       await textOf(month, ".title .hint"),
       "1 Feb – 28 Feb 2026, compared with 1 Jan – 31 Jan 2026",
-      "a calendar month with the one before",
+      "a calendar month is compared with the previous one",
     );
 
     const months = await open(
@@ -354,7 +368,7 @@ t.test("a slow API", needs("chromium"), async (t) => {
     t.equal(await months.locator(".chart rect.partial").count(), 2);
     t.equal(
       await textOf(months, ".chart > .hint"),
-      "Hatched, because only some of their days are shown: 2026-02, 5 of 28 days; 2026-03, 5 of 31 days.",
+      "Hatched bars show only some of their days: 2026-02, 5 of 28 days; 2026-03, 5 of 31 days.",
     );
     await months.locator(".chart rect.series").first().hover();
     t.equal(await textOf(months, ".tip"), "2026-02 5 of 28 days sa-1 50.00 Total 50.00 USD");
@@ -366,7 +380,7 @@ t.test("a slow API", needs("chromium"), async (t) => {
     const weeks = await open(
       "/tenants/globex/explorer?start_date=2025-12-22&end_date=2026-01-11&time_bucket=week",
     );
-    t.strictSame(await ticks(weeks), ["2025-W52", "2026-W01", "2026-W02"], "as the API names them");
+    t.strictSame(await ticks(weeks), ["2025-W52", "2026-W01", "2026-W02"], "weeks have the API's labels");
     t.equal(await weeks.locator(".chart rect.series").count(), 1);
     const hours = await open(
       "/tenants/globex/explorer?start_date=2026-02-24&end_date=2026-02-25&time_bucket=hour",
@@ -376,19 +390,19 @@ t.test("a slow API", needs("chromium"), async (t) => {
     const width = Number(await hours.locator(".chart svg").getAttribute("width"));
     const margins = 64 + 8;
     t.equal(await bars.count(), 2, "a bar at each midnight");
-    t.equal(((await left(1)) - (await left(0))) / (width - margins), 0.5, "and the hours between have room");
+    t.equal(((await left(1)) - (await left(0))) / (width - margins), 0.5, "the hours between have space");
     await bars.nth(1).hover();
     t.equal(await textOf(hours, ".tip"), "25 Feb 2026, 00:00 UTC sa-1 10.00 Total 10.00 USD");
   });
 
   t.strictSame(
-    // A failing API was tried.
+    // The tests above provoke these errors.
     troubles.filter((trouble) => !/status of 503/.test(trouble)),
     [],
   );
 });
 
-/** What an upstream, or who tags, may call something. */
+/** Names that an upstream or a user may choose. */
 const hostile = [
   "<img src=x onerror=document.title='hacked'>",
   "<script>document.title='hacked'</script>",
@@ -398,7 +412,7 @@ const hostile = [
   "a,b\\c\"d'e",
 ] as const;
 
-t.test("hostile names in every view, on a phone", needs("chromium"), async (t) => {
+t.test("hostile names are shown as text in every view on a phone", needs("chromium"), async (t) => {
   const { app, stores, open, troubles } = await startConsole(t);
   await publishFacts(stores, "acme", 1, {
     lines: hostile.flatMap((resource_id) =>
@@ -429,7 +443,7 @@ t.test("hostile names in every view, on a phone", needs("chromium"), async (t) =
     gaps: [],
     decimalPlaces: 2,
   });
-  // Of no environment, as all others, and of one with such a name.
+  // All other rows have no environment. This one has an environment with a hostile name.
   await insertChargebacks(stores, "acme", [
     {
       timestamp: `${day}T00:00:00Z`,
@@ -474,8 +488,8 @@ t.test("hostile names in every view, on a phone", needs("chromium"), async (t) =
   for (const name of hostile) {
     const url = `${api}/chargebacks/${someRow.dimension_id}/tags`;
     const payload = { tag_key: name.slice(0, 100), display_name: name, created_by: name.slice(0, 100) };
-    const answer = await app.inject({ method: "POST", url, payload });
-    t.equal(answer.statusCode, 201, answer.body);
+    const response = await app.inject({ method: "POST", url, payload });
+    t.equal(response.statusCode, 201, response.body);
   }
   const [x] = [hostile[2]];
   const of = (name: string, value: string) => `${name}=${encodeURIComponent(value)}`;
@@ -518,15 +532,15 @@ t.test("hostile names in every view, on a phone", needs("chromium"), async (t) =
   for (const [view, query] of places) {
     const where = `${view}${query}`.slice(0, 120);
     const page = await open(`/tenants/acme/${view}?${period}${query}`, { width: 360 });
-    t.strictSame(await wide(page), [], `${where}: nothing lies beside the page`);
+    t.strictSame(await wide(page), [], `${where}: nothing has to be scrolled sideways`);
     t.match(await page.title(), /· acme · chargehouse$/, `${where}: no script ran`);
-    t.equal(await page.locator("img, main script").count(), 0, `${where}: a name is text`);
+    t.equal(await page.locator("img, main script").count(), 0, `${where}: names are shown as text`);
     t.equal(await page.getByRole("alert").count(), 0, `${where}: no error`);
     t.ok((await textOf(page, "main")).length > 20, where);
     await page.close();
   }
 
-  await t.test("all are shown as they are", async (t) => {
+  await t.test("all names are shown unchanged", async (t) => {
     const page = await open(`/tenants/acme/tags?${period}`);
     const names = await page.locator(".each-tag .tag-name bdi").allInnerTexts();
     t.strictSame(names, [...hostile]);

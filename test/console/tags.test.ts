@@ -1,4 +1,4 @@
-/** Tags one by one, in a real browser on a real service. */
+/** Editing single tags, in a real browser with a real service. */
 import t from "tap";
 import { get, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
@@ -11,7 +11,7 @@ const period = `start_date=${day}&end_date=${day}`;
 const hostile = "<b>Netz & Co, \\ 'x' \u202eabc 🧾";
 const api = "/api/v1/tenants/acme";
 
-t.test("tags one by one", needs("chromium"), async (t) => {
+t.test("single tags can be edited in the console", needs("chromium"), async (t) => {
   const { app, stores, open, troubles } = await startConsole(t);
   await insertChargebacks(
     stores,
@@ -43,7 +43,7 @@ t.test("tags one by one", needs("chromium"), async (t) => {
   const page = await open(`/tenants/acme/tags?${period}`);
   const each = page.locator(".each-tag tbody tr");
   const edit = page.locator("form.edit");
-  /** The sums by tag that the page shows are the API's. */
+  /** The page shows the API's sums by tag. */
   const sameSums = async (message: string) => {
     const { body } = await get(app, `${api}/chargebacks/breakdown?${period}&group_by=tag:squad`);
     const wanted = body.groups.map(
@@ -60,7 +60,7 @@ t.test("tags one by one", needs("chromium"), async (t) => {
     t.strictSame(await shown(), wanted, message);
   };
 
-  await t.test("all tags are listed, and found by their text", async (t) => {
+  await t.test("all tags are listed and can be searched", async (t) => {
     await shows(page, ".each-tag tbody tr", 2);
     t.match(
       await textOf(page, ".each-tag tbody tr"),
@@ -77,15 +77,15 @@ t.test("tags one by one", needs("chromium"), async (t) => {
     await noBarriers(t, page, "all tags");
   });
 
-  await t.test("one is renamed; what the API refuses is said beside it", async (t) => {
+  await t.test("a tag is renamed, and an error of the API is shown next to it", async (t) => {
     await each.getByRole("button", { name: "Rename the tag squad=data" }).click();
     const field = edit.getByLabel("Value");
     t.equal(await field.inputValue(), "data");
     await noBarriers(t, page, "a tag that is renamed");
     await field.press("Escape");
-    t.equal(await edit.count(), 0, "left as it is");
+    t.equal(await edit.count(), 0, "Escape cancels the change");
     const back = "document.activeElement.getAttribute('aria-label')";
-    t.equal(await page.evaluate(back), "Rename the tag squad=data", "the focus is back");
+    t.equal(await page.evaluate(back), "Rename the tag squad=data", "the focus returns to the button");
     await each.getByRole("button", { name: "Rename the tag squad=data" }).click();
     await field.fill("a\u0001b");
     await edit.getByRole("button", { name: "Save" }).click();
@@ -98,7 +98,7 @@ t.test("tags one by one", needs("chromium"), async (t) => {
     await sameSums("sums by tag, one renamed");
   });
 
-  await t.test("one is removed, once that is confirmed", async (t) => {
+  await t.test("a tag is removed after a confirmation", async (t) => {
     await each.getByRole("button", { name: "Remove the tag squad=web" }).click();
     await edit.getByText("Remove this tag? web").waitFor();
     await edit.getByRole("button", { name: "Cancel" }).click();
@@ -110,11 +110,11 @@ t.test("tags one by one", needs("chromium"), async (t) => {
     await sameSums("sums by tag, one removed");
   });
 
-  await t.test("one is added to one dimension, from a row; the view behind is read anew", async (t) => {
+  await t.test("a tag is added to a dimension from a row, and the view behind reloads", async (t) => {
     const rowsPage = await open(`/tenants/acme/explorer?${period}&group_by=tag:squad&rows=1`);
     await rowsPage.getByRole("link", { name: "Tags of READ, paid by sa-2" }).click();
     const drawer = rowsPage.getByRole("dialog", { name: "Tags of one charge" });
-    await drawer.getByText("It has no tags yet.").waitFor();
+    await drawer.getByText("No tags yet.").waitFor();
     t.equal(new URL(rowsPage.url()).searchParams.get("dimension"), String(dimensionOf("READ")));
     await noBarriers(t, rowsPage, "the tags of a dimension");
     const add = async (key: string, value: string) => {
@@ -126,7 +126,7 @@ t.test("tags one by one", needs("chromium"), async (t) => {
     await add("squad", "web");
     await drawer.getByRole("button", { name: "Remove the tag squad=web" }).waitFor();
     await add("squad", "other");
-    t.match(await drawer.getByRole("alert").textContent(), /squad/, "a key is there once");
+    t.match(await drawer.getByRole("alert").textContent(), /squad/, "a dimension has each key only once");
     await add("stage", "prod");
     await drawer.getByRole("button", { name: "Remove the tag stage=prod" }).waitFor();
     t.equal(await drawer.getByRole("alert").count(), 0);
@@ -149,12 +149,12 @@ t.test("tags one by one", needs("chromium"), async (t) => {
     await sameSums("sums by tag, one added");
     for (const wrong of ["x", "1e5"]) {
       const none = await open(`/tenants/acme/tags?dimension=${wrong}`);
-      await none.getByText("This address names nothing that is charged").waitFor();
+      await none.getByText("This link does not point to a charge").waitFor();
     }
   });
 
   t.strictSame(
-    // A name and a key that the API refuses were tried.
+    // The tests above send names and keys that the API rejects.
     troubles.filter((trouble) => !/status of (400|409|422)/.test(trouble)),
     [],
   );

@@ -1,4 +1,4 @@
-/** The console and the documentation over TLS, and without it, by names that are not loopback's: in a real browser. */
+/** The console and the API documentation with and without TLS, under names other than loopback, in a real browser. */
 import { once } from "node:events";
 import { request } from "node:https";
 import t from "tap";
@@ -13,7 +13,7 @@ import { startConsole } from "./pages.js";
 
 const period = "start_date=2026-03-01&end_date=2026-03-01";
 
-t.test("the console over TLS", needs("chromium"), async (t) => {
+t.test("the console works over TLS", needs("chromium"), async (t) => {
   const {
     config,
     stores,
@@ -42,7 +42,7 @@ t.test("the console over TLS", needs("chromium"), async (t) => {
   });
   t.teardown(() => server.close());
   const { port } = new URL(server.url);
-  // To the browser, loopback is safe whatever it speaks.
+  // Browsers treat loopback as secure even without TLS, so use another name.
   const url = `https://costs.example.org:${port}`;
   const browser = await launchBrowser(t, "MAP costs.example.org 127.0.0.1");
   const context = await browser.newContext({ ignoreHTTPSErrors: true });
@@ -67,17 +67,17 @@ t.test("the console over TLS", needs("chromium"), async (t) => {
     await page.locator(".each-tag tbody tr").waitFor();
   };
 
-  await t.test("signing in and tagging without TLS", async (t) => {
+  await t.test("signing in and tagging work without TLS", async (t) => {
     await tag(`http://costs.example.org:${new URL(plainUrl).port}`, "globex");
     t.strictSame(troubles, []);
   });
 
-  await t.test("and with it", async (t) => {
+  await t.test("signing in and tagging work over TLS", async (t) => {
     await tag(url, "acme");
     t.strictSame(troubles, []);
   });
 
-  await t.test("a download", async (t) => {
+  await t.test("a download works over TLS", async (t) => {
     await page.goto(`${url}/tenants/acme/explorer?${period}`);
     const [download] = await Promise.all([
       page.waitForEvent("download"),
@@ -87,15 +87,15 @@ t.test("the console over TLS", needs("chromium"), async (t) => {
     t.strictSame(troubles, []);
   });
 
-  await t.test("the documentation, and an operation that is tried there", async (t) => {
+  await t.test("an operation can be tried in the API documentation over TLS", async (t) => {
     await page.goto(`${url}/docs`);
     t.match(await tryOperation(await openOperation(page, "/health")), /^200/);
     t.strictSame(troubles, []);
   });
 
-  await t.test("the policy of the page is the console's own", async (t) => {
-    const asked = request(`https://127.0.0.1:${port}/`, { ca: first.certificate, agent: false }).end();
-    const [{ headers }] = await once(asked, "response");
+  await t.test("the page over TLS has the console's content security policy", async (t) => {
+    const sent = request(`https://127.0.0.1:${port}/`, { ca: first.certificate, agent: false }).end();
+    const [{ headers }] = await once(sent, "response");
     t.equal(
       headers["content-security-policy"],
       "default-src 'self';base-uri 'none';form-action 'self';frame-ancestors 'none';object-src 'none'",

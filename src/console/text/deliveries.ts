@@ -1,17 +1,17 @@
 /** Texts of the deliveries view. */
 export const deliveries = {
   title: "Deliveries",
-  lead: "Bills as they were delivered, newest first. One delivery of a month counts; what came later takes its place.",
+  lead: "Delivered bills, newest first. One delivery of a month counts; a later one replaces it.",
   none: "No bill was delivered",
-  noneHint: "Tenants of the ecosystem focus have deliveries, once their first run has found one.",
+  noneHint: "Only tenants of the ecosystem focus have deliveries, once a run has found one.",
   source: "Source",
   period: "Month",
-  byLines: "as its lines say",
+  byLines: "from its lines",
   addition: "addition",
   state: "State",
   states: {
     current: "counts",
-    waiting_for_acceptance: "waits for you",
+    waiting_for_acceptance: "waits for acceptance",
     refused: "refused",
     replaced: "replaced",
     expired: "expired",
@@ -31,7 +31,7 @@ export const deliveries = {
   classes: "Not charged",
   className: (of: string, reason: string) =>
     classNames[reason === "" ? of : reason] ?? `${of} ${reason}`.trim(),
-  odd: "What is odd",
+  odd: "Findings",
   oddCount: (count: number) => (count === 1 ? "1 finding" : `${count.toLocaleString("en")} findings`),
   onLines: (count: number) => (count === 1 ? "1 line" : `${count.toLocaleString("en")} lines`),
   count: (count: number) => (count === 1 ? "1 delivery" : `${count.toLocaleString("en")} deliveries`),

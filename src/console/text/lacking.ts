@@ -6,7 +6,7 @@ type Lack = Schemas["WorklistItem"]["lacks"][number];
 const readFrom = ({ tag, column }: Lack) => (tag === undefined ? `the column ${column}` : `the tag ${tag}`);
 
 const meantBy = ({ similar_tag: similar }: Lack) =>
-  similar === undefined ? "" : `, but a tag ${similar}: did you mean it?`;
+  similar === undefined ? "" : `, but there is a tag ${similar}: did you mean that?`;
 
 const fileOf = (path = "") => path.split("/").at(-1);
 
@@ -16,16 +16,16 @@ const reasons: Readonly<Record<Lack["reason"], (lack: Lack) => string>> = {
   not_in_map: (lack) => `${lack.value} is not in ${fileOf(lack.map)} (${readFrom(lack)})`,
   no_match: (lack) => `${lack.value} does not match ${lack.pattern} (${readFrom(lack)})`,
   no_identity: (lack) => `${lack.value} cannot be an identity (${readFrom(lack)})`,
-  now_known: (lack) => `${lack.identity}, known since these days were calculated`,
+  now_known: (lack) => `nothing now: ${lack.identity} became known after these days were calculated`,
 };
 
 export const lacking = {
-  title: "Lines that nobody pays, and what they lack",
-  lead: "What each source of identities would need: a tag on the resource, or an entry in a map.",
-  lacks: "Lacks",
+  title: "Unallocated lines, and what they are missing",
+  lead: "What each identity source needs: a tag on the resource, or an entry in a map.",
+  lacks: "Missing",
   lack: (lack: Lack) => reasons[lack.reason](lack),
-  named: (identity: string) => `names ${identity}, but its rule does not go by that`,
+  named: (identity: string) => `names ${identity}, but its rule does not use that`,
   lines: "Lines",
-  example: "Such as",
+  example: "Example",
   count: (count: number) => (count === 1 ? "1 cause" : `${count.toLocaleString("en")} causes`),
 } as const;
