@@ -1,7 +1,7 @@
-/** Puts an answer on the wire, whole or broken on purpose, no faster than the client reads. */
+/** Sends a response, complete or broken on purpose, and no faster than the client reads. */
 import type { ServerResponse } from "node:http";
 
-/** `truncated`: half of it, which claims to be whole. `midway`: half of it, then the connection breaks. */
+/** `truncated` sends half with a matching content length. `midway` sends half, then resets the connection. */
 export interface Breakage {
   readonly truncated: boolean;
   readonly midway: boolean;
@@ -30,8 +30,8 @@ export async function deliver(
   response.end();
 }
 
-/** An answer that does not end before the client has had enough. */
-export async function pourForever(response: ServerResponse): Promise<void> {
+/** Sends an endless response, until the client closes the connection. */
+export async function sendEndless(response: ServerResponse): Promise<void> {
   response.writeHead(200, { "content-type": "application/json" });
   const piece = `{"status":"success","data":[${'"endless",'.repeat(5000)}`;
   while (!response.destroyed) if (!response.write(piece)) await drained(response);

@@ -1,15 +1,15 @@
-/** Evaluates a selection at points in time. */
+/** Evaluates a selection of series at points in time. */
 import { DAY_SECONDS } from "../time/days.js";
 import type { Aggregation, RangeFunction, Selection } from "./selector.js";
 import type { History, RawSeries } from "./series.js";
 
 export interface Result {
   readonly labels: Readonly<Record<string, string>>;
-  /** One for each point; NaN where there is none. */
+  /** One value for each point; `ABSENT` if there is none. */
   readonly values: Float64Array;
 }
 
-/** What faults do to single samples: another value, or undefined for none. */
+/** Applies faults to a sample. Returns its new value, or undefined to drop it. */
 export type Distort = (metric: string, second: number, value: number) => number | undefined;
 
 const HOUR = 3600;
@@ -25,7 +25,7 @@ export function evaluate(
   return selection.counted ? countOf(results, points) : results;
 }
 
-/** One series without labels: how many of the others have a sample at each point. */
+/** One series without labels that counts the series with a sample at each point. */
 function countOf(results: readonly Result[], points: readonly number[]): Result[] {
   const counts = points.map(
     (_point, index) => results.filter(({ values }) => values[index] !== ABSENT).length,
@@ -80,10 +80,10 @@ function selected(
     }));
 }
 
-/** Marks a point without a sample: NaN itself may be a sample when a fault makes it one. */
+/** Marks a point without a sample. It is not NaN, because a fault may turn samples into NaN. */
 export const ABSENT = Number.NEGATIVE_INFINITY;
 
-/** The one sample at a point. A point at midnight belongs to the hour that ends there. */
+/** The sample at a point. A point on the hour belongs to the hour that ends there. */
 function sampled({ inHour, perMinute }: RawSeries, point: number): number | undefined {
   const value = inHour(Math.ceil(point / HOUR) - 1);
   return value !== undefined && perMinute === "delta" ? Math.floor(value / MINUTES) : value;
@@ -96,41 +96,44 @@ function ranged(
 ): number | undefined {
   const from = point - over.seconds;
   if (over.seconds === HOUR && point % HOUR === 0) return ofOneHour(series, from / HOUR, over);
-  const seen: number[] = [];
+  const hourValues: number[] = [];
   let sum = 0;
   for (let hour = Math.floor(from / HOUR); hour * HOUR < point; hour += 1) {
     const share = (Math.min(point, (hour + 1) * HOUR) - Math.max(from, hour * HOUR)) / HOUR;
     const value = share > 0 ? series.inHour(hour) : undefined;
     if (value === undefined) continue;
-    seen.push(value);
+    hourValues.push(value);
     sum += value * share;
   }
-  return seen.length === 0 ? undefined : folded(over, { seen, sum, perMinute: series.perMinute });
+  return hourValues.length === 0 ? undefined : folded(over, { hourValues, sum, perMinute: series.perMinute });
 }
 
-/** What nearly all queries ask for: one value of the series, and nothing to add up. */
+/** Fast path for a range of one full hour, which nearly all queries have: one value, nothing to add up. */
 function ofOneHour({ inHour, perMinute }: RawSeries, hour: number, over: Parameters<typeof folded>[0]) {
   const value = inHour(hour);
-  return value === undefined ? undefined : folded(over, { seen: [value], sum: value, perMinute });
+  return value === undefined ? undefined : folded(over, { hourValues: [value], sum: value, perMinute });
 }
 
-interface Seen {
+interface HourValues {
   /** Values of the hours that the range touches. */
-  readonly seen: readonly number[];
-  /** Their sum, each with the share of its hour that lies in the range. */
+  readonly hourValues: readonly number[];
+  /** Their sum, each weighted by the part of its hour that is in the range. */
   readonly sum: number;
   readonly perMinute: RawSeries["perMinute"];
 }
 
-function folded({ name, seconds }: { name: RangeFunction; seconds: number }, { seen, sum, perMinute }: Seen) {
-  const each = perMinute === "delta" ? MINUTES : 1;
+function folded(
+  { name, seconds }: { name: RangeFunction; seconds: number },
+  { hourValues, sum, perMinute }: HourValues,
+) {
+  const samplesPerHour = perMinute === "delta" ? MINUTES : 1;
   if (name === "rate") return sum / seconds;
   if (name === "present_over_time") return 1;
-  if (name === "count_over_time") return seen.length * (perMinute === undefined ? 1 : MINUTES);
-  if (name === "max_over_time") return Math.max(...seen) / each;
-  if (name === "min_over_time") return Math.min(...seen) / each;
-  if (name === "last_over_time") return (seen.at(-1) ?? 0) / each;
-  if (name === "avg_over_time") return sum / seen.length / each;
+  if (name === "count_over_time") return hourValues.length * (perMinute === undefined ? 1 : MINUTES);
+  if (name === "max_over_time") return Math.max(...hourValues) / samplesPerHour;
+  if (name === "min_over_time") return Math.min(...hourValues) / samplesPerHour;
+  if (name === "last_over_time") return (hourValues.at(-1) ?? 0) / samplesPerHour;
+  if (name === "avg_over_time") return sum / hourValues.length / samplesPerHour;
   return Math.floor(perMinute === "level" && name === "sum_over_time" ? sum * MINUTES : sum);
 }
 

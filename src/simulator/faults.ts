@@ -1,7 +1,7 @@
-/** What can go wrong with an upstream, on purpose. */
+/** Faults of a simulated Prometheus. */
 import { dayOf } from "../time/days.js";
 
-/** `times`: how many requests are hit; without it, all. `match`: only requests whose query holds this text. */
+/** `times` limits how many requests fail (default: all). `match` selects requests whose query contains this text. */
 interface Scope {
   readonly times?: number;
   readonly match?: string;
@@ -9,26 +9,26 @@ interface Scope {
 
 export type Fault =
   | ({ readonly kind: "latency"; readonly ms: number } & Scope)
-  /** `headers`: such as `retry-after`. */
+  /** `headers` are sent with the response, such as `retry-after`. */
   | ({
       readonly kind: "status";
       readonly status: number;
       readonly headers?: Record<string, string>;
       readonly body?: string;
     } & Scope)
-  /** The connection breaks before an answer, or in the middle of it. */
+  /** The connection is reset before the response, or in the middle of it. */
   | ({ readonly kind: "reset"; readonly midway?: boolean } & Scope)
-  /** The answer is cut, and claims to be whole. */
+  /** The response is cut, with a content length that matches. */
   | ({ readonly kind: "truncated" } & Scope)
   | ({ readonly kind: "endless" } & Scope)
   | ({ readonly kind: "warnings"; readonly warnings: readonly string[] } & Scope)
   /** Queries that touch one of the days fail with 503. */
   | ({ readonly kind: "outage"; readonly days: readonly string[] } & Scope)
-  /** There are no samples of those days, as if nobody had scraped. */
+  /** Those days have no samples, as if Prometheus had not scraped. */
   | { readonly kind: "missing_days"; readonly days: readonly string[]; readonly metric?: string }
-  /** Every nth sample is not a finite number. */
+  /** Every nth sample is NaN or infinite. */
   | { readonly kind: "not_finite"; readonly value: "NaN" | "+Inf"; readonly every: number }
-  /** The values of a day are others than before: times `factor`. */
+  /** The values of a day have changed: they are multiplied by `factor`. */
   | { readonly kind: "revision"; readonly day: string; readonly factor: number };
 
 type RequestKind = "latency" | "status" | "reset" | "truncated" | "endless" | "warnings" | "outage";
@@ -43,7 +43,7 @@ const requestKinds: ReadonlySet<Fault["kind"]> = new Set<RequestKind>([
 ]);
 
 export interface Faults {
-  /** Faults that hit this request; counts them down. */
+  /** Returns the faults for this request, and counts down their `times`. */
   take(query: string, points: readonly number[]): Extract<Fault, { kind: RequestKind }>[];
   distort(metric: string, second: number, value: number): number | undefined;
   set(faults: readonly Fault[]): void;

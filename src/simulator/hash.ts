@@ -17,7 +17,7 @@ export function hash(...parts: readonly number[]): number {
   return (state ^ (state >>> 16)) >>> 0;
 }
 
-/** From 0 to below 1. */
+/** A number from 0 (inclusive) to 1 (exclusive). */
 export function chance(...parts: readonly number[]): number {
   return hash(...parts) / 2 ** 32;
 }

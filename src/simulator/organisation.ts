@@ -1,6 +1,6 @@
 /**
- * A synthetic organisation: clusters, the principals that use them, and how much in every hour. All of it is a function of
- * the seed, so that nothing has to be stored, and two simulators with one seed are the same organisation.
+ * A synthetic organisation: clusters, their principals, and the usage of each hour. Everything is a function of the
+ * seed, so that nothing has to be stored, and two simulators with the same seed simulate the same organisation.
  */
 import { chance } from "./hash.js";
 
@@ -16,12 +16,12 @@ export type Size = keyof typeof sizes;
 export interface OrganisationOptions {
   readonly seed?: number;
   readonly size?: Size;
-  /** Overrides of the size. */
+  /** Overrides the size. */
   readonly tenants?: number;
   readonly principals?: number;
-  /** How many days back its history goes. Default 30. */
+  /** Length of the history in days. Default 30. */
   readonly days?: number;
-  /** The present, in milliseconds since 1970. Default: the clock. */
+  /** The current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -34,9 +34,9 @@ export interface Organisation {
 
 export interface Cluster {
   readonly index: number;
-  /** Of the tenant: `orders`. */
+  /** Name of the tenant, such as `orders`. */
   readonly name: string;
-  /** Label `cluster` of its series: `kafka-orders`. */
+  /** Value of the label `cluster` of its series, such as `kafka-orders`. */
   readonly id: string;
   readonly principals: readonly string[];
 }
@@ -78,14 +78,14 @@ export type Direction = "in" | "out";
 const HOURS_PER_DAY = 24;
 const MIB = 2 ** 20;
 
-/** Whether a principal shows at all on a day: a few are not deployed for a while. */
+/** Whether a principal has series on a day. A few are not deployed for some days. */
 export function isPresent({ seed }: Organisation, cluster: Cluster, rank: number, day: number): boolean {
   return chance(seed, 1, cluster.index, rank, Math.floor(day / 5)) >= 0.04;
 }
 
 /**
- * Bytes that a principal moved in an hour (hours since 1970). A few move most (the third carries a third of the first), one
- * in ten rests on a given day, some are jobs of the night, and all follow the day and the week.
+ * Bytes that a principal transfers in an hour (`hour` counts from 1970). A few principals transfer most (the third has
+ * a third of the first), one in ten is idle on a given day, some are nightly jobs, and all follow the day and the week.
  */
 export function bytesMoved(
   { seed }: Organisation,
@@ -106,7 +106,7 @@ export function bytesMoved(
 
 export const BROKERS = 3;
 
-/** Bytes that lie on a broker: they grow over the history, and retention cuts a little every night. */
+/** Bytes stored on a broker. They grow over the history, and retention removes a little every night. */
 export function bytesStored({ seed }: Organisation, cluster: Cluster, broker: number, hour: number): number {
   const ofDay = hour % HOURS_PER_DAY;
   const growth = (hour % (HOURS_PER_DAY * 365)) * 3 * MIB;

@@ -1,4 +1,4 @@
-/** Responses in the form of the Prometheus HTTP API, written in pieces: an answer can be larger than memory should hold. */
+/** Responses of the Prometheus HTTP API, generated in pieces, because a response may be large. */
 import { ABSENT, type Result } from "./evaluate.js";
 
 export function* responseText(

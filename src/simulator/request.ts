@@ -1,34 +1,34 @@
-/** A request to the simulator, read and checked as Prometheus does it. */
+/** Parses and validates requests to the simulator as Prometheus does. */
 import type { IncomingMessage } from "node:http";
 import { parseQuery, type Selection } from "./selector.js";
 
-/** What a test may ask of the past: one request that came in. */
+/** A received request, for tests to inspect. */
 export interface SimulatedRequest {
   readonly path: string;
   readonly query: string;
-  /** First and last point in seconds since 1970, and how many. */
+  /** First and last point in seconds since 1970, and the number of points. */
   readonly start: number;
   readonly end: number;
   readonly points: number;
 }
 
-const LONGEST_BODY = 1_048_576;
-const MOST_POINTS = 11_000;
+const MAX_BODY_LENGTH = 1_048_576;
+const MAX_POINTS = 11_000;
 
-/** Parameters of the address and of a form in the body. */
+/** Parameters of the URL and of a form in the body. */
 export async function parametersOf(request: IncomingMessage, url: URL): Promise<URLSearchParams> {
   const parameters = new URLSearchParams(url.searchParams);
   if (request.method !== "POST") return parameters;
   let body = "";
   for await (const chunk of request.setEncoding("utf8")) {
     body += String(chunk);
-    if (body.length > LONGEST_BODY) throw new RangeError("the request is too large");
+    if (body.length > MAX_BODY_LENGTH) throw new RangeError("the request is too large");
   }
   for (const [name, value] of new URLSearchParams(body)) parameters.append(name, value);
   return parameters;
 }
 
-/** Throws a RangeError or UnknownQuery with what Prometheus would call `bad_data`. */
+/** Throws a RangeError for parameters that Prometheus would reject as `bad_data`. */
 export function pointsOf(parameters: URLSearchParams, kind: "range" | "instant", now: number): number[] {
   if (kind === "instant") return [parameters.has("time") ? time(parameters, "time") : Math.floor(now / 1000)];
   const start = time(parameters, "start");
@@ -36,9 +36,9 @@ export function pointsOf(parameters: URLSearchParams, kind: "range" | "instant",
   const step = Number(/^(\d+(?:\.\d+)?)s?$/.exec(parameters.get("step") ?? "")?.[1]);
   if (!(step > 0)) throw new RangeError('invalid parameter "step"');
   if (end < start) throw new RangeError("end timestamp must not be before start time");
-  if ((end - start) / step + 1 > MOST_POINTS) {
+  if ((end - start) / step + 1 > MAX_POINTS) {
     throw new RangeError(
-      `exceeded maximum resolution of ${MOST_POINTS.toLocaleString("en")} points per timeseries`,
+      `exceeded maximum resolution of ${MAX_POINTS.toLocaleString("en")} points per timeseries`,
     );
   }
   const points: number[] = [];

@@ -1,6 +1,7 @@
 /**
- * An S3 service as far as bills need one: it lists the objects of a bucket, returns, takes and removes them, for whoever signs requests as
- * Signature Version 4 says. Written after Amazon's specification alone; `s3-server.test.ts` holds it to the example that Amazon publishes.
+ * An S3 service with the operations that bills need: list, get, put and delete objects of a bucket. Requests must be
+ * signed with Signature Version 4. Written from Amazon's specification alone; `s3-server.test.ts` tests it with
+ * Amazon's example.
  */
 import { createHash, createHmac } from "node:crypto";
 import { once } from "node:events";
@@ -16,17 +17,17 @@ export interface S3Object {
 export interface S3Options {
   readonly bucket: string;
   readonly objects: Map<string, S3Object>;
-  /** Undefined: whoever asks. */
+  /** The accepted key. Undefined: only unsigned requests are accepted. */
   readonly key?: { readonly id: string; readonly secret: string; readonly token?: string };
   readonly region?: string;
   readonly pageSize?: number;
-  /** The order in which keys are listed; ascending, when left out, as Amazon does. */
+  /** Order in which keys are listed. Default: ascending, like Amazon. */
   readonly order?: (keys: string[]) => string[];
-  /** Answers in place of the service when it returns true. */
+  /** Handles the request instead of the service if it returns true. */
   readonly instead?: (request: IncomingMessage, response: ServerResponse) => boolean;
 }
 
-/** As every S3 service writes it into signatures: all but unreserved characters escaped. */
+/** URI encoding of S3 signatures: escapes everything except unreserved characters. */
 const escaped = (text: string) =>
   encodeURIComponent(text).replace(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`);
 const sha256 = (text: string | Buffer) => createHash("sha256").update(text).digest("hex");
@@ -34,12 +35,12 @@ const hmac = (key: string | Buffer, text: string) => createHmac("sha256", key).u
 
 export interface SignedRequest {
   readonly method: string;
-  /** As it stands in the request line. */
+  /** Path and query, exactly as in the request line. */
   readonly url: string;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 
-/** The signature that a request must have to be taken. */
+/** The signature that the request must have. */
 export function signatureOf(request: SignedRequest, secret: string, region: string): string {
   const [path = "", query = ""] = request.url.split("?");
   const uri = path
@@ -73,15 +74,15 @@ function fail(response: ServerResponse, status: number, code: string, headers: R
 
 export interface S3Server {
   readonly endpoint: string;
-  /** The requests that came in, in order. */
-  readonly seen: readonly { readonly url: string; readonly headers: IncomingMessage["headers"] }[];
+  /** The received requests, in order. */
+  readonly requests: readonly { readonly url: string; readonly headers: IncomingMessage["headers"] }[];
   close(): Promise<void>;
 }
 
-/** `objects` may change while it serves. */
+/** Starts the server. `objects` may change while it runs. */
 export async function startS3Server(options: S3Options): Promise<S3Server> {
   const { bucket, key, region = "us-east-1" } = options;
-  const seen: { url: string; headers: IncomingMessage["headers"] }[] = [];
+  const requests: { url: string; headers: IncomingMessage["headers"] }[] = [];
 
   function refusal({ method = "", url = "", headers }: IncomingMessage): string | undefined {
     if (key === undefined) return headers.authorization === undefined ? undefined : "NoKeyExpected";
@@ -125,8 +126,8 @@ export async function startS3Server(options: S3Options): Promise<S3Server> {
     const object = options.objects.get(name);
     if (object === undefined) return fail(response, 404, "NoSuchKey");
     const etag = `"${etagOf(object.body)}"`;
-    const wanted = request.headers["if-match"];
-    if (wanted !== undefined && wanted !== etag) return fail(response, 412, "PreconditionFailed");
+    const expectedEtag = request.headers["if-match"];
+    if (expectedEtag !== undefined && expectedEtag !== etag) return fail(response, 412, "PreconditionFailed");
     response.writeHead(200, { etag, "content-length": object.body.length });
     response.end(object.body);
   }
@@ -137,8 +138,9 @@ export async function startS3Server(options: S3Options): Promise<S3Server> {
     const body = Buffer.concat(chunks);
     if (request.headers["content-length"] !== String(body.length))
       return fail(response, 411, "MissingContentLength");
-    const said = request.headers["x-amz-content-sha256"];
-    if (key !== undefined && said !== sha256(body)) return fail(response, 400, "XAmzContentSHA256Mismatch");
+    const declared = request.headers["x-amz-content-sha256"];
+    if (key !== undefined && declared !== sha256(body))
+      return fail(response, 400, "XAmzContentSHA256Mismatch");
     options.objects.set(name, { body, modified: new Date() });
     response.writeHead(200, { etag: `"${etagOf(body)}"` });
     response.end();
@@ -146,7 +148,7 @@ export async function startS3Server(options: S3Options): Promise<S3Server> {
 
   const server = createServer((request, response) => {
     if (request.method !== "PUT") request.resume();
-    seen.push({ url: request.url ?? "", headers: request.headers });
+    requests.push({ url: request.url ?? "", headers: request.headers });
     if (options.instead?.(request, response)) return;
     const refused = refusal(request);
     if (refused !== undefined) return fail(response, 403, refused);
@@ -169,7 +171,7 @@ export async function startS3Server(options: S3Options): Promise<S3Server> {
   const { port } = server.address() as AddressInfo;
   return {
     endpoint: `http://127.0.0.1:${port}`,
-    seen,
+    requests,
     close: async () => {
       const closed = once(server, "close");
       server.close();

@@ -1,6 +1,7 @@
 /**
- * The corner of PromQL that the simulator understands: `metric{…}`, a function over `metric{…}[1h]`, and one aggregation
- * around either, with `by (…)` on either side, and `count(…)` around that. Anything else is refused, as Prometheus refuses what it cannot parse.
+ * Parses the part of PromQL that the simulator supports: `metric{…}`, a function over `metric{…}[1h]`, one aggregation
+ * around either, with `by (…)` on either side, and `count(…)` around that. Everything else is rejected like a syntax
+ * error.
  */
 
 export const aggregations = ["sum", "avg", "min", "max", "count", "group"] as const;
@@ -21,17 +22,17 @@ export type RangeFunction = (typeof functions)[number];
 export interface Selection {
   readonly metric: string;
   readonly matches: (labels: Readonly<Record<string, string>>) => boolean;
-  /** Values that a matcher leaves, where it lists them (`="a"`, `=~"a|b"`): to look series up before `matches` has the last word. */
+  /** Label values that matchers list (`="a"`, `=~"a|b"`). They speed up the lookup of series; `matches` decides. */
   readonly listed: Listed;
   readonly over?: { readonly name: RangeFunction; readonly seconds: number };
   readonly aggregation?: { readonly name: Aggregation; readonly by: readonly string[] };
-  /** Asked is only how many series there are at each point. */
+  /** The query counts the series at each point. */
   readonly counted?: boolean;
 }
 
 export type Listed = Readonly<Record<string, readonly string[]>>;
 
-export class UnknownQuery extends Error {}
+export class UnsupportedQueryError extends Error {}
 
 const NAME = "[a-zA-Z_:][a-zA-Z0-9_:]*";
 const SELECTOR = new RegExp(`^(${NAME})\\s*(?:\\{(.*)\\})?\\s*(?:\\[(\\d+)(ms|[smhd])\\])?$`, "s");
@@ -51,17 +52,17 @@ function parseSelection(text: string): Selection {
   const inner = aggregation === undefined ? { call: outer, rest } : unwrap(rest);
   const over = functions.find((name) => name === inner.call?.name);
   if (inner.call !== undefined && over === undefined)
-    throw new UnknownQuery(`unknown function ${inner.call.name}`);
+    throw new UnsupportedQueryError(`unknown function ${inner.call.name}`);
   const [, metric, matchers, count, unit] = SELECTOR.exec(inner.rest) ?? [];
-  if (metric === undefined) throw new UnknownQuery("no selector that the simulator understands");
+  if (metric === undefined) throw new UnsupportedQueryError("no selector that the simulator understands");
   if ((over !== undefined) !== (count !== undefined))
-    throw new UnknownQuery("a range needs a function, and a function a range");
+    throw new UnsupportedQueryError("a range needs a function, and a function a range");
   return {
     metric,
     ...parseMatchers(matchers ?? ""),
     ...(over === undefined
       ? {}
-      : // Samples lie on whole minutes: a range that misses a millisecond, so as not to take both its ends, has them all.
+      : // A range may be a millisecond short, to exclude one of its ends. Samples are on whole minutes, so round up.
         { over: { name: over, seconds: Math.ceil(Number(count) * (SECONDS[unit ?? ""] ?? 0)) } }),
     ...(aggregation === undefined ? {} : { aggregation: { name: aggregation, by: outer?.by ?? [] } }),
   };
@@ -75,7 +76,7 @@ interface Call {
 const BY = "by\\s*\\(([^()]*)\\)";
 const CALL = new RegExp(`^([a-z_]+)\\s*(?:${BY}\\s*)?\\((.*?)\\)\\s*(?:${BY})?$`, "s");
 
-/** Takes one call off: `sum by (a) (x)` gives `sum`, `a` and `x`. */
+/** Removes the outermost call: `sum by (a) (x)` returns `sum`, `a` and `x`. */
 function unwrap(text: string): { call?: Call; rest: string } {
   const [, name, before, inside, after] = CALL.exec(text) ?? [];
   if (name === undefined || inside === undefined) return { rest: text };
@@ -95,7 +96,8 @@ function parseMatchers(text: string): Pick<Selection, "matches" | "listed"> {
   let at = 0;
   while (at < text.trimEnd().length) {
     const [, label, operator, quoted] = MATCHER.exec(text) ?? [];
-    if (label === undefined || quoted === undefined) throw new UnknownQuery("label matchers cannot be read");
+    if (label === undefined || quoted === undefined)
+      throw new UnsupportedQueryError("label matchers cannot be read");
     at = MATCHER.lastIndex;
     const value = quoted.replace(/\\(.)/gs, (_all, character: string) =>
       character === "n" ? "\n" : character,
@@ -107,7 +109,7 @@ function parseMatchers(text: string): Pick<Selection, "matches" | "listed"> {
   return { listed, matches: (labels) => tests.every((test) => test(labels)) };
 }
 
-/** A regular expression that is a list of plain words. */
+/** Matches a regular expression that is only a list of words. */
 const LITERALS = /^[\w-]+(\|[\w-]+)*$/;
 
 function matcher(label: string, operator: string, value: string): Selection["matches"] {
@@ -121,6 +123,6 @@ function compiled(pattern: string): RegExp {
   try {
     return new RegExp(`^(?:${pattern})$`, "s");
   } catch {
-    throw new UnknownQuery("a regular expression cannot be read");
+    throw new UnsupportedQueryError("a regular expression cannot be read");
   }
 }

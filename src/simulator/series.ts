@@ -1,4 +1,4 @@
-/** The raw series of an organisation, by metric name, as a Prometheus that scrapes it would have them. */
+/** The raw series of an organisation by metric name, as a Prometheus that scrapes it would store them. */
 import {
   BROKERS,
   bytesMoved,
@@ -16,26 +16,26 @@ export const LOG_SIZE = "kafka_log_log_size";
 
 export interface RawSeries {
   readonly labels: Readonly<Record<string, string>>;
-  /** Of a counter: the increase in an hour. Of a gauge: its value then. Undefined where there is no series. */
+  /** The increase of a counter in an hour, or the value of a gauge. Undefined if the series has no samples then. */
   readonly inHour: (hour: number) => number | undefined;
   /**
-   * Confluent's exporter: a gauge with a sample every minute, which holds what happened in the minute (`delta`, so that an
-   * hour's samples add up to the hour) or how things stood (`level`). Without it, a sample an hour.
+   * Set for series of Confluent's exporter, which are gauges with a sample every minute: `delta` is the increase within
+   * the minute, so that the samples of an hour add up; `level` is the current value. Undefined: one sample an hour.
    */
   readonly perMinute?: "delta" | "level";
 }
 
-/** What a Prometheus knows. */
+/** The data of a Prometheus. */
 export interface History {
   readonly now: () => number;
   readonly days: number;
-  /** Series of a metric; may leave out those whose labels are not among the listed. */
+  /** Series of a metric. May leave out series whose labels are not listed. */
   readonly series: SeriesOf;
 }
 
 export type SeriesOf = (metric: string, listed: Listed) => readonly RawSeries[];
 
-/** `listed`: series of clusters that are not among the listed are left out. */
+/** Leaves out series of clusters that are not listed. */
 export function rawSeries(all: Organisation, metric: string, { cluster: ids }: Listed = {}): RawSeries[] {
   const clusters = all.clusters.filter(({ id }) => ids?.includes(id) ?? true);
   const organisation = { ...all, clusters };

@@ -1,37 +1,37 @@
 /**
- * An upstream to run the demo, the tests and the benchmarks against: a real HTTP server that speaks the Prometheus HTTP API
- * over a synthetic organisation, and misbehaves when asked to.
+ * An upstream for the demo, the tests and the benchmarks: a real HTTP server with the Prometheus HTTP API over a
+ * synthetic organisation. It simulates faults on request.
  */
 
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Breakage, deliver, pourForever } from "./deliver.js";
+import { type Breakage, deliver, sendEndless } from "./deliver.js";
 import { evaluate } from "./evaluate.js";
 import { createFaults, type Fault, type Faults } from "./faults.js";
 import { createOrganisation, type OrganisationOptions } from "./organisation.js";
 import { errorText, responseText } from "./prometheus-response.js";
 import { parametersOf, pointsOf, type SimulatedRequest, selectionOf } from "./request.js";
-import { UnknownQuery } from "./selector.js";
+import { UnsupportedQueryError } from "./selector.js";
 import { type History, rawSeries, type SeriesOf } from "./series.js";
 
 export interface SimulatorOptions extends OrganisationOptions {
-  /** Default 0: any free port of the loopback. */
+  /** Port on the loopback interface. Default 0: any free port. */
   readonly port?: number;
-  /** A path that all addresses start with, such as `/prometheus`. */
+  /** Prefix of all paths, such as `/prometheus`. */
   readonly pathPrefix?: string;
-  /** The `Authorization` header that every query must carry. */
+  /** The `Authorization` header that every query must have. */
   readonly authorization?: string;
   readonly faults?: readonly Fault[];
-  /** Series beside those of the organisation, such as Confluent Cloud's. */
+  /** Series in addition to those of the organisation, such as Confluent Cloud's. */
   readonly moreSeries?: SeriesOf;
 }
 
 export interface Simulator {
   readonly url: string;
-  /** The queries that came in, in order: the latest 10,000. */
+  /** The latest 10,000 queries received, in order. */
   readonly requests: readonly SimulatedRequest[];
-  /** From now on these faults, and no others. */
+  /** Replaces all faults. */
   setFaults(faults: readonly Fault[]): void;
   close(): Promise<void>;
 }
@@ -90,7 +90,7 @@ interface Exchange {
   readonly authorization: string | undefined;
 }
 
-const MOST_REQUESTS_KEPT = 10_000;
+const MAX_RECORDED_REQUESTS = 10_000;
 
 const KINDS: Readonly<Record<string, "range" | "instant">> = {
   "/api/v1/query_range": "range",
@@ -115,8 +115,8 @@ async function serve(exchange: Exchange): Promise<void> {
   try {
     const points = pointsOf(parameters, kind, history.now());
     requests.push({ path, query, start: points[0] ?? 0, end: points.at(-1) ?? 0, points: points.length });
-    if (requests.length > MOST_REQUESTS_KEPT) requests.shift();
-    const warnings = await suffer(faults.take(query, points), exchange);
+    if (requests.length > MAX_RECORDED_REQUESTS) requests.shift();
+    const warnings = await applyFaults(faults.take(query, points), exchange);
     if (warnings === undefined) return;
     const results = evaluate(history, selectionOf(parameters), points, faults.distort);
     await deliver(
@@ -125,29 +125,29 @@ async function serve(exchange: Exchange): Promise<void> {
       warnings,
     );
   } catch (error) {
-    if (!(error instanceof RangeError) && !(error instanceof UnknownQuery)) throw error;
+    if (!(error instanceof RangeError) && !(error instanceof UnsupportedQueryError)) throw error;
     refuse(response, 400, "bad_data", error.message);
   }
 }
 
-interface Suffered extends Breakage {
+interface FaultEffects extends Breakage {
   readonly texts: readonly string[];
 }
 
-/** Lets faults happen. Undefined when the request has had its answer with that. */
-async function suffer(
+/** Applies the faults. Undefined if one of them has already sent the response or closed the connection. */
+async function applyFaults(
   hit: ReturnType<Faults["take"]>,
   { request, response }: Exchange,
-): Promise<Suffered | undefined> {
-  let suffered: Suffered = { texts: [], truncated: false, midway: false };
+): Promise<FaultEffects | undefined> {
+  let effects: FaultEffects = { texts: [], truncated: false, midway: false };
   for (const fault of hit) {
     if (fault.kind === "latency") await delay(fault.ms);
-    else if (fault.kind === "warnings") suffered = { ...suffered, texts: fault.warnings };
-    else if (fault.kind === "truncated") suffered = { ...suffered, truncated: true };
-    else if (fault.kind === "reset" && fault.midway === true) suffered = { ...suffered, midway: true };
+    else if (fault.kind === "warnings") effects = { ...effects, texts: fault.warnings };
+    else if (fault.kind === "truncated") effects = { ...effects, truncated: true };
+    else if (fault.kind === "reset" && fault.midway === true) effects = { ...effects, midway: true };
     else {
       if (fault.kind === "reset") request.socket.resetAndDestroy();
-      else if (fault.kind === "endless") await pourForever(response);
+      else if (fault.kind === "endless") await sendEndless(response);
       else if (fault.kind === "outage") refuse(response, 503, "unavailable", "the store of that day is down");
       else {
         response.writeHead(fault.status, fault.headers ?? {});
@@ -156,7 +156,7 @@ async function suffer(
       return undefined;
     }
   }
-  return suffered;
+  return effects;
 }
 
 function refuse(response: ServerResponse, status: number, errorType: string, error: string): void {

@@ -1,4 +1,4 @@
-/** Tenants of the configuration that the simulator is the upstream of. */
+/** Tenants of the configuration whose upstream is the simulator. */
 import { BROKERS, createOrganisation, type OrganisationOptions } from "./organisation.js";
 import { BYTES_IN, BYTES_OUT, LOG_SIZE } from "./series.js";
 
@@ -15,7 +15,7 @@ export interface SimulatedTenant {
   readonly allocation?: Readonly<Record<string, unknown>>;
 }
 
-/** One for each cluster of the organisation, with all kinds of cost and both ways to split. */
+/** One tenant for each cluster of the organisation, with all cost types and both allocation strategies. */
 export function simulatedTenants(options: OrganisationOptions & { readonly url: string }): SimulatedTenant[] {
   const { clusters, days } = createOrganisation(options);
   return clusters.map(({ name, id, index }) => ({
@@ -28,7 +28,7 @@ export function simulatedTenants(options: OrganisationOptions & { readonly url: 
       display_name: `Kafka of ${name}`,
       metrics: { type: "prometheus", url: options.url, auth_type: "none" },
       identity_source: {
-        // Every other tenant also names an identity that no metric shows.
+        // Every other tenant also configures an identity that has no metrics.
         source: index % 2 === 0 ? "prometheus" : "both",
         label: "principal",
         discovery_query: `group by (principal) (${BYTES_IN}{cluster="${id}"})`,
@@ -42,7 +42,7 @@ export function simulatedTenants(options: OrganisationOptions & { readonly url: 
   }));
 }
 
-/** A self-managed Kafka cluster: the last of the organisation, told from the others by a label of its series. */
+/** A tenant for a self-managed Kafka cluster: the organisation's last cluster, selected by the label `cluster`. */
 export function selfManagedTenant(options: OrganisationOptions & { readonly url: string }): SimulatedTenant {
   const { clusters, days } = createOrganisation(options);
   const cluster = clusters.at(-1);
@@ -76,7 +76,7 @@ export function selfManagedTenant(options: OrganisationOptions & { readonly url:
   };
 }
 
-/** Yesterday is the last day with a bill. */
+/** Settings that cover the whole history. Yesterday is the last day with a bill. */
 export function wholeHistory(days: number) {
   return { lookback_days: days, cutoff_days: 1, retention_days: Math.max(250, days) };
 }

@@ -66,7 +66,7 @@ t.test("bills of a bucket are listed over many pages, and read", async (t) => {
     "prefix-of-others.csv": "",
     "pre/2026-06/": "",
   };
-  const { source, seen } = await bucket(t, {
+  const { source, requests } = await bucket(t, {
     objects: objects({ ...Object.fromEntries(names.map((name) => [name, `bytes of ${name}`])), ...others }),
     pageSize: 2,
   });
@@ -78,7 +78,7 @@ t.test("bills of a bucket are listed over many pages, and read", async (t) => {
     ],
     waiting: [],
   });
-  t.equal(seen.length, 4, "pages");
+  t.equal(requests.length, 4, "pages");
   for (const file of listing.deliveries.flatMap(({ files }) => files))
     t.equal(await bytesOf(file), `bytes of ${file.name}`);
   const filesAt = async (location: string) =>
@@ -140,7 +140,7 @@ t.test("an object that was replaced or removed is not read", async (t) => {
 t.test("an object that breaks off, or is another than the condition says, is not taken", async (t) => {
   let headers: Record<string, string | number> = {};
   let body = "";
-  const { source, seen } = await bucket(t, {
+  const { source, requests } = await bucket(t, {
     objects: objects({ "2026-05/x.csv": "12345678" }),
     instead: (request, response) => {
       if (!request.url?.endsWith("x.csv")) return false;
@@ -170,7 +170,7 @@ t.test("an object that breaks off, or is another than the condition says, is not
     "a service that knows no conditions",
   );
   t.equal(await failure("12345678", {}), "nothing failed");
-  t.equal(seen.at(-1)?.headers["if-match"], '"25d55ad283aa400af464c76d713c07ad"');
+  t.equal(requests.at(-1)?.headers["if-match"], '"25d55ad283aa400af464c76d713c07ad"');
 });
 
 t.test("requests are tried again, and errors name what the service says, without secrets", async (t) => {

@@ -1,6 +1,7 @@
 /**
- * The bills of three clouds, as they are delivered: Amazon's as Parquet in a bucket (Data Exports, with a manifest), Microsoft's as packed CSV
- * in a folder (Cost Management exports, in euros), Google's as Parquet in a folder. All of them are functions of the seed and the day.
+ * Delivers the bills of three clouds: Amazon's as Parquet in a bucket (Data Exports, with a manifest), Microsoft's as
+ * gzipped CSV in a folder (Cost Management exports, in euros), and Google's as Parquet in a folder. All are functions
+ * of the seed and the day.
  */
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -13,25 +14,25 @@ import { aws, azure, google, type Provider } from "./providers.js";
 
 export interface CloudBillsOptions {
   readonly seed: number;
-  /** Of the three providers together; each has a line a day. */
+  /** Number of resources of all three providers together. Each has one line a day. */
   readonly resources: number;
-  /** How many days back the bills go, to yesterday. */
+  /** Number of days the bills cover, up to yesterday. */
   readonly days: number;
-  /** A folder of ours alone: the bills of two of the providers are written there. */
+  /** Folder for the bills of two providers. Nothing else may write there. */
   readonly folder: string;
   readonly now?: () => number;
 }
 
 export interface CloudBills {
-  /** Of the S3 service. */
+  /** Endpoint of the S3 service. */
   readonly endpoint: string;
   readonly bucket: string;
   readonly key: { readonly id: string; readonly secret: string };
   readonly folder: string;
   readonly days: number;
-  /** Sub-accounts, and the team that each belongs to as a whole, as a map of an identity source. */
+  /** Map file of an identity source: sub-accounts that belong to one team, with that team. */
   readonly accountsFile: string;
-  /** Amazon delivers a month again: it had metered too little on the day before yesterday, which is returned. */
+  /** Delivers a month of Amazon again with more usage on the day before yesterday. Returns that day. */
   deliverAgain(): string;
   close(): Promise<void>;
 }
@@ -90,13 +91,16 @@ export async function startCloudBills(options: CloudBillsOptions): Promise<Cloud
 }
 
 export interface AwsBillOptions extends Omit<CloudBillsOptions, "resources"> {
-  /** Each has a line a day. */
+  /** Number of resources. Each has one line a day. */
   readonly resources: number;
-  /** The month of the day before yesterday once more: that day had been metered too little. */
+  /** Only deliver the month of the day before yesterday again, with more usage on that day. */
   readonly again: boolean;
 }
 
-/** Writes the bill of one account at Amazon into the folder, as Data Exports does. Returns the months that were written, and the corrected day. */
+/**
+ * Writes the bill of one Amazon account into the folder, as Data Exports does. Returns the written months and the
+ * corrected day.
+ */
 export function writeAwsBill(options: AwsBillOptions): {
   readonly months: string[];
   readonly corrected?: string;
@@ -125,7 +129,7 @@ const secondRun = (month: string) => `${month.replaceAll("-", "")}T180000Z-secon
 
 const todayOf = ({ now = Date.now }: Pick<CloudBillsOptions, "now">) => dayOf(new Date(now()));
 
-/** Bills that were copied a moment ago wait; these were not. */
+/** An hour ago: bills that were modified more recently would have to wait. */
 const thisMorning = () => new Date(Date.now() - 3_600_000);
 
 function linesOfMonth(
@@ -157,7 +161,7 @@ function monthsOf(first: string, last: string): string[] {
   return months;
 }
 
-/** A folder for each run; the manifest of the newest says what counts. */
+/** Each run has a folder. The manifest of the newest run lists the files that count. */
 function awsExport(month: string, run: string, body: Buffer): Delivered[] {
   const period = `BILLING_PERIOD=${month.slice(0, 7)}`;
   const data = `exports/focus/data/${period}/${run}/focus-00001.snappy.parquet`;
@@ -191,7 +195,7 @@ function azureExport(month: string, body: Buffer): Delivered[] {
   ];
 }
 
-/** Where people try things, nothing is tagged; two of the three such accounts have an owner all the same. */
+/** Sandbox accounts have no tags. Two of the three sandbox accounts have a team in this map. */
 function accounts(): string {
   const owned = [
     [aws, "platform"],

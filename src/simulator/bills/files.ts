@@ -1,11 +1,11 @@
-/** Lines of a bill as the bytes of a file, in the encodings that the providers use. */
+/** Encodes lines of a bill as files in the formats of the providers. */
 import { gzipSync } from "node:zlib";
 import { parquetWriteBuffer } from "hyparquet-writer";
 import { type BillLine, columns, numberColumns, timeColumns } from "./line.js";
 
 type Schema = NonNullable<Parameters<typeof parquetWriteBuffer>[0]["schema"]>;
 
-/** CSV, packed by gzip; tags as JSON. */
+/** Gzipped CSV, with tags as JSON. */
 export function csvGzOf(lines: readonly BillLine[]): Buffer {
   const head = [...columns, "Tags"].join(",");
   const rows = lines.map((line) =>
@@ -20,8 +20,8 @@ function cell(value: string | null | undefined): string {
 }
 
 /**
- * Parquet, packed by snappy: numbers are doubles, times are milliseconds, and tags are a map, as Amazon has them, or a list of labels, as
- * BigQuery does.
+ * Parquet with snappy compression. Numbers are doubles and times are in milliseconds. Tags are a map, as in Amazon's
+ * files, or a list of labels, as in BigQuery's.
  */
 export function parquetOf(lines: readonly BillLine[], tags: "map" | "labels"): Buffer {
   const kinds = columns.map((name) => ({ name, ...kindOf(name) }));

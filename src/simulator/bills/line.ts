@@ -1,4 +1,7 @@
-/** A line of a simulated bill: columns of FOCUS 1.2. Source: FOCUS specification 1.2, © FinOps Foundation, CC-BY-4.0. */
+/**
+ * A line of a simulated bill, with columns of FOCUS 1.2. Source: FOCUS specification 1.2, © FinOps Foundation,
+ * CC-BY-4.0.
+ */
 export const numberColumns = [
   "BilledCost",
   "CommitmentDiscountQuantity",
@@ -61,12 +64,12 @@ const textColumns = [
 type Column = (typeof numberColumns | typeof timeColumns | typeof textColumns)[number];
 export const columns: readonly Column[] = [...numberColumns, ...timeColumns, ...textColumns].sort();
 
-/** Numbers as decimal text, times as ISO 8601 in UTC; what is absent is null. */
+/** Numbers are decimal text, times are ISO 8601 in UTC, missing values are null. */
 export type BillLine = Readonly<Partial<Record<Column, string | null>>> & {
   readonly tags: Readonly<Record<string, string>>;
 };
 
-/** A whole number of billionths as decimal text: 1500000000 → 1.5. */
+/** Converts a whole number of billionths to decimal text: 1500000000 → 1.5. */
 export function billionths(count: number): string {
   if (!Number.isSafeInteger(count)) throw new RangeError("an amount of a simulated bill is too large");
   const digits = String(Math.abs(count)).padStart(10, "0");

@@ -1,6 +1,6 @@
 /**
- * The bill of one provider for one month: a line for each resource and day, and what comes with it: a commitment with a part that nobody
- * used, support and tax for the whole month, and a credit. A function of the seed, as all of the simulation.
+ * The bill of one provider for one month: a line for each resource and day, a commitment that is partly unused, support
+ * and tax for the whole month, and a credit. It is a function of the seed.
  */
 import { addDays, addMonths, isoTime, midnightSeconds } from "../../time/days.js";
 import { chance, hash } from "../hash.js";
@@ -9,21 +9,21 @@ import type { Provider, Service } from "./providers.js";
 
 export interface MonthOptions {
   readonly seed: number;
-  /** Resources of the provider; each has a line a day. */
+  /** Number of resources of the provider. Each has one line a day. */
   readonly resources: number;
   /** First day of the month. */
   readonly month: string;
-  /** Days that are billed so far: from the first, to before the second. */
+  /** Billed days: from the first (inclusive) to the second (exclusive). */
   readonly days: readonly [from: string, to: string];
-  /** Days whose usage was metered again since, and found to be more. */
+  /** Days whose usage was corrected upwards. */
   readonly corrected?: readonly string[];
-  /** Closed months have an invoice. */
+  /** Whether the month is closed. Closed months have an invoice. */
   readonly closed: boolean;
 }
 
-/** Teams that tags name. */
+/** Teams in tags. */
 export const teams = ["checkout", "search", "payments", "data", "ml", "web"] as const;
-/** Resources that all teams use carry a tag of their own. */
+/** Every 17th resource is shared by all teams, and has the tag `shared`. */
 const SHARED_EVERY = 17;
 const UNTAGGED = 0.12;
 
@@ -44,8 +44,9 @@ export function linesOf(provider: Provider, options: MonthOptions): BillLine[] {
 type Resource = ReturnType<typeof resourceOf>;
 
 function resourceOf(provider: Provider, { seed }: MonthOptions, rank: number) {
-  const of = hash(seed, provider.name.length, provider.account.id.length, rank);
-  const pick = <Item>(items: readonly Item[], salt: number) => items[hash(of, salt) % items.length] as Item;
+  const resourceSeed = hash(seed, provider.name.length, provider.account.id.length, rank);
+  const pick = <Item>(items: readonly Item[], salt: number) =>
+    items[hash(resourceSeed, salt) % items.length] as Item;
   const service = pick(provider.services, 1);
   const subAccount = pick(provider.subAccounts, 2);
   const region = pick(provider.regions, 3);
@@ -53,25 +54,25 @@ function resourceOf(provider: Provider, { seed }: MonthOptions, rank: number) {
   const sandbox = subAccount === provider.subAccounts.at(-1);
   const shared = rank % SHARED_EVERY === SHARED_EVERY - 1;
   const name = `${shared ? "shared" : team}-${service.resourceType.toLowerCase().replaceAll(" ", "-")}-${rank + 1}`;
-  const untagged = sandbox || chance(of, 5) < UNTAGGED;
+  const untagged = sandbox || chance(resourceSeed, 5) < UNTAGGED;
   const tags: Record<string, string> = shared
     ? { shared: "true", environment: "prod" }
-    : { team, environment: chance(of, 6) < 0.7 ? "prod" : "staging" };
+    : { team, environment: chance(resourceSeed, 6) < 0.7 ? "prod" : "staging" };
   return {
-    of,
+    resourceSeed,
     service,
     subAccount,
     region,
     name,
     tags: untagged && !shared ? {} : tags,
-    committed: service.committed === true && chance(of, 7) < 0.5,
+    committed: service.committed === true && chance(resourceSeed, 7) < 0.5,
   };
 }
 
 function usageLine(provider: Provider, options: MonthOptions, resource: Resource, day: string): BillLine {
-  const { of, service, subAccount, region, name, tags, committed } = resource;
-  const noise = chance(of, Math.trunc(midnightSeconds(day) / 86_400));
-  const units = Math.max(1, Math.round(service.most * (0.3 + 0.6 * noise)));
+  const { resourceSeed, service, subAccount, region, name, tags, committed } = resource;
+  const noise = chance(resourceSeed, Math.trunc(midnightSeconds(day) / 86_400));
+  const units = Math.max(1, Math.round(service.maxUnits * (0.3 + 0.6 * noise)));
   const metered = options.corrected?.includes(day) === true ? units + 1 : units;
   const id = provider.resourceId({
     subAccount: subAccount[0],
@@ -98,7 +99,7 @@ function usageLine(provider: Provider, options: MonthOptions, resource: Resource
   };
 }
 
-/** What the commitment would have covered that day, and nobody used. */
+/** The unused part of the commitment on that day. */
 function unusedLine(provider: Provider, options: MonthOptions, day: string): BillLine {
   const service = committedService(provider);
   const units = 1 + (hash(options.seed, midnightSeconds(day)) % 6);
@@ -139,7 +140,7 @@ function monthlyLines(provider: Provider, options: MonthOptions): BillLine[] {
     ...sku(provider.commitment.name, "Standard"),
     ...unitPrice(fee),
     ...commitment,
-    // What it covers carries the cost.
+    // The covered usage has the effective cost.
     EffectiveCost: "0",
     ResourceId: provider.commitment.id,
     ResourceName: provider.commitment.name,
@@ -164,7 +165,7 @@ function monthlyLines(provider: Provider, options: MonthOptions): BillLine[] {
   ];
 }
 
-/** The provider makes good for an outage, on the first day that is billed. */
+/** A credit for an outage, on the first billed day. */
 function creditLine(provider: Provider, options: MonthOptions): BillLine {
   const [day] = options.days;
   const [service] = provider.services;
@@ -201,7 +202,7 @@ function charge(provider: Provider, { month, closed }: MonthOptions, from: strin
   };
 }
 
-/** A commitment costs a third less than what was agreed, and that is a tenth less than the list. */
+/** The contracted price is a tenth below the list price; a commitment costs a third less than that. */
 function priced(service: Service, units: number, committed: boolean) {
   const agreed = (service.price / 10) * 9;
   const cost = (price: number) => billionths(price * 1000 * units);

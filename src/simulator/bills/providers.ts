@@ -1,4 +1,4 @@
-/** Three clouds as a bill shows them: their accounts, and what they sell. Names follow the providers' own; numbers are made up. */
+/** Three clouds with their accounts and services. Names follow the providers' own; numbers are made up. */
 
 export interface Service {
   readonly name: string;
@@ -8,8 +8,8 @@ export interface Service {
   readonly unit: string;
   /** List price of a unit, in millionths of the currency; a multiple of 10. */
   readonly price: number;
-  /** Most units that a resource uses in a day. */
-  readonly most: number;
+  /** The largest number of units that a resource uses in a day. */
+  readonly maxUnits: number;
   /** Whether a commitment covers some of its resources. */
   readonly committed?: true;
 }
@@ -20,36 +20,46 @@ export interface Provider {
   readonly currency: string;
   readonly account: { readonly id: string; readonly name: string; readonly type: string };
   readonly subAccountType: string;
-  /** Id and name. The last is where people try things, without tags. */
+  /** Id and name. The last one is a sandbox without tags. */
   readonly subAccounts: readonly (readonly [id: string, name: string])[];
   readonly regions: readonly (readonly [id: string, name: string])[];
   readonly services: readonly Service[];
   readonly support: string;
   readonly commitment: { readonly id: string; readonly name: string; readonly type: string };
-  /** Id of a resource, as this provider writes it. */
+  /** Returns the id of a resource in the provider's format. */
   resourceId(resource: { subAccount: string; region: string; kind: string; name: string }): string;
 }
 
-const machines = { category: "Compute", subcategory: "Virtual Machines", unit: "Hours", most: 24 } as const;
-const containers = { category: "Compute", subcategory: "Containers", unit: "Hours", most: 24 } as const;
+const machines = {
+  category: "Compute",
+  subcategory: "Virtual Machines",
+  unit: "Hours",
+  maxUnits: 24,
+} as const;
+const containers = { category: "Compute", subcategory: "Containers", unit: "Hours", maxUnits: 24 } as const;
 const functions = {
   category: "Compute",
   subcategory: "Serverless Compute",
   unit: "GB-Seconds",
-  most: 900_000,
+  maxUnits: 900_000,
 } as const;
-const objects = { category: "Storage", subcategory: "Object Storage", unit: "GB-Days", most: 9000 } as const;
+const objects = {
+  category: "Storage",
+  subcategory: "Object Storage",
+  unit: "GB-Days",
+  maxUnits: 9000,
+} as const;
 const databases = {
   category: "Databases",
   subcategory: "Relational Databases",
   unit: "Hours",
-  most: 24,
+  maxUnits: 24,
 } as const;
 const transfer = {
   category: "Networking",
   subcategory: "Network Connectivity",
   unit: "GB",
-  most: 800,
+  maxUnits: 800,
 } as const;
 
 export const aws: Provider = {
@@ -152,7 +162,7 @@ export const google: Provider = {
       resourceType: "Dataset",
       unit: "TiB",
       price: 6_250_000,
-      most: 3,
+      maxUnits: 3,
     },
     {
       name: "Vertex AI",
@@ -161,7 +171,7 @@ export const google: Provider = {
       resourceType: "Endpoint",
       unit: "Hours",
       price: 1_240_000,
-      most: 24,
+      maxUnits: 24,
     },
   ],
   support: "Google Cloud Enhanced Support",

@@ -1,4 +1,4 @@
-/** The tenant of the configuration that pays the simulated bills of three clouds. */
+/** The tenant of the configuration with the simulated bills of three clouds. */
 import { join } from "node:path";
 import { type SimulatedTenant, wholeHistory } from "../tenants.js";
 import type { CloudBills } from "./cloud-bills.js";

@@ -1,11 +1,11 @@
-/** A refusal in the vendor's form. */
+/** An error response in the vendor's format. */
 export class ApiError extends Error {
   override readonly name = "ApiError";
   constructor(
     readonly status: number,
     readonly code: string,
     message: string,
-    /** The parameter that is wrong. */
+    /** Name of the invalid parameter. */
     readonly parameter?: string,
   ) {
     super(message);

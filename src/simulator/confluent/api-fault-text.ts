@@ -1,4 +1,4 @@
-/** Faults as a command line names them: `status,status=503,match=/connect/`. */
+/** Parses faults of the command line, such as `status,status=503,match=/connect/`. */
 import { type ApiFault, waitHeaders } from "./api-faults.js";
 
 export type ApiFaultText = { readonly fault: ApiFault } | { readonly problem: string };
@@ -6,7 +6,7 @@ export type ApiFaultText = { readonly fault: ApiFault } | { readonly problem: st
 type Make = (scope: Scope, given: ReadonlyMap<string, string>) => ApiFault | string;
 type Scope = Pick<ApiFault, "match" | "times" | "after">;
 
-/** What each kind makes of its values, or what is wrong with them. */
+/** The keys of each kind, and how it creates a fault from their values; returns a text if a value is invalid. */
 const kinds: Readonly<Record<ApiFault["kind"], { readonly takes: readonly string[]; readonly make: Make }>> =
   {
     rate_limited: {

@@ -1,15 +1,15 @@
-/** What can go wrong with the vendor's APIs, on purpose. */
+/** Faults of the vendor's simulated APIs. */
 
 interface Scope {
-  /** Only requests whose address (path and query) holds this text. Default: all. */
+  /** Only requests whose path and query contain this text. Default: all. */
   readonly match?: string;
-  /** How many requests are hit. Default: all. */
+  /** How many requests fail. Default: all. */
   readonly times?: number;
-  /** How many requests that match go well before. */
+  /** How many matching requests succeed first. */
   readonly after?: number;
 }
 
-/** How the wait is told: nothing at all, a number of seconds (relative, as the vendor does), a date, or a time since 1970. */
+/** Headers with the time to wait: none, relative seconds (as the vendor sends), a date, or a time since 1970. */
 export const waitHeaders = [
   "none",
   "retry-after",
@@ -23,7 +23,7 @@ export type WaitHeader = (typeof waitHeaders)[number];
 export type ApiFault = Scope &
   (
     | { readonly kind: "rate_limited"; readonly header?: WaitHeader; readonly seconds?: number }
-    /** With a `match` and without `times`: a dead endpoint. */
+    /** With `match` and without `times`, this simulates an endpoint that is down. */
     | {
         readonly kind: "status";
         readonly status: number;
@@ -31,27 +31,27 @@ export type ApiFault = Scope &
         readonly body?: string;
       }
     | { readonly kind: "latency"; readonly ms: number }
-    /** The request is taken and never answered. */
+    /** The request is accepted, but never gets a response. */
     | { readonly kind: "stall" }
-    /** The connection breaks before an answer, or in the middle of it. */
+    /** The connection is reset before the response, or in the middle of it. */
     | { readonly kind: "reset"; readonly midway?: boolean }
-    /** The answer is cut, and claims to be whole. */
+    /** The response is cut, with a content length that matches. */
     | { readonly kind: "truncated" }
     | { readonly kind: "endless" }
-    /** The list is said to go on at another host. */
+    /** The link to the next page names another host. */
     | { readonly kind: "foreign_next"; readonly host: string }
-    /** The list never ends: every page names the same token as its next. */
+    /** The list never ends: every page has the same token for the next page. */
     | { readonly kind: "repeated_token" }
-    /** The list never ends: every page is the same one, and names a new token as its next. */
+    /** The list never ends: every page has the same content and a new token for the next page. */
     | { readonly kind: "new_tokens" }
-    /** A list, or the bill, is empty, and says that this is all. */
+    /** The list or the bill is empty, and has no next page. */
     | { readonly kind: "empty" }
-    /** The answer has `null` where its list should be. */
+    /** The response has `null` instead of a list. */
     | { readonly kind: "null_data" }
   );
 
 export interface ApiFaults {
-  /** Faults that hit this request; counts them down. */
+  /** Returns the faults for this request, and counts down their `times`. */
   take(address: string): ApiFault[];
   set(faults: readonly ApiFault[]): void;
 }
@@ -84,7 +84,7 @@ export function createApiFaults(initial: readonly ApiFault[]): ApiFaults {
   };
 }
 
-/** Headers of a 429. */
+/** Headers of a response with status 429. */
 export function waitHeader(header: WaitHeader, seconds: number, now: number): Record<string, string> {
   if (header === "none") return {};
   if (header === "retry-after-date") {

@@ -1,12 +1,12 @@
-/** One HTTP server of the vendor: the Cloud API, or Flink in a region. */
+/** One HTTP server of the vendor: the Cloud API, or the Flink API of a region. */
 import { randomUUID } from "node:crypto";
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
-import { type Breakage, deliver, pourForever } from "../deliver.js";
+import { type Breakage, deliver, sendEndless } from "../deliver.js";
 import { ApiError, errorBody } from "./api-error.js";
 import { type ApiFault, type ApiFaults, waitHeader } from "./api-faults.js";
-import { answerTo, type Route, type World } from "./endpoint.js";
+import { handleRequest, type Route, type World } from "./endpoint.js";
 import { BEGINNING, type Page, pageText, tokenOf } from "./paging.js";
 import { createRateLimit, type RateLimit } from "./rate-limit.js";
 
@@ -16,15 +16,15 @@ export interface Credentials {
 }
 
 export interface ApiServerOptions {
-  /** 0: any free port of the loopback. */
+  /** Port on the loopback interface. 0: any free port. */
   readonly port: number;
   readonly routes: readonly Route[];
   readonly world: World;
   readonly credentials: Credentials;
   readonly faults: ApiFaults;
   readonly rateLimit: RateLimit | undefined;
-  /** Is called with the address (path and query) of every request. */
-  readonly seen: (address: string) => void;
+  /** Called with path and query of every request. */
+  readonly onRequest: (address: string) => void;
 }
 
 export interface ApiServer {
@@ -36,7 +36,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const limit = createRateLimit(options.rateLimit, options.world.organisation.now);
   const serve = async (request: IncomingMessage, response: ServerResponse) => {
     const address = request.url ?? "/";
-    options.seen(address);
+    options.onRequest(address);
     const { headers, wait } = limit.count();
     try {
       if (request.method !== "GET")
@@ -48,11 +48,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
         response.setHeader("retry-after", String(wait));
         throw new ApiError(429, "rate_limited", "too many requests");
       }
-      const suffered = await suffer(options.faults.take(address), request, response, options.world);
-      if (suffered === undefined) return;
+      const effects = await applyFaults(options.faults.take(address), request, response, options.world);
+      if (effects === undefined) return;
       const base = `http://${request.headers.host}`;
-      const answer = answerTo(options.routes, new URL(address, base), options.world);
-      await deliver(response, [bodyOf(answer, base, suffered)], suffered, headers);
+      const result = handleRequest(options.routes, new URL(address, base), options.world);
+      await deliver(response, [bodyOf(result, base, effects)], effects, headers);
     } catch (error) {
       if (!(error instanceof ApiError)) throw error;
       response.writeHead(error.status, { "content-type": "application/json", ...headers });
@@ -85,32 +85,32 @@ function basic({ key, secret }: Credentials): string {
   return `Basic ${Buffer.from(`${key}:${secret}`).toString("base64")}`;
 }
 
-interface Suffered extends Breakage {
+interface FaultEffects extends Breakage {
   readonly foreignHost?: string;
   readonly next?: "repeated_token" | "new_tokens";
   readonly items?: "empty" | "null_data";
 }
 
-/** Lets faults happen. Undefined when the request has had its answer, or its silence, with that. */
-async function suffer(
+/** Applies the faults. Undefined if one of them has already sent the response, or withholds it. */
+async function applyFaults(
   hit: readonly ApiFault[],
   request: IncomingMessage,
   response: ServerResponse,
   { organisation }: World,
-): Promise<Suffered | undefined> {
-  let suffered: Suffered = { truncated: false, midway: false };
+): Promise<FaultEffects | undefined> {
+  let effects: FaultEffects = { truncated: false, midway: false };
   for (const fault of hit) {
     if (fault.kind === "latency") await delay(fault.ms);
-    else if (fault.kind === "truncated") suffered = { ...suffered, truncated: true };
-    else if (fault.kind === "reset" && fault.midway === true) suffered = { ...suffered, midway: true };
-    else if (fault.kind === "foreign_next") suffered = { ...suffered, foreignHost: fault.host };
+    else if (fault.kind === "truncated") effects = { ...effects, truncated: true };
+    else if (fault.kind === "reset" && fault.midway === true) effects = { ...effects, midway: true };
+    else if (fault.kind === "foreign_next") effects = { ...effects, foreignHost: fault.host };
     else if (fault.kind === "repeated_token" || fault.kind === "new_tokens")
-      suffered = { ...suffered, next: fault.kind };
+      effects = { ...effects, next: fault.kind };
     else if (fault.kind === "empty" || fault.kind === "null_data")
-      suffered = { ...suffered, items: fault.kind };
+      effects = { ...effects, items: fault.kind };
     else {
       if (fault.kind === "reset") request.socket.resetAndDestroy();
-      else if (fault.kind === "endless") await pourForever(response);
+      else if (fault.kind === "endless") await sendEndless(response);
       else if (fault.kind === "rate_limited") {
         const headers = waitHeader(fault.header ?? "retry-after", fault.seconds ?? 1, organisation.now());
         fail(response, 429, headers, errorBody(429, "rate_limited", "a fault that was asked for"));
@@ -121,7 +121,7 @@ async function suffer(
       return undefined;
     }
   }
-  return suffered;
+  return effects;
 }
 
 function fail(
@@ -134,16 +134,16 @@ function fail(
   response.end(body);
 }
 
-function bodyOf(answer: Page | { body: string }, base: string, { foreignHost, next, items }: Suffered) {
-  if ("body" in answer)
-    return items === "empty" ? "{}" : items === "null_data" ? '{"data":null}' : answer.body;
+function bodyOf(result: Page | { body: string }, base: string, { foreignHost, next, items }: FaultEffects) {
+  if ("body" in result)
+    return items === "empty" ? "{}" : items === "null_data" ? '{"data":null}' : result.body;
   const none = { nextCursor: undefined, total: 0 };
   const page =
-    items === undefined ? answer : { ...answer, ...none, items: items === "null_data" ? null : [] };
+    items === undefined ? result : { ...result, ...none, items: items === "null_data" ? null : [] };
   const here = page.request.cursor ?? BEGINNING;
   if (next === "repeated_token") return pageText(page, base, tokenOf(page.request, here));
   if (next === "new_tokens") return pageText(page, base, tokenOf(page.request, here, randomUUID()));
-  // A list that would end is said to go on there too, so that a client has the choice to follow.
+  // The last page also gets a link to the foreign host, so that a client could follow it there, too.
   if (foreignHost !== undefined)
     return pageText(page, foreignHost, page.nextCursor === undefined ? "follow-me" : undefined);
   return pageText(page, base);

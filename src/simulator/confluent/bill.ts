@@ -1,4 +1,4 @@
-/** The bill, day by day, with what the vendor corrects afterwards. */
+/** The bill of each day, with the vendor's later corrections. */
 import { addDays, DAY_MS, dayOf, midnightOf } from "../../time/days.js";
 import { hash } from "../hash.js";
 import { type Charge, chargesOf } from "./charges.js";
@@ -6,37 +6,39 @@ import { type CostRow, costRow, costRowText } from "./cost-row.js";
 import { type MalformedKind, malformedText } from "./malformed.js";
 import type { ConfluentOrganisation } from "./organisation.js";
 
-/** What becomes of rows that are on the bill. Without `lineType` and `resource`: of all of the day. */
+/** A correction of rows of the bill. Without `lineType` and `resource`, it applies to all rows of the day. */
 export type Correction = {
   readonly day: string;
   readonly lineType?: string;
   readonly resource?: string;
 } & (
   | { readonly kind: "withdrawn" }
-  /** Their amounts are so many hundredths of what they were: a whole number. */
+  /** `percent` is a whole number. The amounts are multiplied by it and divided by 100. */
   | { readonly kind: "revised"; readonly percent: number }
 );
 
 export interface Bill {
-  /** Rows of a day as they stand now, without the malformed. Empty before the history, and from today on. */
+  /** Current rows of a day, without malformed rows. Empty before the history, and from today on. */
   rows(day: string): CostRow[];
-  /** The same as JSON, and the malformed. */
+  /** Current rows of a day as JSON, with malformed rows. */
   texts(day: string): readonly string[];
-  /** From now on these, and no others. */
+  /** Replaces all corrections. */
   setCorrections(corrections: readonly Correction[]): void;
-  /** From now on one row of each of these a day. */
+  /** Replaces the malformed rows: each day gets one row of each kind. */
   setMalformed(kinds: readonly MalformedKind[]): void;
 }
 
-/** 40,000 rows of some 450 characters; a page of 10,000 rows reaches over three days of the largest organisation. */
-const ROWS_KEPT = 40_000;
-/** One row in so many has its numbers as text. */
-const QUOTED = 13;
+/**
+ * Cache size: 40,000 rows of about 450 characters. A page of 10,000 rows covers three days of the largest organisation.
+ */
+const MAX_CACHED_ROWS = 40_000;
+/** Every 13th row has its numbers as text. */
+const QUOTED_EVERY = 13;
 
 export function createBill(organisation: ConfluentOrganisation): Bill {
   let corrections: readonly Correction[] = [];
   let malformed: readonly MalformedKind[] = [];
-  const kept = new Map<string, readonly string[]>();
+  const cache = new Map<string, readonly string[]>();
 
   function rows(day: string): CostRow[] {
     const midnight = midnightOf(day).getTime();
@@ -53,19 +55,21 @@ export function createBill(organisation: ConfluentOrganisation): Bill {
   }
 
   function texts(day: string): readonly string[] {
-    const known = kept.get(day);
-    if (known !== undefined) return known;
+    const cached = cache.get(day);
+    if (cached !== undefined) return cached;
     const nextDay = addDays(day, 1);
-    const written = rows(day).map((row, at) => costRowText(row, nextDay, at % QUOTED === QUOTED - 1));
+    const written = rows(day).map((row, at) =>
+      costRowText(row, nextDay, at % QUOTED_EVERY === QUOTED_EVERY - 1),
+    );
     if (written.length > 0) written.push(...malformed.map((kind) => malformedText(kind, day, nextDay)));
     let size = written.length;
-    for (const each of kept.values()) size += each.length;
-    for (const [oldest, each] of kept) {
-      if (size <= ROWS_KEPT) break;
-      kept.delete(oldest);
+    for (const each of cache.values()) size += each.length;
+    for (const [oldest, each] of cache) {
+      if (size <= MAX_CACHED_ROWS) break;
+      cache.delete(oldest);
       size -= each.length;
     }
-    kept.set(day, written);
+    cache.set(day, written);
     return written;
   }
 
@@ -74,11 +78,11 @@ export function createBill(organisation: ConfluentOrganisation): Bill {
     texts,
     setCorrections(next) {
       corrections = next;
-      kept.clear();
+      cache.clear();
     },
     setMalformed(kinds) {
       malformed = kinds;
-      kept.clear();
+      cache.clear();
     },
   };
 }
@@ -92,7 +96,7 @@ function rowId({ seed }: ConfluentOrganisation, midnight: number, sequence: numb
 function corrected(row: CostRow, corrections: readonly Correction[]): CostRow | undefined {
   let now = row;
   for (const correction of corrections) {
-    if (!concerns(correction, row.day, row.charge)) continue;
+    if (!appliesTo(correction, row.day, row.charge)) continue;
     if (correction.kind === "withdrawn") return undefined;
     const times = (amount: bigint) => (amount * BigInt(correction.percent)) / 100n;
     const [original, discount] = [times(now.original), times(now.discount)];
@@ -101,7 +105,7 @@ function corrected(row: CostRow, corrections: readonly Correction[]): CostRow | 
   return now;
 }
 
-function concerns(correction: Correction, day: string, { lineType, resource }: Charge): boolean {
+function appliesTo(correction: Correction, day: string, { lineType, resource }: Charge): boolean {
   return (
     correction.day === day &&
     (correction.lineType ?? lineType) === lineType &&

@@ -1,4 +1,4 @@
-/** What the organisation is charged for on a day, before anybody writes it down. */
+/** The charges of the organisation on a day. `cost-row.ts` turns them into rows of the bill. */
 import { DAY_MS } from "../../time/days.js";
 import { chance } from "../hash.js";
 import type { Connector } from "./connectors.js";
@@ -9,13 +9,13 @@ import type { Environment, KafkaCluster } from "./places.js";
 
 export interface Charge {
   readonly lineType: LineType;
-  /** In thousandths of the unit; without it, the charge is an `amount` that no price explains. */
+  /** In thousandths of the unit. Undefined: the charge has an `amount` instead of a price. */
   readonly quantity?: number;
   /** In trillionths of a dollar. */
   readonly amount?: bigint;
-  /** Null: the vendor says so. Undefined: it says nothing. */
+  /** Null: the row has `"resource": null`. Undefined: the row has no such field. */
   readonly resource?: BilledResource | null;
-  /** A product other than the line type's own, as credits have. */
+  /** Overrides the product of the line type, as credits do. */
   readonly product?: string;
   /** Bounds of the tier, and whether it is free. */
   readonly tier?: { readonly start: string; readonly end: string; readonly free: boolean };
@@ -29,7 +29,7 @@ export interface BilledResource {
   readonly environment: Environment;
 }
 
-/** `midnight`: the day, in milliseconds since 1970. */
+/** `midnight` is the start of the day in milliseconds since 1970. */
 export function* chargesOf(organisation: ConfluentOrganisation, midnight: number): Generator<Charge> {
   const { seed, clusters, environments, connectors, ksqldb, pools } = organisation;
   const day = midnight / DAY_MS;
@@ -55,7 +55,7 @@ export function* chargesOf(organisation: ConfluentOrganisation, midnight: number
   yield* ofOrganisation(organisation, day);
 }
 
-/** From 0.5 to 1.5, another for each day. */
+/** A factor from 0.5 to 1.5 that changes daily. */
 function level(...parts: readonly [number, number, number, number, number]): number {
   return 0.5 + chance(...parts);
 }

@@ -1,6 +1,7 @@
 /**
- * Confluent Cloud to run the demo, the tests and the benchmarks against: the Cloud API, Flink in every region and a
- * Prometheus with the metrics, each a real HTTP server over one synthetic organisation that misbehaves when asked to.
+ * A simulated Confluent Cloud for the demo, the tests and the benchmarks: the Cloud API, the Flink API of every region
+ * and a Prometheus with the metrics. Each is a real HTTP server over one synthetic organisation, and simulates faults
+ * on request.
  */
 import type { Fault } from "../faults.js";
 import { type Simulator, startSimulator } from "../simulator.js";
@@ -16,37 +17,39 @@ import { confluentSeries } from "./series.js";
 import type { ConfluentOptions } from "./size.js";
 
 export interface ConfluentCloudOptions extends ConfluentOptions {
-  /** Ports of the Cloud API, the Prometheus, and Flink in each region, one after another. Default 0: any free ones. */
+  /** First of consecutive ports: Cloud API, Prometheus, then Flink in each region. Default 0: any free ports. */
   readonly port?: number;
   readonly credentials?: Credentials;
   readonly faults?: readonly ApiFault[];
   readonly metricsFaults?: readonly Fault[];
   readonly corrections?: readonly Correction[];
   readonly malformed?: readonly MalformedKind[];
-  /** Enforced per server. Default: none. */
+  /** Rate limit of each server. Default: none. */
   readonly rateLimit?: RateLimit;
 }
 
 export interface ConfluentCloud {
-  /** Base address of the Cloud API. */
+  /** Base URL of the Cloud API. */
   readonly url: string;
   readonly credentials: Credentials;
-  /** Base address and key of Flink, by region. */
+  /** Base URL and key of the Flink API, by region. */
   readonly flink: Readonly<Record<string, Credentials & { readonly url: string }>>;
-  /** The Prometheus; also has the series of the other ecosystems. */
+  /** The Prometheus. It also has the series of the other ecosystems. */
   readonly metrics: Simulator;
   readonly organisation: ConfluentOrganisation;
   readonly bill: Bill;
-  /** Addresses (path and query) that the Cloud API and Flink were asked for, in order: the latest 10,000. */
+  /** Path and query of the latest 10,000 requests to the Cloud API and Flink, in order. */
   readonly requests: readonly string[];
-  /** From now on these faults of the Cloud API and Flink, and no others. */
+  /** Replaces all faults of the Cloud API and Flink. */
   setFaults(faults: readonly ApiFault[]): void;
-  /** From now on things with these ids are deleted: they are in no list any more. What they cost stays on the bill. */
+  /**
+   * Deletes the objects with these ids, and restores all others. Lists leave them out; their costs stay on the bill.
+   */
   setGone(ids: readonly string[]): void;
   close(): Promise<void>;
 }
 
-const MOST_REQUESTS_KEPT = 10_000;
+const MAX_RECORDED_REQUESTS = 10_000;
 
 export async function startConfluentCloud(options: ConfluentCloudOptions = {}): Promise<ConfluentCloud> {
   const organisation = createConfluentOrganisation(options);
@@ -61,9 +64,9 @@ export async function startConfluentCloud(options: ConfluentCloudOptions = {}): 
     world: { organisation, bill, gone },
     faults,
     rateLimit: options.rateLimit,
-    seen: (address: string) => {
+    onRequest: (address: string) => {
       requests.push(address);
-      if (requests.length > MOST_REQUESTS_KEPT) requests.shift();
+      if (requests.length > MAX_RECORDED_REQUESTS) requests.shift();
     },
   };
   const portAt = (offset: number) => (port === 0 ? 0 : port + offset);

@@ -1,4 +1,4 @@
-/** Connectors, with all the ways in which the vendor tells (or does not tell) whose credentials they use. */
+/** Connectors, with every form in which the vendor reports (or omits) the credentials they use. */
 import { hash } from "../hash.js";
 import type { ApiKey } from "./keys.js";
 import { type Era, idOf, kinds, type Lifetime, lifetimeOf } from "./lifetime.js";
@@ -25,7 +25,7 @@ export interface Connector extends Lifetime {
   readonly cluster: KafkaCluster;
   readonly custom: boolean;
   readonly mode: AuthMode;
-  /** What its configuration says of credentials. */
+  /** The credentials in its configuration. */
   readonly credentials: Readonly<Record<string, string>>;
 }
 
@@ -39,7 +39,7 @@ export function createConnectors(
   return Array.from({ length: count }, (_, index) => {
     const cluster = pick(connecting, index);
     const custom = index % 5 === 2;
-    // Half of all have a service account, as the vendor advises; the others take turns.
+    // Half of the connectors have a service account, as the vendor recommends. The others rotate through all modes.
     const mode = index % 2 === 0 ? "service_account" : pick(authModes, 1 + (index - 1) / 2);
     return {
       ...lifetimeOf(era, kinds.connector, index),

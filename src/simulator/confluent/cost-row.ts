@@ -1,10 +1,10 @@
-/** A charge as a row of the costs API: its amounts, and the JSON that carries them with every digit. */
+/** Rows of the costs API: the amounts of a charge, and their JSON with every digit. */
 import type { Charge } from "./charges.js";
 import { lineTypes } from "./line-types.js";
 
 /** Amounts in trillionths of a dollar. */
 export interface CostRow {
-  /** The vendor's, opaque. */
+  /** The vendor's opaque id. */
   readonly id: string;
   readonly day: string;
   readonly charge: Charge;
@@ -14,7 +14,7 @@ export interface CostRow {
   readonly amount: bigint;
 }
 
-/** Contracts take so much off these products: one twentieth. */
+/** Products with a contract discount of one twentieth. */
 const DISCOUNTED: ReadonlySet<string> = new Set(["KAFKA", "CONNECT"]);
 
 export function costRow(charge: Charge, day: string, id: string): CostRow {
@@ -26,7 +26,7 @@ export function costRow(charge: Charge, day: string, id: string): CostRow {
   return { id, day, charge, product, original, discount, amount: original - discount };
 }
 
-/** `quoted`: numbers as text, as the vendor sometimes writes them. */
+/** `quoted` writes numbers as text, as the vendor sometimes does. */
 export function costRowText(row: CostRow, nextDay: string, quoted: boolean): string {
   const { charge, original, discount, amount } = row;
   const { resource, tier, access, description, quantity } = charge;
@@ -55,7 +55,7 @@ export function costRowText(row: CostRow, nextDay: string, quoted: boolean): str
   return `{${fields.join(",")}}`;
 }
 
-/** Of 10^-places units: `decimalText(-12_500n, 3)` is `-12.5`. */
+/** Formats `units × 10^-places`: `decimalText(-12_500n, 3)` is `-12.5`. */
 export function decimalText(units: bigint, places: number): string {
   const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
   const fraction = digits.slice(-places).replace(/0+$/, "");

@@ -1,4 +1,4 @@
-/** `GET /billing/v1/costs`: the bill of whole days, in pages that may begin within a day. */
+/** `GET /billing/v1/costs`: the bill of whole days, in pages that may start in the middle of a day. */
 import { addDays, addMonths, dayOf, daysBetween, isDay } from "../../time/days.js";
 import { hash } from "../hash.js";
 import { ApiError } from "./api-error.js";
@@ -13,7 +13,7 @@ export function costsPage(url: URL, bill: Bill, now: number): Page {
   return { request, items, nextCursor, apiVersion: "billing/v1", kind: "CostList", total: undefined };
 }
 
-/** `[start, end)`, in days. */
+/** Days from `start` (inclusive) to `end` (exclusive). */
 interface Window {
   readonly start: string;
   readonly end: string;
@@ -42,7 +42,7 @@ function invalid(parameter: string, detail: string): ApiError {
   return new ApiError(400, "invalid_date", detail, parameter);
 }
 
-/** The cursor: how many days are done with, and how many rows of the next. */
+/** The cursor has the number of completed days and the number of rows of the next day. */
 function collect({ cursor, size }: PageRequest, { start, end }: Window, bill: Bill) {
   const days = daysBetween(start, end);
   let [done = 0, skipped = 0] = (cursor ?? "0.0").split(".").map(Number);
@@ -59,8 +59,8 @@ function collect({ cursor, size }: PageRequest, { start, end }: Window, bill: Bi
 }
 
 /**
- * The vendor promises no order: another window has its days forwards or backwards, and the rows of a day begin elsewhere, so
- * that whoever counts positions finds another row there.
+ * The vendor promises no order. So each window has its days forwards or backwards, and the rows of a day start at
+ * another row. A client that relies on positions finds another row there.
  */
 function dayAt(start: string, end: string, index: number): string {
   const backwards = hash(dayNumber(start)) % 2 === 1;
@@ -71,7 +71,7 @@ function turnOf(start: string, index: number, rows: number): number {
   return rows === 0 ? 0 : hash(dayNumber(start), index) % rows;
 }
 
-/** To hash with. */
+/** The day as a number, for hashing. */
 function dayNumber(day: string): number {
   return daysBetween("1970-01-01", day);
 }

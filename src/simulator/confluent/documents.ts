@@ -1,4 +1,4 @@
-/** Things of the organisation in the words of the vendor's APIs. */
+/** Objects of the organisation in the JSON format of the vendor's APIs. */
 import type { Connector } from "./connectors.js";
 import type { ComputePool, Statement } from "./flink.js";
 import type { ApiKey } from "./keys.js";
@@ -66,7 +66,7 @@ export function documents(organisation: ConfluentOrganisation) {
         environment: { id: cluster.environment.id },
       },
     }),
-    /** One in nine is known by its name alone. */
+    /** One in nine connectors has no id, only a name. */
     connector: ({ id, index, name, custom, credentials }: Connector): Described => ({
       ...(index % 9 === 8 ? {} : { id: { id, id_type: "ID" } }),
       info: {

@@ -1,4 +1,4 @@
-/** What an address of the vendor's APIs is made of: a path, and how it answers. */
+/** Routes of the vendor's APIs: a path and its handler. */
 import { ApiError } from "./api-error.js";
 import type { Bill } from "./bill.js";
 import { existsAt, type Lifetime } from "./lifetime.js";
@@ -8,11 +8,11 @@ import { listLimits, type Page, pageOf, pageRequest } from "./paging.js";
 export interface World {
   readonly organisation: ConfluentOrganisation;
   readonly bill: Bill;
-  /** Ids of things that have been deleted since the start. */
+  /** Ids of objects that were deleted after the start. */
   readonly gone: ReadonlySet<string>;
 }
 
-/** A page of a list, or a body that is none. Throws `ApiError`. */
+/** Returns a page of a list, or another body. Throws `ApiError`. */
 export type Endpoint = (
   url: URL,
   world: World,
@@ -21,15 +21,15 @@ export type Endpoint = (
 
 export interface Route {
   readonly path: RegExp;
-  readonly answer: Endpoint;
+  readonly handle: Endpoint;
 }
 
-export const route = (pattern: string, answer: Endpoint): Route => ({
+export const route = (pattern: string, handle: Endpoint): Route => ({
   path: new RegExp(`^${pattern.replace(/\{(\w+)\}/g, "(?<$1>[^/]+)")}$`),
-  answer,
+  handle,
 });
 
-/** A list whose items are all there is; `query` is what the first page was asked with. */
+/** An endpoint that serves `items` in pages. `query` has the parameters of the request for the first page. */
 export function list(
   apiVersion: string,
   kind: string,
@@ -56,11 +56,11 @@ export function environmentOf({ organisation }: World, query: URLSearchParams): 
   return id;
 }
 
-/** Throws `ApiError` when there is no such address. */
-export function answerTo(routes: readonly Route[], url: URL, world: World): Page | { body: string } {
-  for (const { path, answer } of routes) {
+/** Handles a request. Throws `ApiError` if no route matches. */
+export function handleRequest(routes: readonly Route[], url: URL, world: World): Page | { body: string } {
+  for (const { path, handle } of routes) {
     const match = path.exec(url.pathname);
-    if (match !== null) return answer(url, world, match.groups ?? {});
+    if (match !== null) return handle(url, world, match.groups ?? {});
   }
   throw new ApiError(404, "not_found", "no such address");
 }

@@ -1,4 +1,4 @@
-/** Every address of the vendor's APIs. */
+/** All routes of the vendor's APIs. */
 import { ApiError } from "./api-error.js";
 import { costsPage } from "./costs.js";
 import { documents } from "./documents.js";
@@ -89,7 +89,7 @@ export const cloudRoutes: readonly Route[] = [
   ),
 ];
 
-/** Of one region. */
+/** Routes of the Flink API of one region. */
 export function flinkRoutes(region: string): readonly Route[] {
   const statements = list("sql/v1", "StatementList", (world, query, { organization, environment }) => {
     const { organisation } = world;
@@ -107,7 +107,7 @@ export function flinkRoutes(region: string): readonly Route[] {
   return [route("/sql/v1/organizations/{organization}/environments/{environment}/statements", statements)];
 }
 
-/** Not in pages: an object by connector name. Without Connect in the cluster, 404. */
+/** An object by connector name, without pages. 404 if the cluster has no Connect. */
 function connectors(_url: URL, world: World, ids: Readonly<Record<string, string>>): { body: string } {
   const { organisation } = world;
   const cluster = present(world, organisation.clusters).find(

@@ -1,4 +1,4 @@
-/** Flink compute pools and their statements. Names of statements are reused: by other pools, and by a successor in the same. */
+/** Flink compute pools and their statements. Statement names are reused by other pools, and within the same pool. */
 import { DAY_MS } from "../../time/days.js";
 import { hash } from "../hash.js";
 import { type Era, idOf, kinds, type Lifetime, lifetimeOf } from "./lifetime.js";
@@ -13,7 +13,7 @@ export interface ComputePool extends Lifetime {
   readonly cloud: string;
   readonly region: string;
   readonly statements: readonly Statement[];
-  /** Whether its CFUs are in the metric that names them by now, or only in the older one. */
+  /** Metric with the CFUs of the pool: the newer `num_cfu`, or only the older `cfu_minutes`. */
   readonly metric: "num_cfu" | "cfu_minutes";
 }
 
@@ -44,7 +44,7 @@ export function createPools(
   }));
 }
 
-/** Four: the third had stopped when the fourth, by somebody else, took its name. */
+/** Four statements. The fourth has the name of the third, which had stopped before, and another principal. */
 function statementsOf(era: Era, pool: number, identities: readonly Identity[]): Statement[] {
   const handover = Math.floor((era.start + era.end) / 2 / 3_600_000) * 3_600_000;
   const before = era.start - 20 * DAY_MS;

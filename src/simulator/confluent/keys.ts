@@ -1,4 +1,4 @@
-/** API keys: of clusters and Schema Registries, and keys that are bound to neither. */
+/** API keys of clusters and Schema Registries, and keys that belong to neither. */
 import { chance } from "../hash.js";
 import { type Era, existsAt, idOf, kinds, type Lifetime, lifetimeOf } from "./lifetime.js";
 import type { Identity } from "./people.js";
@@ -7,17 +7,17 @@ import type { Environment, KafkaCluster } from "./places.js";
 export interface ApiKey extends Lifetime {
   readonly id: string;
   readonly description: string;
-  /** A few have none: who made them is gone. */
+  /** A few keys have no owner, because it was deleted. */
   readonly owner: Identity | undefined;
-  /** Null, or a kind such as `CLOUD`, for keys that are not of a cluster. */
+  /** Null or a kind such as `CLOUD` for keys that do not belong to a cluster. */
   readonly resource: { readonly id: string; readonly kind: string } | null;
 }
 
-/** Of every hundred principals of a cluster, 70 have a key of it; the others come with a token. */
+/** 70 of every hundred principals of a cluster have a key. The others use a token. */
 const WITH_KEY = 0.7;
 const REGISTRY_KEYS = 5;
 
-/** What keys that are not of a cluster are said to be of: a Flink key, of the region in an environment. */
+/** Kinds of keys that do not belong to a cluster. The resource of a Flink key is the region of an environment. */
 const UNBOUND = ["none", "CLOUD", "TABLEFLOW", "GLOBAL", "FLINK"] as const;
 
 export function createKeys(

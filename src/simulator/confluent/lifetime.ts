@@ -1,21 +1,21 @@
-/** When things of the organisation came into being and went away: most before the history, some within it. */
+/** Creation and deletion times of objects: most were created before the history, some within it. */
 import { DAY_MS } from "../../time/days.js";
 import { chance } from "../hash.js";
 
 export interface Lifetime {
-  /** In milliseconds since 1970. */
+  /** Milliseconds since 1970. */
   readonly created: number;
   readonly deleted: number | undefined;
 }
 
 export interface Era {
   readonly seed: number;
-  /** The history: midnights in milliseconds since 1970. */
+  /** Start and end of the history: midnights in milliseconds since 1970. */
   readonly start: number;
   readonly end: number;
 }
 
-/** One in ten is created within the history, and one in ten deleted; the first four of each kind are there throughout. */
+/** One in ten is created and one in ten is deleted within the history. The first four of each kind always exist. */
 export function lifetimeOf({ seed, start, end }: Era, kind: number, index: number): Lifetime {
   const within = (part: number) =>
     Math.floor((start + (end - start) * (0.25 + 0.5 * chance(seed, 21, kind, index, part))) / 1000) * 1000;
@@ -28,14 +28,14 @@ export function existsAt({ created, deleted }: Lifetime, at: number): boolean {
   return created <= at && (deleted === undefined || deleted > at);
 }
 
-/** Hours of a day (its midnight) that it existed: what the vendor bills. */
+/** Hours of a day in which the object existed, which the vendor bills. `midnight` is the start of the day. */
 export function hoursOn({ created, deleted }: Lifetime, midnight: number): number {
   const from = Math.max(midnight, created);
   const to = Math.min(midnight + DAY_MS, deleted ?? Number.POSITIVE_INFINITY);
   return Math.max(0, Math.ceil((to - from) / 3_600_000));
 }
 
-/** A name that no other of its kind has: a hash that looks like the vendor's, and the index. */
+/** An id that is unique within its kind: a hash in the vendor's style, and the index. */
 export function idOf(prefix: string, { seed }: Era, kind: number, index: number): string {
   const digits = Math.floor(chance(seed, 23, kind, index) * 36 ** 4)
     .toString(36)
@@ -43,7 +43,7 @@ export function idOf(prefix: string, { seed }: Era, kind: number, index: number)
   return `${prefix}${digits}${index.toString(36)}`;
 }
 
-/** The kinds, as numbers to hash with. */
+/** Kinds of objects as numbers for hashing. */
 export const kinds = {
   environment: 1,
   cluster: 2,

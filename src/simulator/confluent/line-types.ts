@@ -1,4 +1,4 @@
-/** The vendor's 29 line types: the product they are of, their unit and its list price in billionths of a dollar. */
+/** The vendor's 29 line types with product, unit, and list price in billionths of a dollar. */
 
 export interface LineTypeFacts {
   readonly product: string;

@@ -1,4 +1,4 @@
-/** Rows of the bill that break its own contract, each with an amount of 1.25, so that a test can look for what became of it. */
+/** Malformed rows of the bill. Each has an amount of 1.25, so that tests can find out what happened to it. */
 
 export const malformedKinds = [
   "missing_start_date",

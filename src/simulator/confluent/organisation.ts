@@ -1,6 +1,6 @@
 /**
- * A synthetic Confluent Cloud organisation: a function of the seed and of the days it goes back. What costs a day, and what
- * was measured in an hour, is not here: it is worked out when it is asked for (`bill.ts`, `series.ts`).
+ * A synthetic Confluent Cloud organisation, as a function of the seed and the length of its history. Costs of a day and
+ * usage of an hour are not stored: `bill.ts` and `series.ts` calculate them on request.
  */
 import { DAY_MS, dayOf, midnightOf } from "../../time/days.js";
 import { hash } from "../hash.js";
@@ -32,7 +32,7 @@ export interface ConfluentOrganisation extends Era {
   readonly identities: readonly Identity[];
   readonly providers: readonly Provider[];
   readonly keys: readonly ApiKey[];
-  /** The same, by the cluster they are of. */
+  /** Keys by the id of their resource. */
   readonly keysOfClusters: ReadonlyMap<string, readonly ApiKey[]>;
 }
 

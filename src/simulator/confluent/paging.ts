@@ -1,28 +1,30 @@
-/** Lists in pages: opaque tokens of at most 255 characters, which carry the first request's parameters and its page size. */
+/**
+ * Pages of lists. Tokens are opaque, have at most 255 characters, and contain parameters and size of the first request.
+ */
 import { ApiError } from "./api-error.js";
 
 export interface PageLimits {
   readonly fallback: number;
-  readonly most: number;
+  readonly max: number;
 }
 
-/** Of the vendor's lists, and of the bill. */
-export const listLimits: PageLimits = { fallback: 10, most: 100 };
-export const costLimits: PageLimits = { fallback: 5000, most: 10_000 };
+/** Page sizes of the vendor's lists and of the bill. */
+export const listLimits: PageLimits = { fallback: 10, max: 100 };
+export const costLimits: PageLimits = { fallback: 5000, max: 10_000 };
 
-/** A cursor to the first page of any list, where an explicit one is needed. */
+/** An explicit cursor to the first page of any list. */
 export const BEGINNING = "0.0";
 
 export interface PageRequest {
   readonly path: string;
-  /** What the first request asked for, without its paging. */
+  /** Parameters of the first request, without those for paging. */
   readonly query: URLSearchParams;
   readonly size: number;
-  /** Where the page begins; undefined at the first. */
+  /** Where the page starts. Undefined for the first page. */
   readonly cursor: string | undefined;
 }
 
-/** Throws `ApiError`. With a token, whatever else is sent beside it has no effect. */
+/** Parses a request. Throws `ApiError`. If there is a token, all other parameters are ignored. */
 export function pageRequest(url: URL, limits: PageLimits): PageRequest {
   const path = url.pathname;
   const token = url.searchParams.get("page_token");
@@ -33,15 +35,15 @@ export function pageRequest(url: URL, limits: PageLimits): PageRequest {
   return { path, query, size: sizeOf(url.searchParams.get("page_size"), limits), cursor: undefined };
 }
 
-function sizeOf(written: string | null, { fallback, most }: PageLimits): number {
+function sizeOf(written: string | null, { fallback, max }: PageLimits): number {
   if (written === null || written === "") return fallback;
   const size = Number(written);
-  if (/^\d+$/.test(written) && size >= 1 && size <= most) return size;
-  const detail = `page_size must be a whole number from 1 to ${most}`;
+  if (/^\d+$/.test(written) && size >= 1 && size <= max) return size;
+  const detail = `page_size must be a whole number from 1 to ${max}`;
   throw new ApiError(400, "invalid_page_size", detail, "page_size");
 }
 
-/** For a page that begins at `cursor`. With `salt`, another token for the same page. */
+/** The token of the page that starts at `cursor`. `salt` creates another token for the same page. */
 export function tokenOf({ path, query, size }: PageRequest, cursor: string, ...salt: string[]): string {
   return Buffer.from(JSON.stringify([path, query.toString(), size, cursor, ...salt])).toString("base64url");
 }
@@ -55,8 +57,13 @@ function fromToken(path: string, token: string): PageRequest {
     throw refused;
   }
   if (!Array.isArray(parsed)) throw refused;
-  const [of, query, size, cursor]: unknown[] = parsed;
-  if (of !== path || typeof query !== "string" || typeof size !== "number" || typeof cursor !== "string") {
+  const [tokenPath, query, size, cursor]: unknown[] = parsed;
+  if (
+    tokenPath !== path ||
+    typeof query !== "string" ||
+    typeof size !== "number" ||
+    typeof cursor !== "string"
+  ) {
     throw refused;
   }
   return { path, query: new URLSearchParams(query), size, cursor };
@@ -66,14 +73,14 @@ export interface Page {
   readonly request: PageRequest;
   readonly apiVersion: string;
   readonly kind: string;
-  /** JSON of the items. Null for a fault that was asked for. */
+  /** JSON of the items. Null if a fault replaces the list. */
   readonly items: readonly string[] | null;
-  /** Undefined at the end. */
+  /** Undefined for the last page. */
   readonly nextCursor: string | undefined;
   readonly total: number | undefined;
 }
 
-/** `base`: the address that the vendor is known by. `token`: of the next page, when it is not the one that it should be. */
+/** `base` is the base URL of links. `token` overrides the token of the next page. */
 export function pageText(page: Page, base: string, token?: string): string {
   const { request, apiVersion, kind, items, nextCursor, total } = page;
   const { path, query } = request;
@@ -90,7 +97,7 @@ export function pageText(page: Page, base: string, token?: string): string {
   return `${head.slice(0, -1)},"data":${items === null ? "null" : `[${items.join(",")}]`}}`;
 }
 
-/** A page of a list that is there as a whole. */
+/** Cuts a page from a complete list. */
 export function pageOf(
   request: PageRequest,
   all: readonly unknown[],

@@ -1,4 +1,4 @@
-/** Who works in the organisation: service accounts, users, and pools of external identities with their providers. */
+/** Identities of the organisation: service accounts, users, and identity pools with their providers. */
 import { type Era, idOf, kinds, type Lifetime, lifetimeOf } from "./lifetime.js";
 
 export type IdentityKind = "service_account" | "user" | "identity_pool";
@@ -8,7 +8,7 @@ export interface Identity extends Lifetime {
   readonly id: string;
   readonly kind: IdentityKind;
   readonly name: string;
-  /** Of a pool. */
+  /** Undefined if the identity is not a pool. */
   readonly provider: Provider | undefined;
 }
 
@@ -21,7 +21,7 @@ const JOBS = ["gateway", "ledger", "indexer", "notifier", "etl", "scoring", "arc
 const FIRST = ["Ada", "Edsger", "Barbara", "Alan", "Grace", "Niklaus", "Radia", "Donald"];
 const LAST = ["Okafor", "Lindqvist", "Moreau", "Tanaka", "Haddad", "Silva", "Novak"];
 
-/** In every ten: seven service accounts, two users, one pool. */
+/** Of every ten identities, seven are service accounts, two are users and one is a pool. */
 export function createIdentities(era: Era, count: number): { identities: Identity[]; providers: Provider[] } {
   const providers = Array.from({ length: Math.max(1, Math.ceil(count / 100)) }, (_, index) => ({
     ...lifetimeOf(era, kinds.provider, 0),

@@ -1,4 +1,4 @@
-/** Environments and what runs in them, except Flink: Kafka clusters, Schema Registries, ksqlDB clusters. */
+/** Environments with their Kafka clusters, Schema Registries and ksqlDB clusters. Flink is in `flink.ts`. */
 import { chance, hash } from "../hash.js";
 import { type Era, idOf, kinds, type Lifetime, lifetimeOf } from "./lifetime.js";
 import type { Identity } from "./people.js";
@@ -7,33 +7,33 @@ import type { Counts } from "./size.js";
 export interface Environment extends Lifetime {
   readonly id: string;
   readonly name: string;
-  readonly registry: Place;
+  readonly registry: NamedObject;
 }
 
-interface Place extends Lifetime {
+interface NamedObject extends Lifetime {
   readonly index: number;
   readonly id: string;
   readonly name: string;
 }
 
-/** Basic clusters are billed by base and partitions, as of an organisation from before 2024; the others by CKU. */
+/** Basic clusters are billed by base and partitions, like organisations from before 2024. Others are billed by CKU. */
 export type ClusterKind = "BASIC" | "STANDARD" | "DEDICATED";
 
-export interface KafkaCluster extends Place {
+export interface KafkaCluster extends NamedObject {
   readonly environment: Environment;
   readonly kind: ClusterKind;
   readonly cloud: string;
   readonly region: string;
-  /** Who reads and writes, the busiest first. */
+  /** Identities that read and write, busiest first. */
   readonly principals: readonly Identity[];
   readonly topics: readonly string[];
-  /** Without Connect, the vendor answers 404 when asked for connectors. */
+  /** If false, the list of connectors returns 404. */
   readonly hasConnect: boolean;
 }
 
-export interface KsqlCluster extends Place {
+export interface KsqlCluster extends NamedObject {
   readonly cluster: KafkaCluster;
-  /** Some have none that the vendor would tell. */
+  /** Undefined if the vendor does not report an owner. */
   readonly owner: Identity | undefined;
 }
 
@@ -48,7 +48,7 @@ const ENVIRONMENTS = ["production", "staging", "development", "analytics"];
 
 export function createEnvironments(era: Era, { environments }: Counts): Environment[] {
   return Array.from({ length: environments }, (_, index) => {
-    // Environments and their registries are there throughout: index 0 is never born nor dies within the history.
+    // Environments and registries always exist. Index 0 is neither created nor deleted within the history.
     const throughout = lifetimeOf(era, kinds.environment, 0);
     const name = named(ENVIRONMENTS, index);
     return {
@@ -101,7 +101,7 @@ export function createKsqldb(
   }));
 }
 
-/** 6 to 22 of them, 14 on average; in a small organisation about half of all. */
+/** 6 to 22 principals, 14 on average, but at most half of the organisation's identities. */
 function principalsOf({ seed }: Era, cluster: number, identities: readonly Identity[]): Identity[] {
   const wanted = Math.floor(6 + 17 * chance(seed, 31, cluster));
   const count = Math.min(wanted, Math.ceil(identities.length / 2));

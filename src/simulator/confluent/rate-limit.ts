@@ -1,20 +1,23 @@
-/** Counts requests in fixed windows, and says so in the vendor's headers; seconds are relative. */
+/** Limits requests in fixed windows, and reports it in the vendor's headers. Seconds are relative. */
 
 export interface RateLimit {
   readonly requests: number;
   readonly seconds: number;
 }
 
-export interface Counted {
+export interface RateLimitResult {
   readonly headers: Readonly<Record<string, string>>;
-  /** Seconds to wait, when it was one too many. */
+  /** Seconds to wait, if the request exceeds the limit. */
   readonly wait: number | undefined;
 }
 
-/** What is told when nothing is enforced. */
-const GENEROUS: RateLimit = { requests: 1_000_000, seconds: 60 };
+/** Default limit, which no client reaches. */
+const DEFAULT_LIMIT: RateLimit = { requests: 1_000_000, seconds: 60 };
 
-export function createRateLimit(limit: RateLimit = GENEROUS, now: () => number): { count(): Counted } {
+export function createRateLimit(
+  limit: RateLimit = DEFAULT_LIMIT,
+  now: () => number,
+): { count(): RateLimitResult } {
   let [windowStart, used] = [Number.NEGATIVE_INFINITY, 0];
   return {
     count() {

@@ -1,4 +1,4 @@
-/** What a Prometheus that scrapes the vendor's metrics export would have. */
+/** Series that a Prometheus would scrape from the vendor's metrics export. */
 import { chance, hash } from "../hash.js";
 import type { Listed } from "../selector.js";
 import type { RawSeries, SeriesOf } from "../series.js";
@@ -19,7 +19,7 @@ const CFU_MINUTES = "confluent_flink_statement_utilization_cfu_minutes_consumed"
 const HOUR_MS = 3_600_000;
 const MIB = 2 ** 20;
 
-/** Series are made once for each metric and cluster (or pool), and looked up by the label that every query names. */
+/** Series are created once for each metric and cluster (or pool), and indexed by the label that every query has. */
 export function confluentSeries(organisation: ConfluentOrganisation): SeriesOf {
   const { clusters, pools } = organisation;
   const ofClusters = (make: (cluster: KafkaCluster) => RawSeries[]) =>
@@ -50,26 +50,26 @@ type Lookup = (listed: Listed) => readonly RawSeries[];
 
 function indexed(label: string, entries: readonly (readonly [string, () => RawSeries[]])[]): Lookup {
   const makers = new Map(entries);
-  const made = new Map<string, RawSeries[]>();
+  const cache = new Map<string, RawSeries[]>();
   const of = (id: string) => {
-    const known = made.get(id) ?? makers.get(id)?.() ?? [];
-    made.set(id, known);
+    const known = cache.get(id) ?? makers.get(id)?.() ?? [];
+    cache.set(id, known);
     return known;
   };
   return (listed) => (listed[label] ?? [...makers.keys()]).flatMap(of);
 }
 
 /**
- * A tenth works around the clock, four tenths in office hours, the others for two hours at night: an exporter has no samples
- * of hours without traffic. So an identity has six hours a day on average.
+ * A tenth of the identities work around the clock, four tenths in office hours, and the others for two hours at night.
+ * The exporter has no samples of hours without traffic. So an identity has samples of six hours a day on average.
  */
 function worksAt(kind: number, ofDay: number): boolean {
   if (kind < 0.1) return true;
   return kind < 0.5 ? ofDay >= 8 && ofDay < 16 : ofDay === 2 || ofDay === 3;
 }
 
-/** Hours of a day come one after another. */
-function remembered<T>(work: (day: number) => T): (day: number) => T {
+/** Caches the value of the latest day, because the hours of a day are evaluated one after another. */
+function cachedByDay<T>(work: (day: number) => T): (day: number) => T {
   let last: { day: number; value: T } | undefined;
   return (day) => {
     if (last?.day !== day) last = { day, value: work(day) };
@@ -82,7 +82,7 @@ function principals(organisation: ConfluentOrganisation, cluster: KafkaCluster, 
   const side = type === "Produce" ? 101 : 102;
   return cluster.principals.flatMap((principal, rank) => {
     const kind = chance(seed, 103, cluster.index, rank);
-    const restsOn = remembered((day) => chance(seed, 104, cluster.index, rank, day) < 0.1);
+    const restsOn = cachedByDay((day) => chance(seed, 104, cluster.index, rank, day) < 0.1);
     const bytes = (hour: number): number | undefined => {
       const at = hour * HOUR_MS;
       if (!worksAt(kind, hour % 24) || restsOn(Math.floor(hour / 24))) return undefined;
@@ -92,13 +92,13 @@ function principals(organisation: ConfluentOrganisation, cluster: KafkaCluster, 
     const labels = { kafka_id: cluster.id, principal_id: labelOf(organisation, cluster, rank), type };
     const own: RawSeries = { labels, inHour: bytes, perMinute: "delta" };
     if (rank % 5 !== 4) return [own];
-    // Some also ask for metadata all the time: another series of the same principal.
+    // Some also request metadata all the time, which is another series of the same principal.
     const metadata = (hour: number) => (bytes(hour) === undefined ? undefined : 60 * 1024);
     return [own, { labels: { ...labels, type: "Metadata" }, inHour: metadata, perMinute: "delta" }];
   });
 }
 
-/** Most principals are known by their own id, some by an API key, whether it still exists or not. */
+/** Most principals have their own id as label, some an API key, which may have been deleted. */
 function labelOf(organisation: ConfluentOrganisation, cluster: KafkaCluster, rank: number): string {
   const principal = cluster.principals[rank]?.id ?? "";
   if (rank % 6 !== 3 || !hasKey(organisation, cluster, rank)) return principal;
@@ -131,7 +131,7 @@ function retained({ seed }: ConfluentOrganisation, cluster: KafkaCluster): RawSe
   }));
 }
 
-/** `num_cfu`: how many CFUs there are, every minute. `cfu_minutes`: how many were used up in the minute, in thousandths of a kind. */
+/** `num_cfu` is the number of CFUs at each minute. `cfu_minutes` is what was used within the minute. */
 function cfus(
   { seed }: ConfluentOrganisation,
   pool: ComputePool,

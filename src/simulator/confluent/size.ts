@@ -1,7 +1,7 @@
-/** How large a simulated Confluent Cloud organisation is. */
+/** Sizes of simulated Confluent Cloud organisations. */
 import type { Size } from "../organisation.js";
 
-/** `lines`: about so many rows of the bill a day. `identities`: service accounts, users and identity pools in all. */
+/** `lines`: approximate rows of the bill per day. `identities`: total of service accounts, users and identity pools. */
 const confluentSizes = {
   tiny: { lines: 80, identities: 20 },
   small: { lines: 150, identities: 40 },
@@ -13,12 +13,12 @@ const confluentSizes = {
 export interface ConfluentOptions {
   readonly seed?: number;
   readonly size?: Size;
-  /** Overrides of the size. */
+  /** Overrides the size. */
   readonly lines?: number;
   readonly identities?: number;
-  /** How many days back its history goes. Default 30. */
+  /** Length of the history in days. Default 30. */
   readonly days?: number;
-  /** The present, in milliseconds since 1970. Default: the clock. */
+  /** The current time in milliseconds since 1970. Default: `Date.now`. */
   readonly now?: () => number;
 }
 
@@ -32,8 +32,9 @@ export interface Counts {
 }
 
 /**
- * Counts that lead to about so many lines: a cluster has some five lines a day, a connector two, a Schema Registry four, the
- * others one. The least of each is what it takes to have every line type and both ends of a lifetime.
+ * Counts of objects that produce about `lines` rows a day: a cluster has about five lines a day, a connector two, a
+ * Schema Registry four, and the others one. The minimum of each ensures every line type, and objects that are created
+ * and deleted.
  */
 export function countsOf({ size = "small", ...own }: ConfluentOptions): Counts {
   const { lines, identities } = { ...confluentSizes[size], ...defined(own) };

@@ -1,8 +1,8 @@
-/** The tenant of the configuration that a simulated Confluent Cloud is the upstream of. */
+/** The tenant of the configuration whose upstream is a simulated Confluent Cloud. */
 import { type SimulatedTenant, wholeHistory } from "../tenants.js";
 import type { ConfluentCloud } from "./cloud.js";
 
-/** With keys of all Flink regions but the last, as it happens: statements there are not known. */
+/** The last Flink region has no key, as may happen in practice, so its statements are unknown. */
 export function confluentTenant(cloud: ConfluentCloud): SimulatedTenant {
   const { url, credentials, flink, metrics, organisation } = cloud;
   return {
