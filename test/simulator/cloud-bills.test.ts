@@ -1,4 +1,4 @@
-/** Simulated bills are bills: the checks of the standard find nothing, and the same seed is the same bill. */
+/** Simulated bills conform to FOCUS, and the same seed produces the same bill. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -18,7 +18,7 @@ const october: MonthOptions = {
   days: ["2026-10-05", "2026-11-01"],
 };
 
-t.test("billionths are decimal text", async (t) => {
+t.test("billionths are formatted as decimal text", async (t) => {
   t.strictSame([1_500_000_000, 0, -1, 30, 9_007_199_254_740_991].map(billionths), [
     "1.5",
     "0",
@@ -29,7 +29,7 @@ t.test("billionths are decimal text", async (t) => {
   t.throws(() => billionths(2 ** 53), { message: "an amount of a simulated bill is too large" });
 });
 
-t.test("a month of each provider, in its own format, is without findings", async (t) => {
+t.test("a month of each provider in its own format has no findings", async (t) => {
   const folder = temporaryFolder(t);
   const engine = await openScratchEngine(testLogger);
   t.teardown(() => engine.close());
@@ -43,7 +43,7 @@ t.test("a month of each provider, in its own format, is without findings", async
     writeFileSync(path, bytes);
     const report = await checkFile(engine, path);
     t.strictSame(report.findings, [], name);
-    // 40 resources and what is unused of the commitment on each of 27 days; support, the commitment, tax and a credit.
+    // On each of 27 days, 40 resources and the unused commitment; once, support, the commitment, tax and a credit.
     t.equal(report.rows, 41 * 27 + 4);
     t.strictSame(
       report.totals.map((each) => each.currency),
@@ -52,15 +52,18 @@ t.test("a month of each provider, in its own format, is without findings", async
   }
 });
 
-t.test("the same seed is the same bill; a correction changes the lines of its day alone", async (t) => {
-  const lines = linesOf(aws, october);
-  // As text: comparing so many objects takes tap minutes.
-  const text = JSON.stringify(lines);
-  t.ok(JSON.stringify(linesOf(aws, october)) === text);
-  t.notOk(JSON.stringify(linesOf(aws, { ...october, seed: 2 })) === text);
-  const day = "2026-10-20";
-  const corrected = linesOf(aws, { ...october, corrected: [day] });
-  const changed = corrected.filter((line, at) => JSON.stringify(line) !== JSON.stringify(lines[at]));
-  t.equal(changed.length, 40);
-  t.ok(changed.every((line) => line.ChargePeriodStart === `${day}T00:00:00Z`));
-});
+t.test(
+  "the same seed produces the same bill, and a correction changes only the lines of its day",
+  async (t) => {
+    const lines = linesOf(aws, october);
+    // Compare as text, because tap needs minutes to compare so many objects.
+    const text = JSON.stringify(lines);
+    t.ok(JSON.stringify(linesOf(aws, october)) === text);
+    t.notOk(JSON.stringify(linesOf(aws, { ...october, seed: 2 })) === text);
+    const day = "2026-10-20";
+    const corrected = linesOf(aws, { ...october, corrected: [day] });
+    const changed = corrected.filter((line, at) => JSON.stringify(line) !== JSON.stringify(lines[at]));
+    t.equal(changed.length, 40);
+    t.ok(changed.every((line) => line.ChargePeriodStart === `${day}T00:00:00Z`));
+  },
+);

@@ -1,4 +1,4 @@
-/** A client of the simulated vendor that does what a careful one would, and shows everything that came back. */
+/** A client of the simulated vendor that returns complete responses. */
 import type { Test } from "tap";
 import {
   type ConfluentCloud,
@@ -24,7 +24,7 @@ export interface VendorError {
   }[];
 }
 
-export interface Answer {
+export interface ClientResponse {
   readonly status: number;
   readonly headers: Headers;
   readonly text: string;
@@ -32,9 +32,9 @@ export interface Answer {
 
 export interface Client {
   readonly cloud: ConfluentCloud;
-  get(path: string): Promise<Answer>;
+  get(path: string): Promise<ClientResponse>;
   page(path: string): Promise<Envelope>;
-  /** Every item of a list, by following `next`. */
+  /** Returns all items of a list by following `next`. */
   all(path: string): Promise<Record<string, unknown>[]>;
   error(path: string): Promise<VendorError["errors"][number] & { http: number }>;
 }

@@ -1,4 +1,4 @@
-/** What goes wrong with the simulated Confluent Cloud goes wrong as asked, and only there. */
+/** The simulated Confluent Cloud produces the configured faults, and no others. */
 import t from "tap";
 import { waitHeaders } from "../../src/simulator/confluent/api-faults.js";
 import { malformedKinds } from "../../src/simulator/confluent/malformed.js";
@@ -7,7 +7,7 @@ import { costs, now, simulated } from "./confluent-client.js";
 
 const USERS = "/iam/v2/users";
 
-t.test("429 tells the wait in each of the ways there are", async (t) => {
+t.test("a response with status 429 reports the wait in each configured header", async (t) => {
   const { cloud, get } = await simulated(t);
   const at = Math.ceil(now() / 1000);
   const wanted = {
@@ -30,11 +30,11 @@ t.test("429 tells the wait in each of the ways there are", async (t) => {
         `${header}: ${name}`,
       );
     }
-    t.equal((await get(USERS)).status, 200, "once");
+    t.equal((await get(USERS)).status, 200, "the fault occurs once");
   }
 });
 
-t.test("a limit that is enforced is kept until its window ends", async (t) => {
+t.test("a rate limit rejects requests until its window ends", async (t) => {
   let time = now();
   const { get } = await simulated(t, { now: () => time, rateLimit: { requests: 2, seconds: 10 } });
   t.equal((await get(USERS)).headers.get("x-ratelimit-remaining"), "1");
@@ -46,7 +46,7 @@ t.test("a limit that is enforced is kept until its window ends", async (t) => {
   t.equal((await get(USERS)).status, 200);
 });
 
-t.test("a dead endpoint, and the others alive", async (t) => {
+t.test("a fault with a match affects only matching requests", async (t) => {
   const { cloud, get } = await simulated(t);
   cloud.setFaults([{ kind: "status", status: 503, match: USERS }]);
   for (let time = 0; time < 3; time += 1) t.equal((await get(`${USERS}?page_size=5`)).status, 503);
@@ -59,10 +59,10 @@ t.test("a dead endpoint, and the others alive", async (t) => {
     pages.push(status);
     path = status === 200 ? JSON.parse(text).metadata.next?.slice(cloud.url.length) : undefined;
   }
-  t.strictSame(pages, [200, 200, 500], "the third page");
+  t.strictSame(pages, [200, 200, 500], "only the third page fails");
 });
 
-t.test("answers that break", async (t) => {
+t.test("responses can be reset, cut, withheld or endless", async (t) => {
   const { cloud, get } = await simulated(t);
   cloud.setFaults([{ kind: "reset" }]);
   await t.rejects(get(USERS), /fetch failed/);
@@ -71,13 +71,13 @@ t.test("answers that break", async (t) => {
   cloud.setFaults([{ kind: "truncated" }]);
   const { status, text } = await get(USERS);
   t.equal(status, 200);
-  t.throws(() => JSON.parse(text), SyntaxError, "cut");
+  t.throws(() => JSON.parse(text), SyntaxError, "the body is cut");
   cloud.setFaults([{ kind: "stall" }]);
   const stalled = fetch(`${cloud.url}${USERS}`, {
     headers: { authorization: `Basic ${Buffer.from("SIMULATED:simulated-secret").toString("base64")}` },
     signal: AbortSignal.timeout(300),
   });
-  await t.rejects(stalled, { name: "TimeoutError" }, "nothing comes");
+  await t.rejects(stalled, { name: "TimeoutError" }, "there is no response");
   cloud.setFaults([{ kind: "endless" }]);
   const response = await fetch(`${cloud.url}${USERS}`, {
     headers: { authorization: `Basic ${Buffer.from("SIMULATED:simulated-secret").toString("base64")}` },
@@ -87,12 +87,12 @@ t.test("answers that break", async (t) => {
     bytes += (chunk as Uint8Array).length;
     if (bytes > 4_000_000) break;
   }
-  t.ok(bytes > 4_000_000, "it would go on");
+  t.ok(bytes > 4_000_000, "the response does not end");
   cloud.setFaults([]);
   t.equal((await get(USERS)).status, 200);
 });
 
-t.test("a next that lies: another host, the same token for ever", async (t) => {
+t.test("pages can have wrong links and wrong content", async (t) => {
   const { cloud, page } = await simulated(t);
   cloud.setFaults([{ kind: "foreign_next", host: "http://127.0.0.2:9" }]);
   t.match((await page(USERS)).metadata.next, /^http:\/\/127\.0\.0\.2:9\/iam\/v2\/users\?page_token=/);
@@ -111,11 +111,11 @@ t.test("a next that lies: another host, the same token for ever", async (t) => {
   holds(t, await page(USERS), { data: [], metadata: { total_size: 0 } });
 });
 
-t.test("malformed rows, one of each kind asked for on every day", async (t) => {
+t.test("each day has one malformed row of each configured kind", async (t) => {
   const { all, cloud } = await simulated(t, { malformed: malformedKinds });
   const rows: unknown[] = await all(costs("2026-03-01", "2026-03-03"));
   const ids = rows.filter((row) => JSON.stringify(row).includes('"bad-2026-03-02-'));
-  t.equal(ids.length, malformedKinds.length - 1, "all but the one that is no object");
+  t.equal(ids.length, malformedKinds.length - 1, "all kinds except the one that is not an object");
   t.equal(rows.filter((row) => typeof row === "string").length, 2);
   t.ok(ids.some((row) => Array.isArray((row as { resource: unknown }).resource)));
   t.ok(ids.some((row) => !("start_date" in (row as object))));
@@ -124,34 +124,31 @@ t.test("malformed rows, one of each kind asked for on every day", async (t) => {
   t.equal(clean.length, rows.length - 2 * malformedKinds.length);
 });
 
-t.test(
-  "corrections: a revised line, a withdrawn one, a whole day withdrawn, and all taken back",
-  async (t) => {
-    const { cloud } = await simulated(t);
-    const { bill, organisation } = cloud;
-    const [cluster] = organisation.clusters;
-    const day = "2026-03-05";
-    const one = { day, lineType: "KAFKA_NETWORK_READ", resource: cluster?.id ?? "" };
-    const concerned = () =>
-      bill
-        .rows(day)
-        .filter(({ charge }) => charge.lineType === one.lineType && charge.resource?.id === one.resource);
-    const before = bill.rows(day);
-    const [original] = concerned();
-    bill.setCorrections([{ ...one, kind: "revised", percent: 150 }]);
-    t.equal(concerned()[0]?.original, ((original?.original ?? 0n) * 150n) / 100n);
-    t.equal(concerned()[0]?.id, original?.id);
-    t.strictSame(
-      bill.rows(day).filter((row) => row.id !== original?.id),
-      before.filter((row) => row.id !== original?.id),
-      "nothing else changes",
-    );
-    bill.setCorrections([{ ...one, kind: "withdrawn" }]);
-    t.equal(concerned().length, 0);
-    t.equal(bill.rows(day).length, before.length - 1);
-    bill.setCorrections([{ day, kind: "withdrawn" }]);
-    t.equal(bill.rows(day).length, 0);
-    bill.setCorrections([]);
-    t.strictSame(bill.rows(day), before);
-  },
-);
+t.test("corrections revise and withdraw lines and days, and can be undone", async (t) => {
+  const { cloud } = await simulated(t);
+  const { bill, organisation } = cloud;
+  const [cluster] = organisation.clusters;
+  const day = "2026-03-05";
+  const one = { day, lineType: "KAFKA_NETWORK_READ", resource: cluster?.id ?? "" };
+  const corrected = () =>
+    bill
+      .rows(day)
+      .filter(({ charge }) => charge.lineType === one.lineType && charge.resource?.id === one.resource);
+  const before = bill.rows(day);
+  const [original] = corrected();
+  bill.setCorrections([{ ...one, kind: "revised", percent: 150 }]);
+  t.equal(corrected()[0]?.original, ((original?.original ?? 0n) * 150n) / 100n);
+  t.equal(corrected()[0]?.id, original?.id);
+  t.strictSame(
+    bill.rows(day).filter((row) => row.id !== original?.id),
+    before.filter((row) => row.id !== original?.id),
+    "no other row changes",
+  );
+  bill.setCorrections([{ ...one, kind: "withdrawn" }]);
+  t.equal(corrected().length, 0);
+  t.equal(bill.rows(day).length, before.length - 1);
+  bill.setCorrections([{ day, kind: "withdrawn" }]);
+  t.equal(bill.rows(day).length, 0);
+  bill.setCorrections([]);
+  t.strictSame(bill.rows(day), before);
+});

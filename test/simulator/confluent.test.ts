@@ -1,4 +1,4 @@
-/** The simulated Confluent Cloud keeps the vendor's contract: authentication, pages, dates, and one organisation per seed. */
+/** The simulated Confluent Cloud follows the vendor's contract, and each seed is one organisation. */
 import t from "tap";
 import { decimalText } from "../../src/simulator/confluent/cost-row.js";
 import { lineTypes } from "../../src/simulator/confluent/line-types.js";
@@ -19,34 +19,37 @@ const lists = (environment: string, provider: string) => [
   `/iam/v2/identity-providers/${provider}/identity-pools`,
 ];
 
-t.test("every list has the vendor's envelope and rate headers, and 401 without the key", async (t) => {
-  const { cloud, get, page } = await simulated(t);
-  const { environments, providers, clusters } = cloud.organisation;
-  for (const path of [
-    ...lists(environments[0]?.id ?? "", providers[0]?.id ?? ""),
-    costs("2026-03-01", "2026-03-02"),
-  ]) {
-    const { api_version, kind, metadata, data } = await page(path);
-    t.match(path, new RegExp(`^/${api_version}/`));
-    t.match(kind, /List$/);
-    t.ok(metadata.first.startsWith(cloud.url), path);
-    t.ok(data.length > 0, path);
-    const headers = (await get(path)).headers;
-    t.ok(Number(headers.get("x-ratelimit-reset")) <= 60, "relative seconds");
-    t.ok(headers.get("x-ratelimit-limit") && headers.get("x-ratelimit-remaining"));
-    for (const authorization of ["", "Basic d3Jvbmc6a2V5", "Bearer token"]) {
-      const refused = await clientOf(cloud, cloud.url, authorization).error(path);
-      holds(t, refused, { http: 401, status: "401", code: "unauthorized" });
+t.test(
+  "every list has the vendor's envelope and rate limit headers, and returns 401 without the key",
+  async (t) => {
+    const { cloud, get, page } = await simulated(t);
+    const { environments, providers, clusters } = cloud.organisation;
+    for (const path of [
+      ...lists(environments[0]?.id ?? "", providers[0]?.id ?? ""),
+      costs("2026-03-01", "2026-03-02"),
+    ]) {
+      const { api_version, kind, metadata, data } = await page(path);
+      t.match(path, new RegExp(`^/${api_version}/`));
+      t.match(kind, /List$/);
+      t.ok(metadata.first.startsWith(cloud.url), path);
+      t.ok(data.length > 0, path);
+      const headers = (await get(path)).headers;
+      t.ok(Number(headers.get("x-ratelimit-reset")) <= 60, "the reset is in relative seconds");
+      t.ok(headers.get("x-ratelimit-limit") && headers.get("x-ratelimit-remaining"));
+      for (const authorization of ["", "Basic d3Jvbmc6a2V5", "Bearer token"]) {
+        const refused = await clientOf(cloud, cloud.url, authorization).error(path);
+        holds(t, refused, { http: 401, status: "401", code: "unauthorized" });
+      }
     }
-  }
-  const [cluster] = clusters;
-  const connectors = `/connect/v1/environments/${cluster?.environment.id}/clusters/${cluster?.id}/connectors`;
-  const { text } = await get(`${connectors}?expand=info,status,id`);
-  const [[name, connector]] = Object.entries(JSON.parse(text)) as [[string, { info: { name: string } }]];
-  t.equal(connector.info.name, name, "an object by name, not in pages");
-});
+    const [cluster] = clusters;
+    const connectors = `/connect/v1/environments/${cluster?.environment.id}/clusters/${cluster?.id}/connectors`;
+    const { text } = await get(`${connectors}?expand=info,status,id`);
+    const [[name, connector]] = Object.entries(JSON.parse(text)) as [[string, { info: { name: string } }]];
+    t.equal(connector.info.name, name, "connectors are an object by name, without pages");
+  },
+);
 
-t.test("Flink answers in its own region to its own key, and filters by pool", async (t) => {
+t.test("the Flink API of a region requires its own key, and filters by pool", async (t) => {
   const { cloud, all } = await simulated(t);
   const { environments, id } = cloud.organisation;
   const pools = await all(`/fcpm/v2/compute-pools?environment=${environments[0]?.id}`);
@@ -63,17 +66,17 @@ t.test("Flink answers in its own region to its own key, and filters by pool", as
     t.equal((await clientOf(cloud, server.url, basic(cloud.credentials)).error(path)).http, 401);
   }
   const names = cloud.organisation.pools.flatMap(({ statements }) => statements.map(({ name }) => name));
-  t.ok(new Set(names).size < names.length, "names are used again");
+  t.ok(new Set(names).size < names.length, "statement names are reused");
 });
 
-t.test("pages: opaque tokens that carry the first request, a default of 10, at most 100", async (t) => {
+t.test("page tokens contain the first request; pages have 10 items by default and at most 100", async (t) => {
   const { all, page, error } = await simulated(t);
   const keys = await all("/iam/v2/api-keys?page_size=100");
   t.ok(keys.length > 20);
   const first = await page("/iam/v2/api-keys");
   t.equal(first.data.length, 10);
   t.equal(first.metadata.total_size, keys.length);
-  t.strictSame(await all("/iam/v2/api-keys?page_size=7"), keys, "the size is that of the first request");
+  t.strictSame(await all("/iam/v2/api-keys?page_size=7"), keys, "the page size of the first request applies");
   const token = new URL(first.metadata.next ?? "").searchParams.get("page_token") ?? "";
   t.ok(token.length > 0 && token.length <= 255);
   t.equal((await page(`/iam/v2/api-keys?page_token=${token}&page_size=3`)).data.length, 10);
@@ -88,7 +91,7 @@ t.test("pages: opaque tokens that carry the first request, a default of 10, at m
   }
 });
 
-t.test("addresses that there are not", async (t) => {
+t.test("unknown paths, methods and objects are rejected", async (t) => {
   const { cloud, error } = await simulated(t);
   holds(t, await error("/cmk/v2/clusters"), { http: 400, source: { parameter: "environment" } });
   holds(t, await error("/cmk/v2/clusters?environment=env-none"), { http: 404 });
@@ -103,7 +106,7 @@ t.test("addresses that there are not", async (t) => {
   t.equal(posted.status, 405);
 });
 
-t.test("costs: whole days, the start inclusive and the end exclusive, none of today", async (t) => {
+t.test("costs include the start day, exclude the end day, and exclude today", async (t) => {
   const { all, cloud } = await simulated(t);
   const daysOf = async (start: string, end: string) =>
     [...new Set((await all(costs(start, end))).map(({ start_date: day }) => day))].sort();
@@ -112,10 +115,14 @@ t.test("costs: whole days, the start inclusive and the end exclusive, none of to
   t.strictSame(await daysOf("2026-01-20", "2026-02-10"), ["2026-02-08", "2026-02-09"], "30 days of history");
   const rows = await all(costs("2026-03-04", "2026-03-06", "&page_size=17"));
   const wanted = ["2026-03-04", "2026-03-05"].flatMap((day) => cloud.bill.rows(day).map(({ id }) => id));
-  t.strictSame(rows.map(({ id }) => id).sort(), wanted.sort(), "each row once, whatever the size of a page");
+  t.strictSame(
+    rows.map(({ id }) => id).sort(),
+    wanted.sort(),
+    "each row is returned once, whatever the page size is",
+  );
 });
 
-t.test("costs: windows that the vendor refuses", async (t) => {
+t.test("costs of invalid windows are rejected", async (t) => {
   const { error, page } = await simulated(t);
   const refused: readonly (readonly [string, string])[] = [
     ["/billing/v1/costs?end_date=2026-03-02", "start_date"],
@@ -139,7 +146,7 @@ t.test("costs: windows that the vendor refuses", async (t) => {
 });
 
 t.test(
-  "a bill of all line types, with tiers, refunds, credits without a resource and numbers as text",
+  "the bill has all line types, tiers, refunds, credits without a resource, and numbers as text",
   async (t) => {
     const { all, cloud } = await simulated(t);
     const rows = await all(costs("2026-02-10", "2026-03-10"));
@@ -168,7 +175,7 @@ t.test(
   },
 );
 
-t.test("another window has its rows in another order", async (t) => {
+t.test("each window has its rows in another order", async (t) => {
   const { all } = await simulated(t);
   const orders = await Promise.all(
     ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"].map(async (start) =>
@@ -181,7 +188,7 @@ t.test("another window has its rows in another order", async (t) => {
   t.equal(new Set(orders.map((order) => order.sort().join())).size, 1);
 });
 
-t.test("one seed is one organisation, another seed another", async (t) => {
+t.test("the same seed produces the same organisation, another seed another one", async (t) => {
   const described = async (seed: number) => {
     const { all, cloud } = await simulated(t, { seed });
     const environment = cloud.organisation.environments[0]?.id;
@@ -196,7 +203,7 @@ t.test("one seed is one organisation, another seed another", async (t) => {
   t.notSame(first, other);
 });
 
-t.test("things come and go within the history: what is gone is on the bill and in no list", async (t) => {
+t.test("objects that were deleted within the history are on the bill, but not in lists", async (t) => {
   const { all, cloud } = await simulated(t);
   const { clusters, start } = cloud.organisation;
   const gone = clusters.filter(({ deleted }) => deleted !== undefined);
@@ -217,55 +224,54 @@ t.test("things come and go within the history: what is gone is on the bill and i
   t.notOk(left.some((cluster) => cluster.id === kept?.id));
 });
 
-t.test("the largest organisation: 5,000 lines a day, 2,000 identities, 200 days", async (t) => {
+t.test("the largest organisation has 5,000 lines a day and 2,000 identities on 200 days", async (t) => {
   const { all, cloud, page } = await simulated(t, { size: "huge", days: 200 });
   const { identities } = cloud.organisation;
   t.equal(identities.length, 2000);
   const rows = await all(costs("2026-03-06", "2026-03-09", "&page_size=10000"));
   t.ok(rows.length > 3 * 4750 && rows.length < 3 * 5500, `${rows.length / 3} lines a day`);
-  t.ok((await page(costs("2025-08-23", "2025-08-24"))).data.length > 4000, "and on the first day");
+  t.ok((await page(costs("2025-08-23", "2025-08-24"))).data.length > 4000, "the first day is complete, too");
 });
 
-t.test(
-  "metrics: deltas of a minute that add up to the hour, by principals and topics of clusters",
-  async (t) => {
-    const { cloud } = await simulated(t);
-    const ask = async (query: string) => {
-      const form = new URLSearchParams({ query, start: "1772330400", end: "1772413200", step: "3600" });
-      const response = await fetch(`${cloud.metrics.url}/api/v1/query_range`, { method: "POST", body: form });
-      const { data } = (await response.json()) as {
-        data: { result: { metric: Record<string, string>; values: [number, string][] }[] };
-      };
-      return data.result;
+t.test("metrics of a minute add up to the hour, by principals and topics of clusters", async (t) => {
+  const { cloud } = await simulated(t);
+  const runQuery = async (query: string) => {
+    const form = new URLSearchParams({ query, start: "1772330400", end: "1772413200", step: "3600" });
+    const response = await fetch(`${cloud.metrics.url}/api/v1/query_range`, { method: "POST", body: form });
+    const { data } = (await response.json()) as {
+      data: { result: { metric: Record<string, string>; values: [number, string][] }[] };
     };
-    const [one, two] = cloud.organisation.clusters;
-    const moved = "confluent_kafka_server_request_bytes";
-    const both = await ask(
-      `sum by (kafka_id, principal_id) (sum_over_time(${moved}{kafka_id=~"${one?.id}|${two?.id}"}[3600s]))`,
-    );
-    t.strictSame(new Set(both.map(({ metric }) => metric.kafka_id)), new Set([one?.id, two?.id]));
-    const principals = both.map(({ metric }) => metric.principal_id ?? "");
-    t.ok(principals.some((id) => id.startsWith("KEY")) && principals.some((id) => id.startsWith("sa-")));
-    t.ok(principals.some((id) => id.startsWith("u-")));
-    const [minute] = await ask(`${moved}{kafka_id="${one?.id}",type="Produce"}`);
-    const [hour] = await ask(`sum_over_time(${moved}{kafka_id="${one?.id}",type="Produce"}[1h])`);
-    t.equal(Number(minute?.values[0]?.[1]), Math.floor(Number(hour?.values[0]?.[1]) / 60));
-    const kept = await ask(
-      `avg by (topic) (avg_over_time(confluent_kafka_server_retained_bytes{kafka_id="${one?.id}"}[1h]))`,
-    );
-    t.strictSame(kept.map(({ metric }) => metric.topic).sort(), [...(one?.topics ?? [])].sort());
-    const cfu = await ask(
-      "sum by (compute_pool_id, flink_statement_uid) (sum_over_time(confluent_flink_num_cfu[1h]))",
-    );
-    const used = "confluent_flink_statement_utilization_cfu_minutes_consumed";
-    const minutes = await ask(`sum by (compute_pool_id, flink_statement_name) (sum_over_time(${used}[1h]))`);
-    t.ok(cfu.length > 0 && cfu.every(({ values }) => Number(values[0]?.[1]) % 60 === 0), "CFU-minutes");
-    const pools = (result: typeof cfu) => new Set(result.map(({ metric }) => metric.compute_pool_id));
-    t.ok(pools(minutes).size > pools(cfu).size, "some pools have the older metric only");
-  },
-);
+    return data.result;
+  };
+  const [one, two] = cloud.organisation.clusters;
+  const moved = "confluent_kafka_server_request_bytes";
+  const both = await runQuery(
+    `sum by (kafka_id, principal_id) (sum_over_time(${moved}{kafka_id=~"${one?.id}|${two?.id}"}[3600s]))`,
+  );
+  t.strictSame(new Set(both.map(({ metric }) => metric.kafka_id)), new Set([one?.id, two?.id]));
+  const principals = both.map(({ metric }) => metric.principal_id ?? "");
+  t.ok(principals.some((id) => id.startsWith("KEY")) && principals.some((id) => id.startsWith("sa-")));
+  t.ok(principals.some((id) => id.startsWith("u-")));
+  const [minute] = await runQuery(`${moved}{kafka_id="${one?.id}",type="Produce"}`);
+  const [hour] = await runQuery(`sum_over_time(${moved}{kafka_id="${one?.id}",type="Produce"}[1h])`);
+  t.equal(Number(minute?.values[0]?.[1]), Math.floor(Number(hour?.values[0]?.[1]) / 60));
+  const kept = await runQuery(
+    `avg by (topic) (avg_over_time(confluent_kafka_server_retained_bytes{kafka_id="${one?.id}"}[1h]))`,
+  );
+  t.strictSame(kept.map(({ metric }) => metric.topic).sort(), [...(one?.topics ?? [])].sort());
+  const cfu = await runQuery(
+    "sum by (compute_pool_id, flink_statement_uid) (sum_over_time(confluent_flink_num_cfu[1h]))",
+  );
+  const used = "confluent_flink_statement_utilization_cfu_minutes_consumed";
+  const minutes = await runQuery(
+    `sum by (compute_pool_id, flink_statement_name) (sum_over_time(${used}[1h]))`,
+  );
+  t.ok(cfu.length > 0 && cfu.every(({ values }) => Number(values[0]?.[1]) % 60 === 0), "CFU-minutes");
+  const pools = (result: typeof cfu) => new Set(result.map(({ metric }) => metric.compute_pool_id));
+  t.ok(pools(minutes).size > pools(cfu).size, "some pools have only the older metric");
+});
 
-t.test("the clock is the caller's", async (t) => {
+t.test("the simulator uses the caller's clock", async (t) => {
   const { cloud } = await simulated(t);
   t.equal(cloud.organisation.end, Date.parse("2026-03-10T00:00:00Z"));
   t.ok(cloud.organisation.end < now());

@@ -1,4 +1,4 @@
-/** `chargehouse simulate`: the upstreams in a process of their own, and a configuration that has them as upstreams. */
+/** `chargehouse simulate` starts the simulated upstreams, and writes a configuration for them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Writable } from "node:stream";
@@ -21,7 +21,7 @@ function collecting(onText: (text: string) => void): Writable {
   });
 }
 
-/** On any free ports. */
+/** Runs the command on free ports, and waits until it is ready. */
 async function listening(args: readonly string[]) {
   const abort = new AbortController();
   let ready = () => {};
@@ -37,7 +37,7 @@ async function listening(args: readonly string[]) {
   return { abort, ended };
 }
 
-t.test("it writes a configuration that is valid, serves it, and ends when told to", async (t) => {
+t.test("the command writes a valid configuration, serves its upstreams, and stops on a signal", async (t) => {
   const file = join(temporaryFolder(t), "simulated.yaml");
   const flags = [
     "--size",
@@ -69,7 +69,7 @@ t.test("it writes a configuration that is valid, serves it, and ends when told t
   t.equal(await ended, 0);
 });
 
-t.test("words that it does not understand", async (t) => {
+t.test("invalid flags are usage errors", async (t) => {
   const io = {
     stdout: collecting(() => undefined),
     stderr: collecting(() => undefined),
@@ -89,7 +89,7 @@ t.test("words that it does not understand", async (t) => {
   }
 });
 
-t.test("faults as text", async (t) => {
+t.test("faults are parsed from text", async (t) => {
   for (const kind of apiFaultKinds) {
     holds(t, readApiFault(`${kind},match=/iam/,times=2,after=1`), {
       fault: { kind, match: "/iam/", times: 2, after: 1 },

@@ -1,4 +1,4 @@
-/** The simulator is itself believable: deterministic, and speaking as Prometheus does. */
+/** The simulated Prometheus is deterministic, and responds like a real one. */
 import t, { type Test } from "tap";
 import { type Size, sizes } from "../../src/simulator/organisation.js";
 import { parseQuery } from "../../src/simulator/selector.js";
@@ -10,7 +10,7 @@ import { holds } from "../holds.js";
 const now = () => Date.parse("2026-03-10T15:30:00Z");
 const midnight = (day: string) => Date.parse(`${day}T00:00:00Z`) / 1000;
 
-interface Answer {
+interface PrometheusResponse {
   status: string;
   errorType?: string;
   data: { resultType: string; result: { metric: Record<string, string>; values: [number, string][] }[] };
@@ -19,7 +19,7 @@ interface Answer {
 async function simulator(t: Test, options: SimulatorOptions = {}) {
   const running = await startSimulator({ size: "tiny", now, ...options });
   t.teardown(() => running.close());
-  const ask = async (query: string, day = "2026-03-05", method: "GET" | "POST" = "POST") => {
+  const runQuery = async (query: string, day = "2026-03-05", method: "GET" | "POST" = "POST") => {
     const start = midnight(day);
     const form = new URLSearchParams({
       query,
@@ -32,65 +32,65 @@ async function simulator(t: Test, options: SimulatorOptions = {}) {
       method === "GET"
         ? await fetch(`${address}?${form}`)
         : await fetch(address, { method: "POST", body: form });
-    return { status: response.status, answer: (await response.json()) as Answer };
+    return { status: response.status, body: (await response.json()) as PrometheusResponse };
   };
-  return { ...running, ask };
+  return { ...running, runQuery };
 }
 
-const sumOf = (answer: Answer) =>
-  answer.data.result.flatMap(({ values }) => values).reduce((sum, [, value]) => sum + BigInt(value), 0n);
+const sumOf = (body: PrometheusResponse) =>
+  body.data.result.flatMap(({ values }) => values).reduce((sum, [, value]) => sum + BigInt(value), 0n);
 
-t.test("it is ready, and answers GET as it does POST", async (t) => {
-  const { url, ask } = await simulator(t);
+t.test("GET and POST return the same response", async (t) => {
+  const { url, runQuery } = await simulator(t);
   t.equal((await fetch(`${url}/-/ready`)).status, 200);
   const query = `sum(${LOG_SIZE})`;
-  t.same(await ask(query, "2026-03-05", "GET"), await ask(query));
+  t.same(await runQuery(query, "2026-03-05", "GET"), await runQuery(query));
 });
 
-t.test("one seed is one organisation, another seed another", async (t) => {
+t.test("the same seed produces the same series, another seed others", async (t) => {
   const query = `sum by (principal) (increase(${BYTES_IN}[1h]))`;
   const [first, second, other] = await Promise.all(
-    [7, 7, 8].map(async (seed) => (await (await simulator(t, { seed })).ask(query)).answer),
+    [7, 7, 8].map(async (seed) => (await (await simulator(t, { seed })).runQuery(query)).body),
   );
   t.same(first, second);
   t.notSame(first, other);
 });
 
-t.test("what the principals move adds up to what the cluster moves", async (t) => {
-  const { ask } = await simulator(t, { size: "small" });
+t.test("the bytes of the principals add up to those of the cluster", async (t) => {
+  const { runQuery } = await simulator(t, { size: "small" });
   const one = `increase(${BYTES_IN}{cluster="kafka-orders"}[1h])`;
-  const whole = (await ask(`sum(${one})`)).answer;
-  const parts = (await ask(`sum by (principal) (${one})`)).answer;
+  const whole = (await runQuery(`sum(${one})`)).body;
+  const parts = (await runQuery(`sum by (principal) (${one})`)).body;
   t.ok(sumOf(whole) > 0n);
   t.equal(sumOf(whole), sumOf(parts));
   t.equal(whole.data.result.length, 1);
   t.ok(parts.data.result.length > 30);
 });
 
-t.test("some rest on some days, a few move most", async (t) => {
-  const { ask } = await simulator(t, { size: "small" });
-  const { answer } = await ask(`sum by (principal) (increase(${BYTES_IN}{cluster="kafka-orders"}[1h]))`);
-  const totals = answer.data.result
-    .map((series) => Number(sumOf({ ...answer, data: { ...answer.data, result: [series] } })))
+t.test("some principals are idle on some days, and a few transfer most", async (t) => {
+  const { runQuery } = await simulator(t, { size: "small" });
+  const { body } = await runQuery(`sum by (principal) (increase(${BYTES_IN}{cluster="kafka-orders"}[1h]))`);
+  const totals = body.data.result
+    .map((series) => Number(sumOf({ ...body, data: { ...body.data, result: [series] } })))
     .sort((a, b) => b - a);
   const sum = totals.reduce((a, b) => a + b, 0);
   t.ok(totals.filter((total) => total === 0).length > 0, "idle ones");
   t.ok(totals.slice(0, 5).reduce((a, b) => a + b, 0) > sum / 3, "heavy ones");
 });
 
-t.test("there is no history before its beginning, and no future", async (t) => {
-  const { ask } = await simulator(t, { days: 10 });
+t.test("there are no samples before the history and in the future", async (t) => {
+  const { runQuery } = await simulator(t, { days: 10 });
   const query = `sum(${LOG_SIZE})`;
   const samples = async (day: string) =>
-    (await ask(query, day)).answer.data.result.flatMap(({ values }) => values).length;
+    (await runQuery(query, day)).body.data.result.flatMap(({ values }) => values).length;
   t.equal(await samples("2026-02-27"), 0);
   t.equal(await samples("2026-02-28"), 24);
   t.equal(await samples("2026-03-10"), 15);
   t.equal(await samples("2026-03-11"), 0);
 });
 
-t.test("what it does not understand is bad_data", async (t) => {
-  const { ask, url } = await simulator(t);
+t.test("unsupported queries return bad_data", async (t) => {
+  const { runQuery, url } = await simulator(t);
   for (const query of [
     "",
     "sum(",
@@ -99,22 +99,22 @@ t.test("what it does not understand is bad_data", async (t) => {
     `increase(${BYTES_IN})`,
     `${BYTES_IN}{a=b}`,
   ]) {
-    const { status, answer } = await ask(query);
-    holds(t, [status, answer.errorType], [400, "bad_data"], query);
+    const { status, body } = await runQuery(query);
+    holds(t, [status, body.errorType], [400, "bad_data"], query);
   }
   const many = new URLSearchParams({ query: LOG_SIZE, start: "0", end: "11000", step: "1" });
   t.equal((await fetch(`${url}/api/v1/query_range?${many}`)).status, 400, "too many points");
   t.equal((await fetch(`${url}/api/v1/labels`)).status, 404);
 });
 
-t.test("selectors", async (t) => {
+t.test("selectors are parsed like PromQL", async (t) => {
   const matching = (query: string, labels: Record<string, string>) => parseQuery(query).matches(labels);
   t.ok(matching('x{a="1", b!="2"}', { a: "1" }));
   t.notOk(matching('x{a="1"}', { a: "2" }));
   t.ok(matching('x{a=~"or.*"}', { a: "orders" }));
-  t.notOk(matching('x{a=~"or"}', { a: "orders" }), "anchored");
+  t.notOk(matching('x{a=~"or"}', { a: "orders" }), "regular expressions are anchored");
   t.ok(matching('x{a!~"p.*",}', { a: "orders" }));
-  t.ok(matching(String.raw`x{a="q\"\\,}"}`, { a: 'q"\\,}' }), "escapes");
+  t.ok(matching(String.raw`x{a="q\"\\,}"}`, { a: 'q"\\,}' }), "escapes are decoded");
   holds(t, parseQuery("sum(increase(x[2h])) by (a, b)"), {
     aggregation: { name: "sum", by: ["a", "b"] },
     over: { name: "increase", seconds: 7200 },
@@ -130,20 +130,20 @@ t.test("selectors", async (t) => {
   t.throws(() => parseQuery('x{a=~"("}'), { message: "a regular expression cannot be read" });
 });
 
-t.test("a revision changes one day, a missing day has no samples, and both can be taken back", async (t) => {
-  const { ask, setFaults } = await simulator(t);
+t.test("a revision changes one day, a missing day has no samples, and both can be undone", async (t) => {
+  const { runQuery, setFaults } = await simulator(t);
   const query = `sum(increase(${BYTES_IN}[1h]))`;
-  const before = (await ask(query)).answer;
+  const before = (await runQuery(query)).body;
   setFaults([{ kind: "revision", day: "2026-03-05", factor: 2 }]);
-  t.equal(sumOf((await ask(query)).answer), 2n * sumOf(before));
-  t.ok(sumOf((await ask(query, "2026-03-06")).answer) > 0n);
+  t.equal(sumOf((await runQuery(query)).body), 2n * sumOf(before));
+  t.ok(sumOf((await runQuery(query, "2026-03-06")).body) > 0n);
   setFaults([{ kind: "missing_days", days: ["2026-03-05"] }]);
-  t.same((await ask(query)).answer.data.result, []);
+  t.same((await runQuery(query)).body.data.result, []);
   setFaults([]);
-  t.same((await ask(query)).answer, before);
+  t.same((await runQuery(query)).body, before);
 });
 
-t.test("every size has the tenants and principals that it says", async (t) => {
+t.test("every size has its number of tenants", async (t) => {
   for (const size of Object.keys(sizes) as Size[]) {
     const tenants = simulatedTenants({ size, url: "http://127.0.0.1:9" });
     t.equal(tenants.length, sizes[size].tenants, size);
