@@ -3,7 +3,10 @@ import { runStatement } from "../store/postgres/statement.js";
 import type { Emission } from "./emission.js";
 import { holdsLease } from "./sql/holds-lease.js";
 
-/** A worker that was held up may have lost the tenant to another one, which may have written a newer file. */
+/**
+ * Throws `LeaseLostError` if the lease is lost. A delayed worker may have lost its tenant to another one, which may
+ * have written a newer file.
+ */
 export async function checkLease({ postgres, tenantName, epoch }: Emission): Promise<void> {
   const held = await runStatement(postgres, holdsLease({ tenantName, epoch }));
   if (held.rowCount === 0) throw new LeaseLostError(epoch);

@@ -1,21 +1,21 @@
-/** Where the files of one pipeline of an emitter go, whatever they look like. */
+/** Where an emitter writes the files of one pipeline. */
 import type { PlannedFile } from "./plan.js";
 
 export interface Destination {
-  /** What one file, or one set of files, holds. */
+  /** The period of one file, or of one set of files. */
   readonly span: "day" | "month";
-  /** Everything of the settings but the tenant that bytes and places depend on. */
+  /** All settings, except the tenant, that affect the bytes or the paths of files. */
   readonly settings: readonly unknown[];
-  /** Throws when it cannot be written to at all. */
+  /** Throws if nothing can be written to the destination. */
   open(): Promise<OpenDestination>;
 }
 
 export interface OpenDestination {
-  /** In one step: whoever reads sees what was there before or all that is new. Returns where it is, and how many bytes it has. */
+  /** Writes atomically: readers see the old files or all of the new ones. Returns the path and the size. */
   write(planned: PlannedFile): Promise<Written>;
-  /** Whether what `write` returned is still there. Left out where nobody else can remove it. */
+  /** Whether a file that `write` returned still exists. Undefined if nobody else can remove files. */
   isThere?(file: string): Promise<boolean>;
-  /** What `write` returned. What has gone already, or lies elsewhere, is left alone. */
+  /** Removes a file that `write` returned. Ignores missing files and files in other folders. */
   remove(file: string): Promise<void>;
   close(): Promise<void>;
 }
@@ -23,6 +23,8 @@ export interface OpenDestination {
 export interface Written {
   readonly file: string;
   readonly bytes: number;
-  /** Where the same would be if it were provisional, or were not: a run that was cut off before its file was recorded may have left it there. */
+  /**
+   * Path of the same file with the other provisional state. An interrupted run may have left an unrecorded file there.
+   */
   readonly otherName?: string;
 }

@@ -1,4 +1,4 @@
-/** What emitting works with. */
+/** The context of emitting the files of a tenant. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
@@ -9,24 +9,24 @@ export interface Emission {
   readonly postgres: Pool;
   readonly tenantName: string;
   readonly tenantId: string;
-  /** Of the lease: it is checked before a file is replaced. */
+  /** Epoch of the lease, which is checked before a file is replaced. */
   readonly epoch: number;
-  /** UTC. */
+  /** UTC day. */
   readonly today: string;
-  /** First UTC day that is kept, of each pipeline. */
+  /** First UTC day within the retention of each pipeline. */
   readonly keepFrom: Readonly<Record<FilePipeline, string>>;
   /** First UTC day that is still gathered. */
   readonly gatheredFrom: string;
   readonly emitters: readonly FileEmitter[];
   readonly logger: Logger;
   readonly signal: AbortSignal;
-  /** Told before a file is written. */
+  /** Called before a file is written. */
   readonly onFile: (firstDay: string) => Promise<void>;
 }
 
-/** A file, or all of an emitter's, that could not be written. */
+/** One or several files of an emitter that could not be written. */
 export interface EmissionFailure {
-  /** Null when it concerns several. */
+  /** Null for several files. */
   readonly date: string | null;
   readonly message: string;
 }

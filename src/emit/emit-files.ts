@@ -28,7 +28,7 @@ interface Job {
   readonly destination: Destination;
 }
 
-/** Writes and removes what is to be, and nothing else. Throws only when the run is over. */
+/** Writes and removes the files that the plan requires. Throws only if the run is aborted. */
 export async function emitFiles(
   emission: Emission,
   emitter: FileEmitter,
@@ -51,7 +51,7 @@ export async function emitFiles(
     const message = errorText(error);
     const firstDays = plan.write.map((file) => file.firstDay);
     await runStatement(postgres, noteFailed(key, { span, firstDays, error: message }));
-    // What is to be removed is still there, and nobody may learn of it otherwise.
+    // Also report files that should have been removed. Nothing else would show that they still exist.
     const left = plan.remove.map((record) => record.first_day);
     const failed = [...left, ...firstDays].map((firstDay) => ({ firstDay, message }));
     return { written: 0, removed: 0, failed };
@@ -112,7 +112,8 @@ async function writeEmitted(job: Job, place: OpenDestination, planned: PlannedFi
   try {
     const { file, bytes, otherName } = await place.write(planned);
     await runStatement(postgres, noteEmitted(key, { span, firstDay, contentHash, file, bytes }));
-    // Its name may have been another tenant's until now, which did not know yet that it is taken.
+    // The name may have belonged to another tenant, which may just have removed the file without knowing of its new
+    // owner.
     if ((await place.isThere?.(file)) === false)
       throw new Error(`${file} was removed at the same moment: the next run writes it again`);
     const former = new Set([before?.file ?? file, otherName ?? file]);
@@ -130,7 +131,10 @@ async function removeEmitted(job: Job, place: OpenDestination, record: EmissionR
   await runStatement(job.emission.postgres, forgetEmission(job.key, record));
 }
 
-/** A file of former settings may have the name that another emitter uses now. */
+/**
+ * Removes a file, unless another emission has the same path. A file of former settings may have a name that is in use
+ * again.
+ */
 async function removeUnlessTaken(
   job: Job,
   place: OpenDestination,

@@ -5,8 +5,8 @@ import { emitFiles } from "./emit-files.js";
 import { forgetUnconfigured } from "./sql/forget-emissions.js";
 
 /**
- * Brings the files of a tenant's emitters up to date with what is published. An emitter that fails concerns no other one, and
- * tries again in the next run; only an abort ends the whole. Returns what failed.
+ * Updates the files of a tenant's emitters to the published data. An emitter that fails does not affect others, and is
+ * retried in the next run. Only an abort ends all of them. Returns the failures.
  */
 export async function emitResults(emission: Emission): Promise<EmissionFailure[]> {
   const { postgres, tenantName, keepFrom } = emission;
@@ -21,7 +21,7 @@ export async function emitResults(emission: Emission): Promise<EmissionFailure[]
   return failures;
 }
 
-/** One failed file is told as such; several in one sentence, since they mostly have one cause. */
+/** Reports one failed file by itself, and several in one sentence, because they mostly have the same cause. */
 async function emitPipeline(
   emission: Emission,
   emitter: FileEmitter,

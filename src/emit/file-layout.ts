@@ -1,4 +1,4 @@
-/** What the files of a ledger hold: which of its columns are written, and in which order. */
+/** Columns and row order of the files of each ledger. */
 import type { FilePipeline } from "../config/emitters.js";
 import { chargebackOrder } from "../query/chargebacks/list.js";
 import { attributionOrder } from "../query/topics/list.js";
@@ -6,11 +6,11 @@ import { type Ledger, ledgers } from "../store/ledger.js";
 
 export interface FileLayout {
   readonly ledger: Ledger;
-  /** Of a file, in its order. `timestamp` and `amount` are written as they are, all others as text. */
+  /** Columns of a file, in order. `timestamp` and `amount` are written unchanged, all others as text cells. */
   readonly columns: readonly string[];
-  /** Columns that sums do not keep apart: empty in their files. */
+  /** Columns that sums are not grouped by. They are empty in files of sums. */
   readonly leftOutOfSums: readonly string[];
-  /** Order of rows as they are. */
+  /** Sort order of single rows. */
   readonly order: readonly string[];
 }
 

@@ -1,8 +1,8 @@
 /**
- * The folder that an emitter writes to. A file is replaced in one step: it is written under another name, brought to the disk, and
- * renamed. Whoever reads it has the old one or the new one, whole, and so does the disk after a power failure.
+ * The folder that an emitter writes to. A file is replaced atomically: it is written under another name, synced to
+ * disk, and renamed. Readers see the complete old or new file, and so does the disk after a power failure.
  *
- * Nothing outside the folder is touched: names are checked, and what is no plain file (a link, a folder) is never replaced.
+ * Nothing outside the folder is changed: names are checked, and links and folders are never replaced.
  */
 import { createHash, randomBytes } from "node:crypto";
 import { lstat, mkdir, open, readdir, realpath, rename, unlink, writeFile } from "node:fs/promises";
@@ -11,23 +11,23 @@ import { basename, dirname, join, resolve } from "node:path";
 export interface OutputFolder {
   /** Absolute, links resolved. */
   readonly path: string;
-  /** How names of unfinished files of this tenant begin. */
+  /** Prefix of unfinished files of this tenant. */
   readonly unfinished: string;
 }
 
 export interface NewFile {
   readonly name: string;
   readonly content: AsyncIterable<Buffer>;
-  /** Called when all is written and nothing is replaced yet: what it throws leaves the old file. */
+  /** Called after all bytes are written and before the file is replaced. If it throws, the old file stays. */
   readonly beforeReplacing: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-/** Bills are for whom the operator gives the group, and nobody else. A stricter umask is kept. */
+/** Bills are readable only by the group, which the operator controls. A stricter umask applies. */
 const FOLDER_MODE = 0o750;
 const FILE_MODE = 0o640;
 
-/** Makes the folder where it is missing, and removes what runs of the tenant that were killed left in it. */
+/** Creates the folder if it is missing, and removes unfinished files of killed runs of the tenant. */
 export async function openOutputFolder(path: string, tenantName: string): Promise<OutputFolder> {
   await mkdir(path, { recursive: true, mode: FOLDER_MODE });
   const tenant = createHash("sha256").update(tenantName).digest("hex").slice(0, 16);
@@ -38,7 +38,7 @@ export async function openOutputFolder(path: string, tenantName: string): Promis
   return folder;
 }
 
-/** Returns where the file is now, and its length. */
+/** Returns the path of the file and its size. */
 export async function replaceFile(
   folder: OutputFolder,
   { name, content, beforeReplacing, signal }: NewFile,
@@ -58,7 +58,7 @@ export async function replaceFile(
   }
 }
 
-/** Removes a file that was written here. One that has gone already, or lies elsewhere, is none of our business. */
+/** Removes a file of this folder. Ignores missing files and files in other folders. */
 export async function removeFile(folder: OutputFolder, file: string): Promise<void> {
   if (dirname(file) !== folder.path || (await kindOf(file)) !== "file") return;
   await unlink(file);
@@ -70,7 +70,7 @@ async function writeToDisk(
   content: AsyncIterable<Buffer>,
   signal: AbortSignal,
 ): Promise<number> {
-  // Fails when the name exists, so that it never follows a link.
+  // `wx` fails if the name exists, so links are never followed.
   const handle = await open(path, "wx", FILE_MODE);
   try {
     await writeFile(handle, content, { signal });
@@ -104,7 +104,7 @@ export function isMissing(error: unknown): boolean {
   return error instanceof Error && "code" in error && error.code === "ENOENT";
 }
 
-/** A rename is on the disk only when its folder is. */
+/** Syncs the folder, because a rename is on disk only after that. */
 async function syncFolder({ path }: OutputFolder): Promise<void> {
   const handle = await open(path, "r");
   try {

@@ -1,4 +1,4 @@
-/** What an emitter has to do now: a pure function of the published days, of what was emitted, and of its settings. */
+/** Plans what an emitter has to do: a pure function of the published days, the emitted files and the settings. */
 import { createHash } from "node:crypto";
 import { firstOfMonth, lastOfMonth } from "../time/days.js";
 import type { EmissionRecord } from "./sql/emission-records.js";
@@ -6,16 +6,19 @@ import type { EmittableDay } from "./sql/emittable-days.js";
 
 export interface PlanInput {
   readonly span: "day" | "month";
-  /** Everything but the days that a file's bytes and place depend on. */
+  /** Everything except the days that affects the bytes and the path of a file. */
   readonly settings: unknown;
   /** Ascending. */
   readonly days: readonly EmittableDay[];
   readonly records: readonly EmissionRecord[];
-  /** First day that is kept. */
+  /** First day within the retention. */
   readonly keepFrom: string;
-  /** First day that the emitter looks at. */
+  /** First day that the emitter considers. */
   readonly from: string;
-  /** Provisional days from this one on are waited for: nobody asks for what the earlier ones lack any more. Undefined: for none. */
+  /**
+   * From this day on, files wait until their days are final. Earlier days are not gathered again, so they stay
+   * provisional. Undefined: no file waits.
+   */
   readonly waitFrom: string | undefined;
 }
 
@@ -24,9 +27,9 @@ export interface PlannedFile {
   readonly firstDay: string;
   readonly lastDay: string;
   readonly contentHash: string;
-  /** Some of its days lack something. */
+  /** Whether some of its days are provisional. */
   readonly provisional: boolean;
-  /** What was written before, where it was. */
+  /** The record of the file, if there is one. */
   readonly before: EmissionRecord | undefined;
 }
 
@@ -37,7 +40,7 @@ export interface EmissionPlan {
   readonly remove: readonly EmissionRecord[];
 }
 
-/** Raised when files of the same rows and settings get other bytes. */
+/** Increment this when the file format changes, so that all files are written again. */
 const FORM = 2;
 
 export function planEmission(input: PlanInput): EmissionPlan {
@@ -49,14 +52,14 @@ export function planEmission(input: PlanInput): EmissionPlan {
     const before = known.get(firstDay);
     const lastDay = lastDayOf(span, firstDay);
     if (lastDay < from || lastDay < keepFrom) return [];
-    // A file is the better for it to stay as it is.
+    // Do not rewrite a file while some of its days are lost.
     if (days.some(({ is_lost }) => is_lost)) return [];
     const provisional = days.filter(({ is_provisional }) => is_provisional);
     if (waitFrom !== undefined && provisional.some(({ day }) => day >= waitFrom)) return [];
     const written = before !== undefined && before.content_hash !== null;
-    // What never had rows has no file; what had, and has none now, becomes a header.
+    // Days that never had rows get no file. If rows have disappeared, the file consists of only a header.
     if (!written && days.every(({ rows }) => rows === 0)) return [];
-    // A month that begins to leave the retention stays as it was, rather than to shrink day by day.
+    // Do not rewrite a month that is partly out of retention. Otherwise, it would shrink day by day.
     if (written && firstDay < keepFrom) return [];
     const contentHash = hashOf([FORM, input.settings, span, days.map(({ day, version }) => [day, version])]);
     if (before?.status === "emitted" && before.content_hash === contentHash) return [];

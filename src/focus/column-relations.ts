@@ -1,8 +1,8 @@
-/** What columns of a line are to each other. Source: FOCUS specification 1.4, CC-BY-4.0. */
+/** Relations between columns of a line. Source: FOCUS specification 1.4, CC-BY-4.0. */
 import { literal } from "../store/clickhouse/sql-text.js";
 import { serviceCategories } from "./service-categories.js";
 
-/** A cost may differ so much from price × quantity: 0.01 % of the cost, and always 0.000001. */
+/** Tolerance between a cost and price × quantity: 0.01 % of the cost, and at least 0.000001. */
 export const PRODUCT_TOLERANCE = { share: "0.0001", least: "0.000001" };
 
 export const unitPrices = [
@@ -12,10 +12,10 @@ export const unitPrices = [
   "PricingCurrencyContractedUnitPrice",
 ] as const;
 
-/** What a charge with a price of a price list has, and a charge without does not. */
+/** Columns that only charges with a list price have. */
 export const priced = ["PricingQuantity", "PricingCategory", ...unitPrices] as const;
 
-/** Columns that are null together: the first decides. */
+/** Pairs of columns that are null together. The first one decides. */
 export const pairs = [
   ["ConsumedQuantity", "ConsumedUnit"],
   ["PricingQuantity", "PricingUnit"],
@@ -32,7 +32,7 @@ const subcategories = Object.entries(serviceCategories).flatMap(([category, name
   names.map((name) => ({ name, category })),
 );
 
-/** SQL of the ServiceCategory that a ServiceSubcategory belongs to, empty where the standard does not have it. */
+/** SQL of the ServiceCategory of a ServiceSubcategory; empty if the standard does not have it. */
 export function parentCategory(subcategory: string): string {
   const names = subcategories.map(({ name }) => literal(name)).join(", ");
   const categories = subcategories.map(({ category }) => literal(category)).join(", ");

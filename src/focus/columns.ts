@@ -1,6 +1,7 @@
 /**
- * The columns of the Cost and Usage dataset, in all its versions. Source: FOCUS specification 1.4 and the earlier ones, © FinOps
- * Foundation, CC-BY-4.0; the facts are transcribed, the shape is ours. What a version says differently from later ones is in `before`.
+ * The columns of the Cost and Usage dataset in all versions. Source: FOCUS specification 1.4 and earlier ones, © FinOps
+ * Foundation, CC-BY-4.0. The facts are transcribed, the structure is ours. `before` has differences of earlier
+ * versions.
  */
 import { serviceCategories } from "./service-categories.js";
 import { type FocusVersion, isAtLeast } from "./version.js";
@@ -8,28 +9,28 @@ import { type FocusVersion, isAtLeast } from "./version.js";
 export interface FocusColumn {
   readonly name: string;
   readonly type: "String" | "Decimal" | "Date/Time" | "JSON";
-  /** Conditional: to be there where the generator has what the column `needs`. */
+  /** Conditional: required if the generator supports what the column `needs`. */
   readonly level: "Mandatory" | "Conditional" | "Recommended";
   readonly nullable: boolean;
-  /** The first version with a column of this name, and the last one where there is a last one. */
+  /** First version with a column of this name. `until` is the last one, if the column was removed. */
   readonly since: FocusVersion;
   readonly until?: FocusVersion;
-  /** From this version on another column stands for it; it may be absent. */
+  /** From this version on, another column replaces it, and it may be absent. */
   readonly deprecated?: FocusVersion;
   readonly format?: "Currency" | "Unit" | "Key-Value" | "JSON Object" | undefined;
   readonly nonNegative?: true;
-  /** Adds up over the rows that a charge is split into. */
+  /** The values of split rows add up to that of the original charge. */
   readonly summable?: true;
-  /** The only values that are allowed, null apart. */
+  /** Allowed values, besides null. */
   readonly allowed?: readonly string[];
   readonly needs?: keyof typeof features;
-  /** How the column was before a version. */
+  /** Properties of the column before `version`. */
   readonly before?: Partial<Pick<FocusColumn, "level" | "nullable" | "format" | "allowed">> & {
     readonly version: FocusVersion;
   };
 }
 
-/** What a generator may have or not: columns that need the same are there together. */
+/** Optional features of a generator. Columns that need the same feature occur together. */
 const features = {
   splitAllocation: "supports data generator-calculated split cost allocation",
   zones: "supports deploying resources or services within an availability zone",
@@ -58,7 +59,7 @@ const features = {
 const serviceCategoryNames = Object.keys(serviceCategories);
 const serviceSubcategoryNames = Object.values(serviceCategories).flat();
 
-/** Columns of any version, by name. */
+/** Columns of all versions, by name. */
 export const focusColumns: readonly FocusColumn[] = [
   {
     name: "AllocatedMethodDetails",
@@ -566,7 +567,7 @@ export const focusColumns: readonly FocusColumn[] = [
   },
 ];
 
-/** The columns of a version, as that version has them. */
+/** The columns of a version, with the properties they have in it. */
 export function columnsOf(version: FocusVersion): FocusColumn[] {
   return focusColumns
     .filter((column) => isInVersion(column, version))

@@ -1,11 +1,10 @@
-/** How CSV is read so that nothing of it is lost. */
+/** Settings of the engine to read CSV without loss. */
 
 import type { Separator } from "../config/csv-dialect.js";
 import { literal } from "../store/clickhouse/sql-text.js";
 
 /**
- * Nothing is lost while reading: blanks stay, `\N` is text, no value is taken for a number, and a row that has more or fewer values than
- * the header is an error.
+ * Keeps blanks, reads `\N` as text, and parses no numbers. A row with more or fewer values than the header is an error.
  */
 export const csvSettings = {
   input_format_csv_detect_header: 0,
@@ -14,7 +13,7 @@ export const csvSettings = {
   format_csv_null_representation: "\u0001",
 } as const;
 
-/** `csvSettings` for values that are divided in this way. Without the second setting, the engine refuses a tab. */
+/** `csvSettings` with another separator. Without the second setting, the engine rejects a tab. */
 export function settingsFor(separator: Separator) {
   return {
     ...csvSettings,
@@ -27,7 +26,7 @@ export function csvStructure(columns: number): string {
   return Array.from({ length: columns }, (_, at) => `c${at + 1} Nullable(String)`).join(", ");
 }
 
-/** A name of the header. The engine takes the byte order mark for a part of the first one, and then its quotes too. */
+/** Removes the byte order mark and quotes from a name. The engine includes both in the first name of the header. */
 export function withoutMark(name: string): string {
   return name.startsWith("\uFEFF") ? name.slice(1).replace(/^"(.*)"$/, "$1") : name;
 }

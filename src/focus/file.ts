@@ -1,40 +1,40 @@
-/** A file's columns as a version of FOCUS has them. */
+/** Maps the columns of a file to the columns of a FOCUS version. */
 import { columnsOf, type FocusColumn, focusColumns } from "./columns.js";
 import { renames } from "./renames.js";
 import { type FocusVersion, isAtLeast } from "./version.js";
 
-/** Our own columns on the rows of a split charge, which FOCUS leaves to each generator. */
+/** Custom columns of split charges. FOCUS has no columns for the original charge. */
 export const SPLIT_ORIGIN_ID = "x_SplitOriginId";
 export const SPLIT_ORIGIN_COST = "x_SplitOriginCost";
 
-/** A column as the file has it. */
+/** A column of the file. */
 export interface WrittenColumn {
   readonly name: string;
-  /** The type of a Parquet file's column, as the engine reads it; null in CSV. */
+  /** The engine's type of a Parquet column; null for CSV. */
   readonly type: string | null;
 }
 
 export interface FileColumn {
   readonly column: FocusColumn;
   readonly written: WrittenColumn;
-  /** Place in the file, from 0. */
+  /** Position in the file, from 0. */
   readonly at: number;
 }
 
-/** Why a column of the file is not, or not plainly, a column of the version. */
+/** Why a column of the file differs from the columns of the version. */
 export type Oddity = "case" | "renamed" | "removed" | "newer" | "duplicate" | "unknown" | "custom";
 
 export interface OddColumn {
   readonly name: string;
   readonly oddity: Oddity;
-  /** The column that it stands for. */
+  /** The column of the version that it stands for. */
   readonly standsFor?: string;
 }
 
 export interface FocusFile {
   readonly version: FocusVersion;
   readonly written: readonly WrittenColumn[];
-  /** The columns of the version that the file has, and the two of a split's origin. */
+  /** The version's columns in the file, and the two custom columns of split charges. */
   readonly columns: readonly FileColumn[];
   readonly odd: readonly OddColumn[];
   has(name: string): boolean;
@@ -64,7 +64,7 @@ export function readColumns(written: readonly WrittenColumn[], version: FocusVer
       if (column.name !== name) odd.push({ name, oddity: "case", standsFor: column.name });
     } else if (successor !== undefined) {
       odd.push({ name, oddity: "renamed", standsFor: successor.name });
-      // A file may have both names; the one of the version counts, wherever it stands.
+      // A file may have both names. The name of the version counts, whatever its position.
       renamed.push(() => {
         if (!columns.has(successor.name))
           columns.set(successor.name, { column: successor, written: each, at });

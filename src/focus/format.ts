@@ -1,6 +1,6 @@
-/** What a file is by its first bytes. */
+/** Detects the format of a file from its first bytes. */
 
-/** The file cannot be read: a sentence about it, without its name. */
+/** The file cannot be read. The message is a sentence without the file's name. */
 export class UnreadableFile extends Error {
   override readonly name = "UnreadableFile";
 }
@@ -15,7 +15,7 @@ const ofBills = "CSV (also compressed with gzip or zstd) and Parquet";
 
 /**
  * @param start the first four bytes or more, or all of a shorter file
- * @param readable what can be read, for who sent something else
+ * @param readable the supported formats, for the error message
  */
 export function formatOf(start: Buffer, readable = ofBills): Source {
   if (start.length === 0) throw new UnreadableFile(`is empty; ${readable} can be read`);
@@ -28,7 +28,7 @@ export function formatOf(start: Buffer, readable = ofBills): Source {
   return { format: "CSV", compression: "none" };
 }
 
-/** A frame, or one to be skipped in front of it, as pzstd writes them. */
+/** Whether the file starts with a zstd frame, or with a skippable frame, as pzstd writes it. */
 function isZstd(mark: number): boolean {
   return mark === 0xfd2fb528 || mark >>> 4 === 0x184d2a5;
 }

@@ -1,18 +1,18 @@
 import { literal } from "../store/clickhouse/sql-text.js";
 
 /**
- * ISO 8601, and what exporters write almost like it: `2026-10-18 00:00:00 UTC` (BigQuery), `+0000` and `2026-10-18T00:00Z[UTC]` (Java), `+00`
- * (Postgres), a blank before the zone (Snowflake, Go), `t` and `z`. Any other spelling could be read in two ways, as `05/01/2026` can. A time without
- * a zone is UTC.
+ * ISO 8601 and similar formats of exporters: `2026-10-18 00:00:00 UTC` (BigQuery), `+0000` and `2026-10-18T00:00Z[UTC]`
+ * (Java), `+00` (Postgres), a blank before the zone (Snowflake, Go), `t` and `z`. Other formats could be ambiguous,
+ * such as `05/01/2026`. A time without a zone is UTC.
  */
 const day = "([12]\\d{3}-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\\d|3[01]))";
 const time = "((?:[01]\\d|2[0-3]):[0-5]\\d)(:[0-5]\\d(?:\\.\\d+)?)?";
 const offset = "([+-](?:0\\d|1[0-4]))(?::?([0-5]\\d))?(?: UTC)?";
 const readable = `^ *${day}(?:[Tt ]${time}(?: ?(?:${offset}|[Zz]|UTC|GMT))?(?:\\[[A-Za-z0-9_+/-]{1,64}\\])?)? *$`;
-/** Without the zone's name: a time without an offset is UTC. */
+/** Drops the name of the zone, because a time without an offset is UTC. */
 const canonical = "\\1T\\2\\3\\4\\5";
 
-/** SQL of the instant that a text states, or null. */
+/** SQL that parses a text to an instant; null if the text is not one. */
 export function isoInstant(text: string): string {
   const spelt = `replaceRegexpOne(${text}, ${literal(readable)}, ${literal(canonical)})`;
   return `if(match(${text}, ${literal(readable)}), parseDateTime64BestEffortOrNull(${spelt}, 3, 'UTC'), NULL)`;

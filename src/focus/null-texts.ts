@@ -1,2 +1,5 @@
-/** Texts, in any case, that stand for null in files, where null itself belongs. An empty text is one in Parquet; CSV cannot tell it from null. */
+/**
+ * Texts that files use instead of null, in lower case; they match in any case. In Parquet, an empty text counts as
+ * well; CSV does not distinguish it from null.
+ */
 export const nullTexts = ["null", "\\n", "n/a"];

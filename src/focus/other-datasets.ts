@@ -1,9 +1,9 @@
-/** Tables that lie beside bills of FOCUS and are none, told by the names of their columns. */
+/** Recognises tables that are not FOCUS bills, but may be next to them, by the names of their columns. */
 
 interface Dataset {
-  /** What a person calls it. */
+  /** Name of the dataset for messages. */
   readonly what: string;
-  /** Each of these columns is in no other table here, and in no bill of FOCUS. */
+  /** Columns that no other table here and no FOCUS bill has. */
   readonly marks: readonly string[];
 }
 
@@ -27,7 +27,7 @@ const datasets: readonly Dataset[] = [
   },
 ];
 
-/** Columns that only bills of FOCUS have. A table with one of them may be a damaged bill, so it is no other dataset. */
+/** Columns that only FOCUS bills have. A table with one of them may be a damaged bill, so it is not another dataset. */
 const ofBillsAlone = [
   "ChargePeriodStart",
   "ChargePeriodEnd",
@@ -36,15 +36,16 @@ const ofBillsAlone = [
   "ListCost",
   "AmortizedCost",
 ].map(spelling);
-/** Columns of bills that other datasets of FOCUS have as well. */
+/** Columns of FOCUS bills that other FOCUS datasets have as well. */
 const ofBills = ["BilledCost", "ChargeCategory", "ChargeType"].map(spelling);
 
-/** Names as people write them. Values of a line do not look like this: some are numbers, dates or empty. */
+/** Matches names of columns. In a row of values, some do not match, because they are numbers, dates or empty. */
 const COLUMN_NAME = /^[\p{L}_][\p{L}\p{N}_ .:/()-]{0,127}$/u;
 const SHOWN = 3;
 
 /**
- * What a table is instead of a bill of FOCUS, as a part of a sentence; undefined where it is a bill, or may be a damaged one.
+ * Says what a table is if it is not a FOCUS bill, as part of a sentence. Undefined if it is a bill, or may be a damaged
+ * one.
  *
  * @param names of its columns, in their order
  */

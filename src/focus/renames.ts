@@ -1,6 +1,6 @@
 /**
- * Columns that were renamed: a reader of a later version takes the column `from` for the column `to`. Only a name that changed is here,
- * never a column that merely resembles another: HostProviderName is not PublisherName. Source: FOCUS specification 1.4, CC-BY-4.0.
+ * Renamed columns: when reading a file, the column `from` counts as the column `to`. Only real renames are listed, not
+ * columns that are merely similar: HostProviderName is not PublisherName. Source: FOCUS specification 1.4, CC-BY-4.0.
  */
 import type { FocusVersion } from "./version.js";
 

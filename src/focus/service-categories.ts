@@ -1,4 +1,4 @@
-/** ServiceCategory and the values of ServiceSubcategory that belong to it. Source: FOCUS specification 1.4, CC-BY-4.0. */
+/** Each ServiceCategory with its values of ServiceSubcategory. Source: FOCUS specification 1.4, CC-BY-4.0. */
 export const serviceCategories: Readonly<Record<string, readonly string[]>> = {
   "AI and Machine Learning": [
     "AI Platforms",

@@ -1,12 +1,15 @@
 /**
- * Versions of the FOCUS specification, oldest first, and how to tell one from the columns of a file, which does not name it.
- * Source: FOCUS specification 1.4, CC-BY-4.0.
+ * Versions of the FOCUS specification, oldest first, and their detection from the columns of a file, because files do
+ * not name their version. Source: FOCUS specification 1.4, CC-BY-4.0.
  */
 export const focusVersions = ["0.5", "1.0-preview", "1.0", "1.1", "1.2", "1.3", "1.4"] as const;
 
 export type FocusVersion = (typeof focusVersions)[number];
 
-/** Columns that say at least this version, newest first. A column that some exports had before it was specified says nothing. */
+/**
+ * Columns that require at least this version, newest first. Columns that exports had before their specification are
+ * left out.
+ */
 const marks: readonly (readonly [FocusVersion, readonly string[]])[] = [
   ["1.4", ["InvoiceDetailId", "CommitmentProgramEligibilityDetails"]],
   [
@@ -19,7 +22,7 @@ const marks: readonly (readonly [FocusVersion, readonly string[]])[] = [
       "ContractApplied",
     ],
   ],
-  // BillingAccountType and SubAccountType are no marks: Microsoft's exports have them in 1.0 too.
+  // BillingAccountType and SubAccountType are left out, because Microsoft's exports have them in 1.0, too.
   ["1.2", ["InvoiceId", "PricingCurrency", "PricingCurrencyEffectiveCost"]],
   ["1.1", ["SkuMeter", "SkuPriceDetails", "ServiceSubcategory", "CapacityReservationId"]],
   ["1.0", ["ChargeClass", "ConsumedQuantity", "ContractedCost", "RegionId", "CommitmentDiscountStatus"]],
@@ -27,11 +30,11 @@ const marks: readonly (readonly [FocusVersion, readonly string[]])[] = [
   ["0.5", ["AmortizedCost", "ChargeType"]],
 ];
 
-/** By the names of a file's columns, in any case and order; undefined where they fit several versions. */
+/** Detects the version from column names, in any case and order. Undefined if they fit several versions. */
 export function detectVersion(columns: readonly string[]): FocusVersion | undefined {
   const names = new Set(columns.map((name) => name.trim().toLowerCase()));
   const has = (name: string) => names.has(name.toLowerCase());
-  // 1.4 removed ProviderName, for which ServiceProviderName stands since 1.3.
+  // 1.4 removed ProviderName, which ServiceProviderName has replaced since 1.3.
   if (has("ServiceProviderName") && !has("ProviderName")) return "1.4";
   return marks.find(([, marking]) => marking.some(has))?.[0];
 }

@@ -3,7 +3,7 @@ import { bareLines } from "../../query/export/csv-cell.js";
 import { engineBytes } from "../../store/clickhouse/engine-bytes.js";
 import { type CsvContent, csvHeader, csvRows } from "./rows.js";
 
-/** The bytes of a file, read as they are taken. */
+/** Streams the bytes of a file. */
 export async function* csvBytes(
   client: ClickHouseClient,
   content: CsvContent,

@@ -1,4 +1,4 @@
-/** CSV files in a folder, one for each day or month. */
+/** Writes CSV files to a folder, one for each day or month. */
 import { join } from "node:path";
 import { fileNameOf } from "../../config/emitted-file.js";
 import { type CsvEmitter, emitterName, type FilePipeline } from "../../config/emitters.js";

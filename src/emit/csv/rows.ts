@@ -1,16 +1,16 @@
-/** The lines of an emitted file, as a statement whose result is their bytes. */
+/** The statement whose result is the bytes of an emitted CSV file. */
 import { textCell } from "../../query/export/csv-cell.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
 import type { FileLayout } from "../file-layout.js";
 
 export interface CsvContent {
   readonly layout: FileLayout;
-  /** Undefined: rows as they are. */
+  /** Undefined: single rows instead of sums. */
   readonly sums: "day" | "month" | undefined;
   /** UTC days, inclusive. */
   readonly firstDay: string;
   readonly lastDay: string;
-  /** Cells that look like formulas are left as they are. */
+  /** Do not escape cells that look like formulas. */
   readonly raw: boolean;
 }
 
@@ -18,7 +18,7 @@ export function csvHeader({ columns }: FileLayout): string {
   return `${columns.join(",")}\n`;
 }
 
-/** In one order, so that the same rows give the same bytes. */
+/** The order is total, so that the same rows produce the same bytes. */
 export function csvRows(content: CsvContent): Statement {
   const { layout, sums, raw, firstDay, lastDay } = content;
   const { columns, order } = layout;
@@ -48,7 +48,7 @@ function rowsAsTheyAre({ ledger, columns, order }: FileLayout): string {
   return `SELECT ${read.join(", ")}, amount_hi + amount_lo AS amount FROM ${ledger.name} WHERE ${IN_PERIOD}`;
 }
 
-/** Exact: decimals are added as integers. The timestamp is the beginning of the day or of the month. */
+/** Exact sums, because decimals are added as integers. The timestamp is the start of the day or of the month. */
 function summed(layout: FileLayout, span: "day" | "month"): string {
   const keys = keysOf(layout).filter((column) => column !== "timestamp");
   const begin = span === "day" ? "day" : "toStartOfMonth(day)";
@@ -58,7 +58,7 @@ function summed(layout: FileLayout, span: "day" | "month"): string {
   GROUP BY begins, ${keys.join(", ")}`;
 }
 
-/** What sums are kept apart by. */
+/** The columns that sums are grouped by. */
 function keysOf({ columns, leftOutOfSums }: FileLayout): string[] {
   return columns.filter((column) => column !== "amount" && !leftOutOfSums.includes(column));
 }

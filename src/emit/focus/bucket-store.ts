@@ -8,7 +8,7 @@ import { bucketClient } from "../../s3/client.js";
 import { digested, type FileStore } from "./file-store.js";
 
 const MOST_FILES = 100_000;
-/** Of one request that writes an object, by Amazon's rules. */
+/** Amazon's limit for an object that is written with one request. */
 const LARGEST_OBJECT_BYTES = 5 * 2 ** 30;
 
 export function bucketStore(location: string, settings: S3Settings = defaultS3): FileStore {
@@ -19,7 +19,10 @@ export function bucketStore(location: string, settings: S3Settings = defaultS3):
   const client = bucketClient({ bucket, settings, env: process.env, now: Date.now, ...retries });
   return {
     path,
-    /** An object is there when all of it is. Its length and digest come first, so it waits on this machine until they are known. */
+    /**
+     * Objects are written atomically. The request needs length and digest first, so the file is spooled to the local
+     * disk.
+     */
     async put({ name, content, beforeReplacing = async () => {} }, signal) {
       const folder = await mkdtemp(join(tmpdir(), "chargehouse-emit-"));
       try {

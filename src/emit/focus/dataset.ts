@@ -1,4 +1,4 @@
-/** The files of a month: what of the chargebacks stands in which, and their bytes. */
+/** The files of a month: how chargebacks are divided into files, and their bytes. */
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -29,7 +29,7 @@ export interface Dataset {
   readonly columns: readonly FocusOutColumn[];
 }
 
-/** Days that make one file each; one at least. */
+/** The days of each file. There is at least one file. */
 export async function spansOfDataset(
   client: ClickHouseClient,
   window: DateWindow,
@@ -38,7 +38,7 @@ export async function spansOfDataset(
   return focusSpans(await readDayCounts(client, chargebackDays(window, {}), signal));
 }
 
-/** The bytes of a file, read as they are taken. */
+/** Streams the bytes of a file. */
 export async function* partBytes(
   client: ClickHouseClient,
   { window, format, columns }: Dataset,
@@ -69,7 +69,7 @@ export async function partTotals(
   return totals.map((each) => ({ ...each, rows: Number(each.rows) }));
 }
 
-/** Those of all parts, by currency. */
+/** Sums the totals of all parts by currency. */
 export function addedTotals(parts: readonly (readonly CurrencyTotals[])[]): CurrencyTotals[] {
   const added = new Map<string, CurrencyTotals>();
   for (const each of parts.flat()) {

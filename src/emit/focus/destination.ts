@@ -1,7 +1,7 @@
 /**
- * Months of chargebacks as FOCUS datasets: `TENANT/20260501-20260531/RUN/` with the files of the month and, at last, `manifest.json`. Each
- * writing of a month is a run of its own, so nothing that somebody may read is ever changed. A run without a manifest is none, and the
- * runs that a newer one replaces are removed.
+ * Writes months of chargebacks as FOCUS datasets: `TENANT/20260501-20260531/RUN/` with the files of the month, and
+ * `manifest.json` as the last one. Each write of a month has a run folder of its own, so files that are being read
+ * never change. A run without a manifest is incomplete. Runs that a newer run replaces are removed.
  */
 import { posix } from "node:path";
 import { safeName } from "../../config/emitted-file.js";
@@ -22,7 +22,7 @@ import { folderStore } from "./folder-store.js";
 import { type CurrencyTotals, manifestOf, type WrittenPart } from "./manifest.js";
 
 const MANIFEST = "manifest.json";
-/** What is ours of a month, unfinished files of runs that were killed as well: other files stay. */
+/** Matches our files of a month, including unfinished files of killed runs. Other files are never removed. */
 const OF_A_RUN =
   /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(?:manifest\.json|part_\d{4,}\.(?:parquet|csv|csv\.gz)|\.chargehouse-[0-9a-f]{16}-[0-9a-f]{16})$/;
 
@@ -31,7 +31,7 @@ export function focusDestination(emission: Emission, emitter: FocusEmitter): Des
   const { location, format, focus_version, provisional, s3 } = emitter.params;
   return {
     span: "month",
-    // How the bucket is reached changes nothing of what lies in it.
+    // The connection settings of the bucket are left out, because they do not affect its contents.
     settings: [emitterName(emitter), "focus", { location, format, focus_version, provisional }],
     async open(): Promise<OpenDestination> {
       const shelf = isS3(location) ? bucketStore(location, s3) : await folderStore(location, tenantName);
@@ -64,14 +64,14 @@ async function writeMonth({ emission, emitter, shelf }: Writing, planned: Planne
   const columns = await readFocusColumns(client, window, version, signal);
   const dataset: Dataset = { window, version, format, columns };
   const month = `${safeName(tenantName)}/${compact(firstDay)}-${compact(lastDay)}`;
-  // Of this attempt alone: one that was killed has left something under another name.
+  // The epoch makes the id unique to this attempt. Files of a killed attempt have another id.
   const runId = uuidOf([tenantName, emitterName(emitter), contentHash, String(epoch)]);
 
-  // Listed before the lease is checked: nothing of a worker that takes the tenant over later is among it.
+  // List files before checking the lease, so that files of a worker that takes over later are not included.
   const former = await filesOfRuns(shelf, month, (run) => run !== runId, signal);
   await checkLease(emission);
   const { whole, left } = byManifest(former);
-  // At once: where a month fails again and again, as on a full disk, what each attempt leaves would add up.
+  // Remove incomplete runs first. If a month fails repeatedly, as on a full disk, they would accumulate.
   await removeFiles(shelf, left, signal);
   const parts: WrittenPart[] = [];
   const totals: CurrencyTotals[][] = [];
@@ -119,14 +119,14 @@ async function filesOfRuns(
   });
 }
 
-/** Files of runs that are complete, and what is left of others. */
+/** Separates the files of complete runs from those of incomplete runs. */
 function byManifest(names: readonly string[]) {
   const complete = new Set(names.filter((name) => name.endsWith(`/${MANIFEST}`)).map(posix.dirname));
   const isWhole = (name: string) => complete.has(posix.dirname(name));
   return { whole: names.filter(isWhole), left: names.filter((name) => !isWhole(name)) };
 }
 
-/** Each run loses its manifest first, and is none from then on. */
+/** Removes manifests first, so that the runs are incomplete from then on. */
 async function removeFiles(shelf: FileStore, names: readonly string[], signal: AbortSignal): Promise<void> {
   const manifests = names.filter((name) => name.endsWith(`/${MANIFEST}`));
   for (const name of [...manifests, ...names.filter((name) => !manifests.includes(name))])

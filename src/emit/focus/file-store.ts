@@ -1,23 +1,23 @@
-/** Where sets of files are kept: a folder of this machine or a part of a bucket, which look alike from here. */
+/** Common interface to store files in a local folder or in a bucket. */
 import { createHash } from "node:crypto";
 
 export interface FileStore {
-  /** Of all files, as people write it, with a slash at its end. */
+  /** Path of the store for users, with a trailing slash. */
   readonly path: string;
-  /** Writes a file whole, or leaves what there is. */
+  /** Writes a file atomically. On error, an existing file stays unchanged. */
   put(file: NewStoredFile, signal: AbortSignal): Promise<WrittenFile>;
-  /** Names of the files below a folder, `run/part`; none when there is no such folder. */
+  /** Names of the files below a folder, with the folder. Empty if the folder does not exist. */
   list(folder: string, signal: AbortSignal): Promise<string[]>;
-  /** One that has gone already is no error. */
+  /** Removes a file. A missing file is not an error. */
   remove(name: string, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
 export interface NewStoredFile {
-  /** Below `path`, with `/` between folders. */
+  /** Path relative to `path`, with `/` between folders. */
   readonly name: string;
   readonly content: AsyncIterable<Buffer>;
-  /** Called when all is there and nothing is visible yet: what it throws leaves nothing. */
+  /** Called after all bytes are written and before the file becomes visible. If it throws, the file is dropped. */
   readonly beforeReplacing?: () => Promise<void>;
 }
 
@@ -27,7 +27,7 @@ export interface WrittenFile {
   readonly sha256: string;
 }
 
-/** Passes the bytes on; what they came to is known at their end. */
+/** Passes the bytes through. Their size and digest are known at the end. */
 export function digested(content: AsyncIterable<Buffer>) {
   const hash = createHash("sha256");
   let bytes = 0;

@@ -3,11 +3,11 @@ import { dirname, join, posix } from "node:path";
 import { isMissing, openOutputFolder, removeFile, replaceFile } from "../output-folder.js";
 import { digested, type FileStore } from "./file-store.js";
 
-/** Makes the folder where it is missing. No link below it is followed. */
+/** Creates the folder if it is missing. Links below it are not followed. */
 export async function folderStore(location: string, tenantName: string): Promise<FileStore> {
   const root = await openOutputFolder(location, tenantName);
 
-  /** Where files of a folder below are, which nobody has led elsewhere. */
+  /** Opens the folder of a file. Throws if it is a link to another place. */
   async function folderOf(name: string) {
     const expected = join(root.path, dirname(name));
     await refuseLink(expected);
@@ -46,7 +46,7 @@ export async function folderStore(location: string, tenantName: string): Promise
       const real = await realpath(folder).catch(() => undefined);
       if (real !== folder) return;
       await removeFile({ ...root, path: folder }, join(folder, posix.basename(name)));
-      // What others keep there stays, and so do its folders.
+      // Remove empty parent folders. Folders with other files stay.
       for (let empty = folder; empty !== root.path; empty = dirname(empty)) {
         const removed = await rmdir(empty).then(
           () => true,
@@ -59,7 +59,9 @@ export async function folderStore(location: string, tenantName: string): Promise
   };
 }
 
-/** Before folders are made: behind a link, they would be made elsewhere. */
+/**
+ * Throws if a link is part of the path. Checked before folders are created, because a link would move them elsewhere.
+ */
 async function refuseLink(path: string): Promise<void> {
   const real = await realpath(path).catch((error: unknown) => {
     if (!isMissing(error)) throw error;

@@ -1,6 +1,6 @@
 /**
- * The manifest of a set of files, in the form of Microsoft's cost exports, which readers of FOCUS know: it comes last, and a run that has none
- * is not complete. What that form has no place for stands beside it.
+ * The manifest of a set of files, in the format of Microsoft's cost exports, which FOCUS readers know. It is written
+ * last: a run without a manifest is incomplete. Additional fields have what that format has no place for.
  */
 import type { FocusFileFormat } from "../../config/emitters.js";
 import type { ExportVersion } from "../../config/export-versions.js";
@@ -8,12 +8,12 @@ import type { focusMetadata } from "../../query/export/focus/metadata.js";
 import type { WrittenFile } from "./file-store.js";
 
 export interface WrittenPart extends WrittenFile {
-  /** Below the location. */
+  /** Path relative to the location. */
   readonly name: string;
   readonly rows: number;
 }
 
-/** Of one billing currency. Decimals as texts. */
+/** Totals of one billing currency. Decimals are text. */
 export interface CurrencyTotals {
   readonly currency: string;
   readonly rows: number;
@@ -29,7 +29,7 @@ export interface ManifestInput {
   readonly runId: string;
   readonly firstDay: string;
   readonly lastDay: string;
-  /** Of the input: equal hashes are the same chargebacks. */
+  /** Hash of the input. Equal hashes mean the same chargebacks. */
   readonly contentHash: string;
   readonly provisional: boolean;
   readonly version: ExportVersion;

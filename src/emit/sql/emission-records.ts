@@ -1,16 +1,16 @@
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** What is known of one emitted file. */
+/** The record of an emitted file. */
 export interface EmissionRecord {
   readonly span: "day" | "month";
   readonly first_day: string;
   readonly status: "emitted" | "failed";
-  /** Of what the file holds; null when nothing was written yet. */
+  /** Hash of the file's input; null if it was never written. */
   readonly content_hash: string | null;
   readonly file: string | null;
 }
 
-/** Which files: those of one pipeline of one emitter of a tenant. */
+/** Identifies the files of one pipeline of one emitter of a tenant. */
 export interface EmissionKey {
   readonly tenantName: string;
   readonly emitter: string;

@@ -1,20 +1,20 @@
 import type { Ledger } from "../../store/ledger.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** A day that was published. What is visible of it changes only with its version. */
+/** A published day. Its visible data changes only together with its version. */
 export interface EmittableDay {
   readonly day: string;
   readonly version: string;
   readonly rows: number;
-  /** The store has lost it, and it is not calculated anew yet. */
+  /** The store has lost the day, and it has not been recalculated yet. */
   readonly is_lost: boolean;
-  /** It lacks something that may still come. */
+  /** The day misses data that may still arrive. */
   readonly is_provisional: boolean;
 }
 
 /**
- * Days that are published, ascending. In: tenant. A day is published again with the hash it had before, when it is forced:
- * the time of its calculation tells these apart. A day in the middle of its publishing waits for the next run.
+ * Selects published days in ascending order. A forced calculation may publish a day with the same hash again, so the
+ * version includes the time of the calculation. Days that are being published are left to the next run.
  */
 export function emittableDays(input: { ledger: Ledger; tenantName: string }): Statement {
   const { state, rows } = input.ledger;

@@ -1,7 +1,7 @@
 import type { Statement } from "../../store/postgres/statement.js";
 import type { EmissionKey, EmissionRecord } from "./emission-records.js";
 
-/** Forgets one file. */
+/** Deletes the record of one file. */
 export function forgetEmission(
   key: EmissionKey,
   { span, first_day }: Pick<EmissionRecord, "span" | "first_day">,
@@ -15,8 +15,8 @@ WHERE tenant_name = $1 AND emitter = $2 AND pipeline = $3 AND span = $4 AND firs
 }
 
 /**
- * Forgets files of emitters and pipelines that are no longer configured, when their days are no longer kept. In: tenant, the
- * pairs that are configured, first day that is kept. The files stay: where they are is no longer said.
+ * Deletes the records of emitters and pipelines that are no longer configured, if their days are out of retention. The
+ * files themselves stay, because their location is no longer configured.
  */
 export function forgetUnconfigured(input: {
   tenantName: string;
@@ -37,7 +37,7 @@ WHERE tenant_name = $1 AND first_day < date_trunc('month', $4::timestamp)
   };
 }
 
-/** Whether another emission has the file now. In: path, the tenant's key and the file's own. One row when it has. */
+/** Returns one row if another emission has the same path. */
 export function otherEmissionOf(
   file: string,
   key: EmissionKey,

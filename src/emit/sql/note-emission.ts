@@ -2,8 +2,8 @@ import type { Statement } from "../../store/postgres/statement.js";
 import type { EmissionKey } from "./emission-records.js";
 
 /**
- * Notes that a file was written. In: its key, what it holds, where it is. Whoever wrote a file of this name before, such as the emitter under a
- * former name, has it no longer: else neither would remove it.
+ * Records a written file. Deletes other records with the same path, such as those of the emitter under a former name.
+ * Otherwise, neither emitter would ever remove the file.
  */
 export function noteEmitted(
   key: EmissionKey,
@@ -32,7 +32,7 @@ ON CONFLICT (tenant_name, emitter, pipeline, span, first_day) DO UPDATE SET
   };
 }
 
-/** Notes that files could not be written. In: their key and first days, why. What they held before stays known. */
+/** Records that files could not be written. What they contained before stays recorded. */
 export function noteFailed(
   key: EmissionKey,
   failed: { span: string; firstDays: readonly string[]; error: string },

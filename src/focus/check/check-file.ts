@@ -1,7 +1,7 @@
 /**
- * Checks a FOCUS file. The engine reads it with `file()`, under a name of ours in its own folder: a path of the caller could hold what the
- * engine takes for a pattern of several files, or for a place in an archive. Only this process can send statements to the engine, all of
- * them are ours, and what comes from the file stands in no statement but as quoted names of columns.
+ * Checks a FOCUS file. The engine reads it with `file()` through a link in its own folder, because the engine could
+ * take the caller's path for a glob pattern or for a path within an archive. Only this process can send statements to
+ * the engine. Statements contain nothing from the file except quoted column names.
  */
 import { randomUUID } from "node:crypto";
 import { symlink, unlink } from "node:fs/promises";
@@ -19,23 +19,23 @@ import { ENGINE_MEMORY_GIB, type ScratchEngine } from "./scratch-engine.js";
 import { columnsOfFile, recognise, requireClosedQuotes } from "./source.js";
 import { summarise } from "./summary.js";
 
-/** So many known columns, BilledCost among them, make a file one of Cost and Usage. */
+/** A Cost and Usage file has at least this many known columns, including BilledCost. */
 const LEAST_COLUMNS = 3;
 
 export interface CheckOptions {
-  /** By default the version is told from the columns. */
+  /** Default: detected from the columns. */
   readonly version?: FocusVersion | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Throws `UnreadableFile` where there is nothing to check. */
+/** Throws `UnreadableFileError` if the file cannot be checked. */
 export async function checkFile(
   { client, folder }: ScratchEngine,
   path: string,
   { version: given, signal }: CheckOptions = {},
 ): Promise<FocusReport> {
   const source = await recognise(path);
-  // A name of its own: the engine remembers the columns of a path that it has seen.
+  // Use a new name each time, because the engine caches the columns of a path.
   const link = join(folder, randomUUID());
   await symlink(resolve(path), link);
   try {
@@ -73,7 +73,7 @@ function versionOf(written: readonly WrittenColumn[]): FocusVersion {
   );
 }
 
-/** Other datasets of FOCUS, and other files, would only be long lists of missing columns. */
+/** Rejects other files, including other FOCUS datasets. Their reports would only be long lists of missing columns. */
 function requireCostAndUsage(written: readonly WrittenColumn[]): void {
   const names = new Set(written.map(({ name }) => name.toLowerCase()));
   const known = focusColumns.filter(({ name }) => names.has(name.toLowerCase()));
@@ -86,7 +86,10 @@ function requireCostAndUsage(written: readonly WrittenColumn[]): void {
   );
 }
 
-/** What the engine says of a file that it cannot read; anything else is an error of ours. It quotes values, which stay out of the message. */
+/**
+ * Converts the engine's error about an unreadable file. Other errors are returned unchanged. The engine quotes values,
+ * which must not get into the message.
+ */
 function problemOf(error: ClickHouseError, { format }: Source): Error {
   const { type = "", message } = error;
   if (type === "MEMORY_LIMIT_EXCEEDED")

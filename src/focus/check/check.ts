@@ -1,17 +1,20 @@
-/** What a check is. All of them are data: `checks.ts` lists them, the reference page names each, and a test has a file for each. */
+/**
+ * Types of checks. Checks are data: `checks.ts` lists them, the reference page documents them, and a test has a file
+ * for each.
+ */
 import type { FileColumn, FocusFile } from "../file.js";
 
 export type Check = ColumnsCheck | RowsCheck | GroupsCheck;
 
 export interface CheckText {
   readonly id: string;
-  /** An error breaks a rule of the standard; a warning, a recommendation of it or a tolerance of ours. */
+  /** An error violates a rule of the standard; a warning violates a recommendation, or a tolerance of ours. */
   readonly level: "error" | "warning";
-  /** What is wrong where the check finds something, in plain words. */
+  /** Description of the problem that the check finds. */
   readonly what: string;
 }
 
-/** Decided by the names and types of the columns alone. */
+/** A check of column names and types. */
 export interface ColumnsCheck extends CheckText {
   readonly kind: "columns";
   find(file: FocusFile): readonly ColumnFound[];
@@ -19,11 +22,11 @@ export interface ColumnsCheck extends CheckText {
 
 export interface ColumnFound {
   readonly column: string;
-  /** What tells more than the column's name. */
+  /** Details in addition to the column's name. */
   readonly value?: string;
 }
 
-/** Decided by each row for itself. */
+/** A check of single rows. */
 export interface RowsCheck extends CheckText {
   readonly kind: "rows";
   conditions(file: FocusFile): readonly Condition[];
@@ -31,13 +34,13 @@ export interface RowsCheck extends CheckText {
 
 export interface Condition {
   readonly column: string;
-  /** SQL over the columns of a row, true where the check is violated. Null is not violated. */
+  /** SQL condition over the columns of a row that is true if the row violates the check. Null is no violation. */
   readonly violated: string;
-  /** SQL of the text that shows it; by default the column as the file has it. */
+  /** SQL of the text to show. Default: the column as it is in the file. */
   readonly value?: string;
 }
 
-/** Decided by several rows together. */
+/** A check of groups of rows. */
 export interface GroupsCheck extends CheckText {
   readonly kind: "groups";
   groups(file: FocusFile): readonly Group[];
@@ -45,11 +48,11 @@ export interface GroupsCheck extends CheckText {
 
 export interface Group {
   readonly column: string;
-  /** SQL of what violates the check: `row`, the first one of each group, and `value`, what shows it. */
+  /** SQL of the violations: `row` is the first row of each group, `value` the text to show. */
   readonly query: string;
 }
 
-/** A rule between columns: it is checked where the file has all that it uses. */
+/** A rule between columns. It is checked if the file has all columns that the rule uses. */
 export interface Rule extends Condition {
   readonly uses: readonly string[];
 }
@@ -58,7 +61,7 @@ export function rulesOf(rules: readonly Rule[]): RowsCheck["conditions"] {
   return (file) => rules.filter(({ uses }) => uses.every((name) => file.has(name)));
 }
 
-/** The same condition for each column of a kind. */
+/** Applies a condition to each matching column. */
 export function forColumns(
   applies: (column: FileColumn["column"], file: FocusFile) => boolean,
   violated: (name: string) => string,

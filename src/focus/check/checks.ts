@@ -6,7 +6,7 @@ import { rowChecks } from "./row-checks.js";
 import { splitChecks } from "./split-checks.js";
 import { valueChecks } from "./value-checks.js";
 
-/** Every check, in the order of the report and of the reference page. */
+/** All checks, in the order of the report and of the reference page. */
 export const checks: readonly Check[] = [
   ...columnChecks,
   ...valueChecks,

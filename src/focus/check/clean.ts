@@ -1,7 +1,7 @@
-/** Controls, directions and invisible letters, with which a file could move a terminal's cursor or hide what it says. */
+/** Control, bidirectional and invisible characters, which could move a terminal's cursor or hide text. */
 const unsafe = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}\p{Cs}]/gu;
 
-/** A text of a file, fit to be printed: each unsafe letter is one replacement character, and the end of a long text is cut off. */
+/** Makes a text of a file safe to print: replaces unsafe characters, and truncates long texts. */
 export function clean(text: string, length = 60): string {
   const letters = [...text.replaceAll(unsafe, "\uFFFD")];
   return letters.length <= length ? letters.join("") : `${letters.slice(0, length - 1).join("")}…`;

@@ -1,4 +1,4 @@
-/** Checks of the columns' presence, names and types. */
+/** Checks whether columns are present, and checks their names and types. */
 import { columnsOf } from "../columns.js";
 import type { FocusFile, Oddity } from "../file.js";
 import { plain } from "../written-text.js";
@@ -107,7 +107,7 @@ export const columnChecks: readonly Check[] = [
   },
 ];
 
-/** Types of the engine that a Parquet column may have. */
+/** Engine types that a Parquet column of each FOCUS type may have. */
 const fitting = {
   String: /^(String|FixedString\(|Enum)/,
   Decimal: /^(Decimal|Float|BFloat|U?Int)/,
@@ -121,7 +121,7 @@ function missing(file: FocusFile) {
     .map(({ name, level, needs }) => ({ column: name, level, needs }));
 }
 
-/** Conditional columns that are missing although the file has others that need the same of the generator. */
+/** Missing conditional columns. The file has other columns with the same precondition (`needs`). */
 function companions(file: FocusFile) {
   const needed = new Set(file.columns.map(({ column }) => column.needs));
   return missing(file).filter(

@@ -1,2 +1,2 @@
-/** Codes of ISO 4217, as the runtime knows them: also those of currencies that are no longer used, which old bills have. */
+/** ISO 4217 codes of the runtime. They include currencies that are no longer used, because old bills may have them. */
 export const currencyCodes: readonly string[] = Intl.supportedValuesOf("currency");

@@ -1,4 +1,4 @@
-/** Runs the checks on the rows that are loaded. No row comes here: counts, and a few examples of each finding. */
+/** Runs the checks on the loaded rows. Only counts and a few examples of each finding leave the engine. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, readTuples } from "../../store/clickhouse/statement.js";
 import type { FocusFile } from "../file.js";
@@ -9,7 +9,7 @@ import type { Example, Finding } from "./report.js";
 import { ROWS, raw } from "./sql.js";
 
 const EXAMPLES = 3;
-/** Groups of so many bytes are held in memory by each of the checks, of which a dozen may run at once; more go to the disk. */
+/** Each check keeps groups of up to 32 MiB in memory and spills more to disk. A dozen checks may run at once. */
 const groupSettings = { max_bytes_before_external_group_by: String(32 * 2 ** 20) };
 
 interface Found {
@@ -58,7 +58,7 @@ function columnFindings(file: FocusFile): Found[] {
   );
 }
 
-/** All conditions are counted in one pass over the rows. */
+/** Counts all conditions in one pass over the rows. */
 async function rowFindings(
   client: ClickHouseClient,
   file: FocusFile,
@@ -87,7 +87,7 @@ function violations({ column, violated, value }: Condition): string {
   return `SELECT row, ${value ?? raw(column)} AS value FROM ${ROWS} WHERE ${violated}`;
 }
 
-/** All groups are counted by one statement, too. */
+/** Counts all groups with one statement. */
 async function groupFindings(
   client: ClickHouseClient,
   file: FocusFile,
@@ -114,7 +114,7 @@ async function groupFindings(
   return found;
 }
 
-/** The first ones of the file. A text is cut by the engine first, however long it is. */
+/** The first examples in the file. The engine truncates their texts. */
 async function examplesOf(client: ClickHouseClient, query: string, signal?: AbortSignal): Promise<Example[]> {
   const first = `SELECT row, toValidUTF8(leftUTF8(value, 200)) AS value FROM (${query}) ORDER BY row, value LIMIT ${EXAMPLES}`;
   const examples = await readRows<Example>(client, { query: first, params: {} }, signal, groupSettings);

@@ -1,9 +1,9 @@
-/** Checks of rows against each other: what belongs to one thing alone. */
+/** Checks between rows: values that must be the same in all rows with the same key. */
 import { identifier } from "../../store/clickhouse/sql-text.js";
 import type { Check, GroupsCheck } from "./check.js";
 import { isSet, ROWS } from "./sql.js";
 
-/** Finds values of `of` with more than one value of `column`. */
+/** Finds values of the column `of` with more than one value of `column`. */
 function onlyOne(of: string, column: string): GroupsCheck["groups"] {
   const [key, value] = [identifier(of), identifier(column)];
   return (file) =>

@@ -7,10 +7,10 @@ import { matches, object } from "./sql.js";
 const OWN_KEY = "^x_[A-Z][a-zA-Z0-9]*$";
 
 interface ArraySchema {
-  /** The one key of the object: an array of at least one object. */
+  /** The only key of the object. Its value is an array of one or more objects. */
   readonly key: string;
   readonly itemKeys: readonly string[];
-  /** SQL over an item's JSON text `item`, true where it breaks the schema. */
+  /** SQL condition over the JSON text `item` that is true if the item violates the schema. */
   readonly broken: string;
 }
 

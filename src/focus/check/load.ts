@@ -1,4 +1,4 @@
-/** Brings the rows of a file into the engine, as text, with their numbers; the checks read them as `file_rows`. */
+/** Loads the rows of a file into the engine as text, with row numbers. The checks read them as `file_rows`. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { identifier, literal } from "../../store/clickhouse/sql-text.js";
 import { csvSettings, csvStructure, settingsText } from "../csv.js";
@@ -11,8 +11,8 @@ import { list, ROWS, raw } from "./sql.js";
 const TABLE = "loaded_rows";
 
 /**
- * One thread reads, so that rows are numbered in the order of the file, and blocks are small, so that a file of many columns and long
- * texts fits into the engine's memory.
+ * One thread reads, so that row numbers follow the order of the file. Blocks are small, so that files with many columns
+ * and long texts fit into the engine's memory.
  */
 const loading = {
   max_threads: 1,
@@ -24,8 +24,9 @@ const loading = {
 } as const;
 
 /**
- * Each column has its buffers, which are small therefore; the parts are read a few times and never worth merging. The engine compresses
- * them: a file that unpacks to a thousand times its size, because it repeats itself, is not stored at that size.
+ * Each column has its own buffers, so they are small. Parts are read only a few times, so merging them is not worth it.
+ * The engine compresses them: a repetitive file that decompresses to a thousand times its size is not stored at that
+ * size.
  */
 const storing = {
   min_compress_block_size: 65_536,
@@ -66,7 +67,7 @@ async function run(client: ClickHouseClient, query: string, signal?: AbortSignal
   await client.command({ query, ...(signal && { abort_signal: signal }) });
 }
 
-/** The first data row is row 1. */
+/** The SELECT that reads the file. The first data row is row 1. */
 function selection(path: string, { format, compression }: Source, file: FocusFile): string {
   if (format === "CSV") {
     const names = file.columns.map(

@@ -1,4 +1,4 @@
-/** Checks of columns against each other, within a row. */
+/** Checks between columns of the same row. */
 import { identifier } from "../../store/clickhouse/sql-text.js";
 import { PRODUCT_TOLERANCE, pairs, parentCategory, priced } from "../column-relations.js";
 import { type Check, type Rule, rulesOf } from "./check.js";

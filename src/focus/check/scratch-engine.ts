@@ -1,6 +1,6 @@
 /**
- * An embedded engine for the time of a command: no tenants, no migrations, no port. Its folder is made for it and removed with it, so that
- * nothing of a checked file stays behind.
+ * An embedded engine for the duration of a command, without tenants, migrations or a port. Its temporary folder is
+ * removed with it, so that no data of a checked file remains.
  */
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -10,12 +10,12 @@ import type { Logger } from "pino";
 import { openClickHouseClient } from "../../store/clickhouse/client.js";
 import { createEmbeddedClickHouse } from "../../store/clickhouse/embedded/supervisor.js";
 
-/** Bounds what a file can do that unpacks to far more than its size: the statement fails, and the command says so. */
+/** Memory limit, against files that decompress to far more than their size. Above it, the command reports an error. */
 export const ENGINE_MEMORY_GIB = 1;
 
 export interface ScratchEngine {
   readonly client: ClickHouseClient;
-  /** For links to the files that are read. */
+  /** Folder for links to the files to read. */
   readonly folder: string;
   close(): Promise<void>;
 }

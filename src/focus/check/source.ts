@@ -1,4 +1,4 @@
-/** What a file is by its first bytes, and what columns it has. */
+/** Detects the format of a file from its first bytes, and reads its columns. */
 import { type FileHandle, open } from "node:fs/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { literal } from "../../store/clickhouse/sql-text.js";
@@ -7,17 +7,17 @@ import { csvSettings, csvStructure, settingsText, withoutMark } from "../csv.js"
 import type { WrittenColumn } from "../file.js";
 import { formatOf, MOST_COLUMNS, type Source, UnreadableFile } from "../format.js";
 
-/** By its content, so that a wrong ending of the name does no harm. */
+/** Detects the format from the content, so that a wrong file extension does not matter. */
 export async function recognise(path: string): Promise<Source> {
   return formatOf(await firstBytes(path));
 }
 
-/** Four bytes, or all of a shorter file. */
+/** The first four bytes, or all of a shorter file. */
 async function firstBytes(path: string): Promise<Buffer> {
   let file: FileHandle | undefined;
   try {
     file = await open(path, "r");
-    // A pipe could not be read twice, and a device has no end.
+    // A pipe cannot be read twice, and a device may be endless.
     if (!(await file.stat()).isFile()) throw new UnreadableFile("is not a file");
     const { bytesRead, buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
     return buffer.subarray(0, bytesRead);
@@ -43,7 +43,7 @@ export async function columnsOfFile(
       params: {},
     },
     signal,
-    // The header alone says how many columns there are; a row of another length is told when the rows are read.
+    // Only the header determines the number of columns. Rows of another length are reported when the rows are read.
     { ...csvSettings, input_format_max_rows_to_read_for_schema_inference: "1", max_threads: 1 },
   );
   if (described.length > MOST_COLUMNS)
@@ -55,11 +55,13 @@ export async function columnsOfFile(
     { query: `SELECT * FROM ${source} LIMIT 1 SETTINGS ${settingsText(csvSettings)}`, params: {} },
     signal,
   );
-  // The engine takes the byte order mark for a part of the first name, and then its quotes too.
+  // The engine includes the byte order mark in the first name, and then also its quotes.
   return header.map((name, at) => ({ name: at === 0 ? withoutMark(name ?? "") : (name ?? ""), type: null }));
 }
 
-/** A quote that is not closed takes all that follows into its value, without an error of the engine: so it is with a file that was cut off. */
+/**
+ * Rejects files with an unclosed quote, such as truncated ones. The engine would read all that follows as one value.
+ */
 export async function requireClosedQuotes(
   client: ClickHouseClient,
   path: string,

@@ -1,6 +1,7 @@
 /**
- * Checks of split charges. FOCUS has no column for the charge that rows were split from; where a file has x_SplitOriginId and
- * x_SplitOriginCost (its BilledCost, the same on every row), the rows are added up again. Sums are exact.
+ * Checks of split charges. FOCUS has no column for the original charge of split rows. If a file has x_SplitOriginId and
+ * x_SplitOriginCost (the BilledCost of the original, the same on every row), the checks add the rows up again. Sums are
+ * exact.
  */
 
 import { identifier, literal } from "../../store/clickhouse/sql-text.js";
@@ -9,14 +10,14 @@ import type { Check, Group, GroupsCheck } from "./check.js";
 import { rulesOf } from "./check.js";
 import { decimal, factor, isNull, isSet, object, ROWS } from "./sql.js";
 
-/** A row's share of a metric may differ so much from its ratio, for rounding to cents: 0.01, or 0.01 % of the whole. */
+/** Tolerance between a row's share of a metric and its ratio, for rounding to cents: 0.01, or 0.01 % of the whole. */
 const SHARE_TOLERANCE = { share: "0.0001", least: "0.01" };
 
 const DETAILS = "AllocatedMethodDetails";
 const origin = identifier(SPLIT_ORIGIN_ID);
 const isPart = `${isSet(SPLIT_ORIGIN_ID)} AND ${isSet("AllocatedMethodId")}`;
 
-/** Ratios as they are written: the engine's reader of JSON knows numbers to 17 digits only. */
+/** Ratios as text, because the engine's JSON parser keeps only 17 digits of a number. */
 const ratios = `extractAll(assumeNotNull(${object(DETAILS)}), ${literal('"AllocatedRatio"\\s*:\\s*(-?[0-9.]+(?:[eE][-+]?[0-9]+)?)')})`;
 const ratioOf = (digits: number) =>
   `arraySum(arrayMap(text -> toDecimal256OrZero(text, ${digits}), ${ratios}))`;
@@ -28,7 +29,7 @@ function groupsWith(
   return (file) => (uses.every((name) => file.has(name)) ? group(file) : []);
 }
 
-/** Parts of an origin that together break a rule. */
+/** Finds original charges whose parts together violate a rule. */
 function origins(value: string, having: string): string {
   return `SELECT min(row) AS row, concat(${origin}, ': ', ${value}) AS value FROM ${ROWS} WHERE ${isPart}
     GROUP BY ${origin} HAVING ${having}`;

@@ -1,8 +1,8 @@
-/** Text of SQL that the checks share. Values of a file are text until a check reads them as something else. */
+/** SQL snippets for the checks. Values of a file are text until a check parses them. */
 import { identifier, literal } from "../../store/clickhouse/sql-text.js";
 import { isoInstant } from "../iso-date.js";
 
-/** Rows of the file: each column as text or null, and, as `raw NAME`, as the file has it. */
+/** View of the rows: each column as text or null, and also unchanged as `raw NAME`. */
 export const ROWS = "file_rows";
 
 export function list(values: readonly string[]): string {
@@ -13,12 +13,14 @@ export function raw(column: string): string {
   return identifier(`raw ${column}`);
 }
 
-/** Exact to 38 decimal places; null where the text is no number. */
+/** A number with 38 decimal places, for exact sums; null if the text is not a number. */
 export function decimal(column: string): string {
   return `toDecimal256OrNull(${identifier(column)}, 38)`;
 }
 
-/** For products and shares, which are compared within a tolerance: the product of two such numbers has 36 decimal places. */
+/**
+ * A number with 18 decimal places, for products and shares that are compared with a tolerance. A product has 36 places.
+ */
 export function factor(column: string): string {
   return `toDecimal256OrNull(${identifier(column)}, 18)`;
 }
@@ -35,7 +37,7 @@ export function matches(text: string, pattern: string): string {
   return `match(${text}, ${literal(pattern)})`;
 }
 
-/** True or false also for null. */
+/** Whether the column has the value. False for null. */
 export function is(column: string, value: string): string {
   return `ifNull(${identifier(column)} = ${literal(value)}, false)`;
 }
@@ -48,7 +50,7 @@ export function isSet(column: string): string {
   return `isNotNull(${identifier(column)})`;
 }
 
-/** A JSON column that holds an object; `{}` stands for everything else, so that functions of arrays see no null. */
+/** The JSON object of a column. `{}` replaces everything else, so that array functions get no null. */
 export function object(column: string): string {
   const text = identifier(column);
   return `if(ifNull(isValidJSON(${text}) AND JSONType(${text}) = 'Object', false), assumeNotNull(${text}), '{}')`;

@@ -1,4 +1,4 @@
-/** What is in a file: rows, periods, and the sums of its costs. */
+/** Summarises a file: rows, periods, and sums of costs. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { identifier } from "../../store/clickhouse/sql-text.js";
 import { readRows } from "../../store/clickhouse/statement.js";
@@ -7,7 +7,7 @@ import { clean } from "./clean.js";
 import { type CurrencyTotals, costs, type FocusReport } from "./report.js";
 import { decimal, instant, isoText, ROWS } from "./sql.js";
 
-/** A file with more of them than these names them no longer. */
+/** The largest number of periods and currencies to list. */
 const MOST_PERIODS = 12;
 const MOST_CURRENCIES = 12;
 
@@ -33,7 +33,7 @@ export async function summarise(
        count() AS rows, count() OVER () AS found
      FROM ${ROWS} GROUP BY start, end ORDER BY start, end LIMIT ${MOST_PERIODS}`,
   );
-  // A number of more digits could make the sum overflow without a word; the check number-digits names it.
+  // Larger numbers could overflow the sum silently. The check number-digits reports them.
   const sums = costs.map((cost) =>
     file.has(cost)
       ? `toString(sumIf(${decimal(cost)}, abs(${decimal(cost)}) < toDecimal256('1e20', 0))) AS ${cost}`

@@ -1,4 +1,4 @@
-/** Checks of each value by its column: null, type, format, allowed values. */
+/** Checks of single values: null, type, format, allowed values. */
 import { identifier, literal } from "../../store/clickhouse/sql-text.js";
 import { nullTexts } from "../null-texts.js";
 import { isAtLeast } from "../version.js";
@@ -10,7 +10,7 @@ import { UNIT_PATTERN } from "./units.js";
 const NUMBER = "^-?\\d+(\\.\\d+)?([eE]-?\\d+)?$";
 const DATE = "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$";
 
-/** Decimal places and digits before the point within which numbers are added exactly. */
+/** Numbers within these limits are added exactly: decimal places, and an upper bound. */
 const PLACES = 38;
 const LARGEST = "1e20";
 
