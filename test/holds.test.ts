@@ -12,7 +12,7 @@ function takes(actual: unknown, expected: unknown): boolean {
   return holds({ strictSame, currentAssert: undefined }, actual, expected);
 }
 
-t.test("what holds of the fields that are named", async (t) => {
+t.test("listed fields with the given values match", async (t) => {
   for (const [actual, expected] of [
     [{ off: [], days: 3 }, { off: [] }],
     [{ a: { b: "1", c: 2 } }, { a: { b: "1" } }],
@@ -34,7 +34,7 @@ t.test("what holds of the fields that are named", async (t) => {
     t.ok(takes(actual, expected), JSON.stringify(expected));
 });
 
-t.test("what does not, though tap's match takes it", async (t) => {
+t.test("values that tap's match accepts by mistake do not match", async (t) => {
   for (const [actual, expected] of [
     [{ off: ["a day"] }, { off: [] }],
     [{ a: [1, 2] }, { a: [1] }],
@@ -53,7 +53,7 @@ t.test("what does not, though tap's match takes it", async (t) => {
     t.notOk(takes(actual, expected), JSON.stringify(expected));
 });
 
-t.test("lint refuses assertions that hold of everything", async (t) => {
+t.test("lint refuses assertions that always pass", async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(
     join(folder, "biome.json"),

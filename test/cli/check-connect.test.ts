@@ -25,7 +25,7 @@ t.test("check-config --connect", async (t) => {
   };
 
   await t.test(
-    "tells of every query what it returns, or what Prometheus says about it",
+    "the table shows what each query returns, or the error of Prometheus",
     needs("prometheus", "promtool"),
     async (t) => {
       const from = Date.parse(`${daysAgo(8)}T00:05:00Z`) / 1000;
@@ -119,7 +119,7 @@ t.test("check-config --connect", async (t) => {
     },
   );
 
-  await t.test("says what each source of FOCUS bills has, and why it has nothing", async (t) => {
+  await t.test("the table shows what each source of FOCUS bills has, or why it has nothing", async (t) => {
     const bills = join(folder, "bills");
     mkdirSync(join(bills, "empty"), { recursive: true });
     const [month, older] = [daysAgo(40).slice(0, 7), daysAgo(400).slice(0, 7)];
@@ -169,62 +169,59 @@ t.test("check-config --connect", async (t) => {
     );
   });
 
-  await t.test(
-    "counts older runs of an Azure export, with the rows that their manifests state",
-    async (t) => {
-      const month = daysAgo(40).slice(0, 7);
-      const [first, last] = [`${month}-01`, `${month}-28`].map((day) => day.replaceAll("-", ""));
-      const run = (name: string, at: number, stated: object, blob: object = {}) => {
-        const folderOfRun = join(folder, "azure", name, `${first}-${last}`, `run${at}`);
-        mkdirSync(folderOfRun, { recursive: true });
-        writeFileSync(join(folderOfRun, "part.csv"), "ChargePeriodStart\n");
-        const submittedTime = `${month}-1${at}T04:00:00Z`;
-        const blobs = [{ blobName: `run${at}/part.csv`, ...blob }];
-        writeFileSync(
-          join(folderOfRun, "manifest.json"),
-          JSON.stringify({ ...stated, blobs, runInfo: { submittedTime } }),
-        );
-      };
-      run("daily", 1, { dataRowCount: 900 });
-      run("daily", 2, {}, { dataRowCount: 1000 });
-      run("daily", 3, { dataRowCount: 1100 });
-      run("older", 1, { dataRowCount: 5 });
-      run("older", 2, {});
-      run("older", 3, {});
-      run("one", 4, { dataRowCount: 7 });
-      const source = (name: string) => ({
-        name,
-        location: join(folder, "azure", name),
-        limits: { settle_seconds: 0 },
-      });
-      const { code, stdout, stderr } = await check({
-        acme: {
-          ecosystem: "focus",
-          tenant_id: "acme",
-          storage: { connection_string: "embedded:acme" },
-          plugin_settings: { sources: ["daily", "older", "one"].map(source) },
-        },
-      });
-      const words = stdout.replaceAll(/\s+/g, " ").replaceAll(/; charged: \S+ to \S+/g, "");
-      t.equal(code, 0);
-      t.equal(
-        stderr,
-        "The configuration is valid, and every upstream responds.\n",
-        "nothing has to be looked at",
+  await t.test("older runs of an Azure export are counted, with the rows of their manifests", async (t) => {
+    const month = daysAgo(40).slice(0, 7);
+    const [first, last] = [`${month}-01`, `${month}-28`].map((day) => day.replaceAll("-", ""));
+    const run = (name: string, at: number, stated: object, blob: object = {}) => {
+      const folderOfRun = join(folder, "azure", name, `${first}-${last}`, `run${at}`);
+      mkdirSync(folderOfRun, { recursive: true });
+      writeFileSync(join(folderOfRun, "part.csv"), "ChargePeriodStart\n");
+      const submittedTime = `${month}-1${at}T04:00:00Z`;
+      const blobs = [{ blobName: `run${at}/part.csv`, ...blob }];
+      writeFileSync(
+        join(folderOfRun, "manifest.json"),
+        JSON.stringify({ ...stated, blobs, runInfo: { submittedTime } }),
       );
-      t.equal(
-        words,
-        "acme (focus) ok resources none ok identities none " +
-          `ok source daily 1 bill, 1 file; ${month} ` +
-          `ok source daily 2 older runs, 1900 rows; of ${month}, superseded by ${first}-${last}/run3 ` +
-          `ok source older 1 bill, 1 file; ${month} ` +
-          `ok source older 2 older runs; of ${month}, superseded by ${first}-${last}/run3 ` +
-          `ok source one 1 bill, 1 file; ${month} `,
-      );
-    },
-  );
+    };
+    run("daily", 1, { dataRowCount: 900 });
+    run("daily", 2, {}, { dataRowCount: 1000 });
+    run("daily", 3, { dataRowCount: 1100 });
+    run("older", 1, { dataRowCount: 5 });
+    run("older", 2, {});
+    run("older", 3, {});
+    run("one", 4, { dataRowCount: 7 });
+    const source = (name: string) => ({
+      name,
+      location: join(folder, "azure", name),
+      limits: { settle_seconds: 0 },
+    });
+    const { code, stdout, stderr } = await check({
+      acme: {
+        ecosystem: "focus",
+        tenant_id: "acme",
+        storage: { connection_string: "embedded:acme" },
+        plugin_settings: { sources: ["daily", "older", "one"].map(source) },
+      },
+    });
+    const words = stdout.replaceAll(/\s+/g, " ").replaceAll(/; charged: \S+ to \S+/g, "");
+    t.equal(code, 0);
+    t.equal(
+      stderr,
+      "The configuration is valid, and every upstream responds.\n",
+      "nothing has to be looked at",
+    );
+    t.equal(
+      words,
+      "acme (focus) ok resources none ok identities none " +
+        `ok source daily 1 bill, 1 file; ${month} ` +
+        `ok source daily 2 older runs, 1900 rows; of ${month}, superseded by ${first}-${last}/run3 ` +
+        `ok source older 1 bill, 1 file; ${month} ` +
+        `ok source older 2 older runs; of ${month}, superseded by ${first}-${last}/run3 ` +
+        `ok source one 1 bill, 1 file; ${month} `,
+    );
+  });
 
-  await t.test("points out tags of a bill that the configuration reads in another case", async (t) => {
+  await t.test("tags of a bill whose case differs from the configuration are pointed out", async (t) => {
     const bills = join(folder, "tagged");
     mkdirSync(bills);
     const lines = [
@@ -271,7 +268,7 @@ t.test("check-config --connect", async (t) => {
     );
   });
 
-  await t.test("asks the bill and every list of Confluent Cloud", async (t) => {
+  await t.test("the bill and every list of Confluent Cloud are requested", async (t) => {
     const cloud = await startConfluentCloud({ size: "tiny", days: 9 });
     t.teardown(() => cloud.close());
     const tenants = tenantsSection([confluentTenant(cloud)]);

@@ -33,7 +33,7 @@ async function program(args: readonly string[]) {
   return { exit, text };
 }
 
-t.test("exit codes of the program", async (t) => {
+t.test("the program has exit codes for success, failure and wrong usage", async (t) => {
   const folder = temporaryFolder(t);
   const fileOf = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
@@ -92,7 +92,7 @@ t.test("commands on the stores", async (t) => {
     return await work(stores).finally(() => stores.close());
   };
 
-  await t.test("run: one cycle of the tenants that are named, and of nothing else", async (t) => {
+  await t.test("run does one cycle of the named tenants, and of no others", async (t) => {
     await inStores(({ postgres }) =>
       postgres.query(`INSERT INTO tenants (tenant_name, tenant_id, ecosystem, suspended_at, suspension_reason) VALUES
         ('acme', 'acme', 'e', now(), 'a cause'), ('globex', 'globex', 'e', now(), 'a cause')`),
@@ -117,7 +117,7 @@ t.test("commands on the stores", async (t) => {
     });
   });
 
-  await t.test("reconcile: 3, and said as such, where there is nothing to prove", async (t) => {
+  await t.test("reconcile exits with 3 and says so if there is nothing to prove", async (t) => {
     const { code, stdout } = await call(reconcile, ["--tenant", "globex"]);
     t.strictSame([code, stdout], [3, "Nothing to prove: globex has no published days.\n"]);
     const both = await call(reconcile);
@@ -128,7 +128,7 @@ t.test("commands on the stores", async (t) => {
     );
   });
 
-  await t.test("run --from --to: whole days, both of them included", async (t) => {
+  await t.test("run --from --to gathers whole days, including both", async (t) => {
     const day = (age: number) => addDays(dayOf(new Date()), -age);
     const [from, to] = [day(4), day(3)];
     t.equal((await call(run, ["--tenant", "globex", "--from", from, "--to", to])).code, 0);
@@ -136,7 +136,7 @@ t.test("commands on the stores", async (t) => {
     t.match(stdout, new RegExp(`globex {2}${from} .*\\n *globex {2}${to} .*\\n *globex {2}2 days`));
   });
 
-  await t.test("reconcile: 0 while every line adds up, with each day's sums", async (t) => {
+  await t.test("reconcile exits with 0 while every line adds up, with each day's sums", async (t) => {
     const { code, stdout } = await call(reconcile, ["--tenant", "acme"]);
     t.equal(code, 0);
     const lines = stdout.split("\n");
@@ -153,7 +153,7 @@ t.test("commands on the stores", async (t) => {
     ]);
   });
 
-  await t.test("explain: an amount within 80 columns, and as the API has it", async (t) => {
+  await t.test("explain shows an amount within 80 columns, with the API's numbers", async (t) => {
     const date = addDays(dayOf(new Date()), -4);
     const id = await inStores(async ({ tenant }) => {
       const { client } = await tenant("acme");
@@ -178,13 +178,13 @@ t.test("commands on the stores", async (t) => {
       "how         terminal, no_identities_located",
       `line        7.2 USD: 72 at 0.1 each; ${date}T00:00:00Z, daily, 1 line of the`,
       "            bill",
-      "split       72000 ticks of 0.0001 and 0 besides; of them 72000 for this",
-      "            component, by a weight of 1 in all",
+      "split       72000 ticks of 0.0001 plus 0; 72000 of the ticks are for this",
+      "            component; the total weight is 1",
     ]);
     t.strictSame(lines.slice(lines.indexOf("Tiers of component 0")), [
       "Tiers of component 0",
-      "TIER  KIND      OUTCOME             SOURCES",
-      "0     even      nobody in its sets  metrics_derived, resource_active",
+      "TIER  KIND      OUTCOME     SOURCES",
+      "0     even      empty sets  metrics_derived, resource_active",
       "1     terminal  used",
       "",
       "Who shares it: 1, page 1 of 1",
@@ -219,7 +219,7 @@ t.test("commands on the stores", async (t) => {
       await t.rejects(call(explain, [...args, ...changed]), { name: "CommandFailed", message, exitCode: 1 });
   });
 
-  await t.test("explain: names choose the amount, and names of several amounts list them", async (t) => {
+  await t.test("explain selects an amount by names, and lists the amounts if several match", async (t) => {
     const shared = join(folder, "shared.yaml");
     const identities =
       "identity_source: { source: static, static_identities: [{ identity_id: a-1, display_name: Anna }, { identity_id: b-1 }] }";
@@ -304,7 +304,7 @@ t.test("commands on the stores", async (t) => {
       await t.rejects(call(explain, [...args, ...more], shared), error);
   });
 
-  await t.test("export: the CSV of the API", async (t) => {
+  await t.test("export writes the API's CSV", async (t) => {
     const { code, stdout } = await call(exportCsv, ["--tenant", "acme", "--columns", "identity_id,amount"]);
     t.same([code, stdout], [0, `identity_id,amount\n${"UNALLOCATED,7.2\n".repeat(7)}`]);
     const marked = await call(exportCsv, ["--tenant", "acme", "--columns", "identity_id,amount", "--bom"]);
@@ -323,7 +323,7 @@ t.test("commands on the stores", async (t) => {
     });
   });
 
-  await t.test("migrate --status: every revision of every store", async (t) => {
+  await t.test("migrate --status shows every revision of every store", async (t) => {
     const { code, stdout } = await call(migrate, ["--status"]);
     t.equal(code, 0);
     t.match(stdout, /^postgres +0001 .* applied +\d{4}-/m);
@@ -331,7 +331,7 @@ t.test("commands on the stores", async (t) => {
     t.notMatch(stdout, /pending/);
   });
 
-  await t.test("the port for SQL clients is that of the service: commands do not open it", async (t) => {
+  await t.test("commands do not open the port for SQL clients", async (t) => {
     const withPort = join(folder, "sql-port.yaml");
     const embedded = `embedded: { sql_port: ${await freePort()}, sql_user: bi, sql_password: "a password of the test" }\n`;
     writeFileSync(withPort, embedded + yaml.replace("level: fatal", "level: info"));
@@ -342,7 +342,7 @@ t.test("commands on the stores", async (t) => {
     }
   });
 
-  await t.test("reconcile: 1 when a line does not add up", async (t) => {
+  await t.test("reconcile exits with 1 if a line does not add up", async (t) => {
     await inStores(async ({ tenant }) => {
       const { client } = await tenant("acme");
       await client.command({ query: "INSERT INTO chargebacks SELECT * FROM chargebacks LIMIT 1" });
@@ -352,19 +352,19 @@ t.test("commands on the stores", async (t) => {
     t.match(stdout, /acme {4}7 days +7 +8 +50\.4 +57\.6 +7\.2\n/);
   });
 
-  await t.test("run: 1 when a tenant fails, with the others done", async (t) => {
+  await t.test("run exits with 1 if a tenant fails, and runs the others", async (t) => {
     const { code } = await call(run, [], withAway);
     t.equal(code, 1);
     t.match((await call(reconcile, ["--tenant", "globex"])).stdout, /globex {2}7 days/);
   });
 
-  await t.test("a configuration that is refused ends any command with 2", async (t) => {
+  await t.test("a refused configuration ends any command with 2", async (t) => {
     writeFileSync(config, "tenants: {acme: {}}");
     for (const [name, command] of Object.entries({ run, reconcile, migrate, serve }))
       t.equal(await call(command).catch((error) => error.exitCode), 2, name);
   });
 
-  await t.test("words that a command does not know end it with its usage", async (t) => {
+  await t.test("unknown arguments end a command with its usage", async (t) => {
     for (const [command, args, message] of [
       [run, ["--tenants", "acme"], /--tenants/],
       [run, ["--from", "2026-01-01"], /--from and --to go together/],

@@ -11,7 +11,7 @@ import { until } from "../until.js";
 import { commandIo } from "./command-io.js";
 import { onTerminal } from "./terminal.js";
 
-t.test("a port that is taken is told before any work is done, with the flag to use", async (t) => {
+t.test("a port in use is reported before any work is done, with the flag to change it", async (t) => {
   const server = createServer();
   server.listen(0, "127.0.0.1");
   await once(server, "listening");
@@ -34,7 +34,7 @@ t.test("a port that is taken is told before any work is done, with the flag to u
   }
 });
 
-t.test("--exit at 80 × 24: every table is whole, and says who pays", async (t) => {
+t.test("--exit on a terminal of 80 × 24 shows every table in full, and who pays", async (t) => {
   const run = onTerminal(["demo", "--exit", "--size", "tiny", "--days", "4"], { cols: 80, rows: 24 });
   t.equal(await run.ended, 0);
   const said = run.lines();
@@ -74,7 +74,7 @@ t.test("--exit at 80 × 24: every table is whole, and says who pays", async (t) 
   );
 });
 
-t.test("Ctrl-C before there is anything to prove proves nothing", async (t) => {
+t.test("Ctrl-C before the reconciliation ends the demo with an error", async (t) => {
   const run = onTerminal(["demo", "--exit", "--size", "tiny"], { cols: 80, rows: 24 });
   await until("it gathers", () => run.lines().some((line) => line.includes("gathering")));
   run.press("\u0003");

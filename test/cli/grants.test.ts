@@ -40,7 +40,7 @@ function command(t: Test, url: string, cluster?: string) {
 
 const hashOf = (password: string) => createHash("sha256").update(password).digest("hex");
 
-t.test("what is granted is what the views read, and nothing else", async (t) => {
+t.test("the grants cover what the views read, and nothing else", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
   const found = await text(
@@ -51,63 +51,69 @@ t.test("what is granted is what the views read, and nothing else", async (t) => 
   t.strictSame([...READABLE].sort(), found.split("\n").sort());
 });
 
-t.test("statements", async (t) => {
+t.test("grants prints or applies statements for users", async (t) => {
   const { endpoint } = await startEngine(t);
   const engine = quietClient(t, endpoint);
   /** The kinds of statements as the engine's parser tells them. */
   const kindOf = async (sql: string) => (await text(engine, `EXPLAIN AST ${sql}`)).split(/[ \n]/)[0] ?? "";
 
-  await t.test("are printed for each tenant on a server, and the engine's parser takes them", async (t) => {
-    const run = command(t, "http://ch-1.example.org:8123");
-    const { stdout, stderr, failure } = await run();
-    t.equal(failure, "");
-    const passwords = [
-      ...stderr.matchAll(
-        /^The password of (\w+), if the user does not exist yet: (\S{32})\. It is not shown again\.$/gm,
-      ),
-    ];
-    t.strictSame(
-      passwords.map(([, user]) => user),
-      ["acme_bi", "globex_bi"],
-    );
-    const [acme = "", globex = ""] = passwords.map(([, , password]) => password ?? "");
-    t.not(acme, globex);
-    t.notOk(stdout.includes(acme) || stdout.includes(globex), "only hashes");
-    const [title, ...lines] = (stdout.split("-- Tenant globex")[0] ?? "").trim().split("\n");
-    t.equal(title, "-- Tenant acme: database acme on http://ch-1.example.org:8123");
-    const rights = READABLE.map((name) => `SELECT ON \`acme\`.\`${name}\``).join(", ");
-    const role = "`chargehouse_acme_reader`";
-    t.strictSame(lines, [
-      `CREATE ROLE IF NOT EXISTS ${role};`,
-      `GRANT ${rights} TO ${role} WITH REPLACE OPTION;`,
-      `CREATE SETTINGS PROFILE IF NOT EXISTS ${role};`,
-      `ALTER SETTINGS PROFILE ${role} SETTINGS readonly = 2 CONST, max_execution_time = 20 MIN 1 MAX 20, max_result_rows = 1000 MIN 1 MAX 1000, max_result_bytes = 2097152 MIN 1 MAX 2097152, max_concurrent_queries_for_user = 1 CONST;`,
-      `CREATE QUOTA IF NOT EXISTS ${role};`,
-      `ALTER QUOTA ${role} KEYED BY user_name FOR INTERVAL 1 minute MAX queries = 30 TO ${role};`,
-      `CREATE USER IF NOT EXISTS \`acme_bi\` IDENTIFIED WITH sha256_hash BY '${hashOf(acme)}';`,
-      `GRANT ${role} TO \`acme_bi\`;`,
-      `ALTER USER \`acme_bi\` DEFAULT DATABASE \`acme\` DEFAULT ROLE ${role} SETTINGS PROFILE ${role};`,
-    ]);
-    const kinds: string[] = [];
-    for (const line of lines) kinds.push(await kindOf(line.replace(/;$/, "")));
-    t.strictSame(kinds, [
-      "CreateRoleQuery",
-      "GrantQuery",
-      "CreateSettingsProfileQuery",
-      "CreateSettingsProfileQuery",
-      "CreateQuotaQuery",
-      "CreateQuotaQuery",
-      "CreateUserQuery",
-      "GrantQuery",
-      "CreateUserQuery",
-    ]);
-    await t.rejects(kindOf("GRANT SELECT ON acme.t FROM r"), /Syntax error/, "the parser refuses");
-    const set = [...(lines[3] ?? "").matchAll(/(\w+) = /g)].map(([, name]) => literal(name ?? ""));
-    const known = await text(engine, `SELECT count() FROM system.settings WHERE name IN (${set.join(", ")})`);
-    t.strictSame([set.length, known], [5, "5"], "settings are those of the engine");
-  });
+  await t.test(
+    "statements are printed for each tenant on a server, and the engine's parser accepts them",
+    async (t) => {
+      const run = command(t, "http://ch-1.example.org:8123");
+      const { stdout, stderr, failure } = await run();
+      t.equal(failure, "");
+      const passwords = [
+        ...stderr.matchAll(
+          /^The password of (\w+), if the user does not exist yet: (\S{32})\. It is not shown again\.$/gm,
+        ),
+      ];
+      t.strictSame(
+        passwords.map(([, user]) => user),
+        ["acme_bi", "globex_bi"],
+      );
+      const [acme = "", globex = ""] = passwords.map(([, , password]) => password ?? "");
+      t.not(acme, globex);
+      t.notOk(stdout.includes(acme) || stdout.includes(globex), "only hashes");
+      const [title, ...lines] = (stdout.split("-- Tenant globex")[0] ?? "").trim().split("\n");
+      t.equal(title, "-- Tenant acme: database acme on http://ch-1.example.org:8123");
+      const rights = READABLE.map((name) => `SELECT ON \`acme\`.\`${name}\``).join(", ");
+      const role = "`chargehouse_acme_reader`";
+      t.strictSame(lines, [
+        `CREATE ROLE IF NOT EXISTS ${role};`,
+        `GRANT ${rights} TO ${role} WITH REPLACE OPTION;`,
+        `CREATE SETTINGS PROFILE IF NOT EXISTS ${role};`,
+        `ALTER SETTINGS PROFILE ${role} SETTINGS readonly = 2 CONST, max_execution_time = 20 MIN 1 MAX 20, max_result_rows = 1000 MIN 1 MAX 1000, max_result_bytes = 2097152 MIN 1 MAX 2097152, max_concurrent_queries_for_user = 1 CONST;`,
+        `CREATE QUOTA IF NOT EXISTS ${role};`,
+        `ALTER QUOTA ${role} KEYED BY user_name FOR INTERVAL 1 minute MAX queries = 30 TO ${role};`,
+        `CREATE USER IF NOT EXISTS \`acme_bi\` IDENTIFIED WITH sha256_hash BY '${hashOf(acme)}';`,
+        `GRANT ${role} TO \`acme_bi\`;`,
+        `ALTER USER \`acme_bi\` DEFAULT DATABASE \`acme\` DEFAULT ROLE ${role} SETTINGS PROFILE ${role};`,
+      ]);
+      const kinds: string[] = [];
+      for (const line of lines) kinds.push(await kindOf(line.replace(/;$/, "")));
+      t.strictSame(kinds, [
+        "CreateRoleQuery",
+        "GrantQuery",
+        "CreateSettingsProfileQuery",
+        "CreateSettingsProfileQuery",
+        "CreateQuotaQuery",
+        "CreateQuotaQuery",
+        "CreateUserQuery",
+        "GrantQuery",
+        "CreateUserQuery",
+      ]);
+      await t.rejects(kindOf("GRANT SELECT ON acme.t FROM r"), /Syntax error/, "the parser refuses");
+      const set = [...(lines[3] ?? "").matchAll(/(\w+) = /g)].map(([, name]) => literal(name ?? ""));
+      const known = await text(
+        engine,
+        `SELECT count() FROM system.settings WHERE name IN (${set.join(", ")})`,
+      );
+      t.strictSame([set.length, known], [5, "5"], "settings are those of the engine");
+    },
+  );
 
-  await t.test("on a cluster, each server carries them out", async (t) => {
+  await t.test("each server of a cluster runs the statements", async (t) => {
     const { stdout, failure } = await command(t, "http://ch-1:8123,ch-2:8123", "main")("--new-passwords");
     t.equal(failure, "");
     const [title, ...lines] = (stdout.split("-- Tenant globex")[0] ?? "").trim().split("\n");
@@ -119,7 +125,7 @@ t.test("statements", async (t) => {
     }
   });
 
-  await t.test("with --new-passwords, also for users that are there", async (t) => {
+  await t.test("--new-passwords changes the passwords of existing users", async (t) => {
     const { stdout, stderr } = await command(t, "http://ch-1.example.org:8123")(
       "--new-passwords",
       "--tenant",
@@ -132,7 +138,7 @@ t.test("statements", async (t) => {
     t.equal(await kindOf(changed), "CreateUserQuery");
   });
 
-  await t.test("are applied: users are made once, and repeated runs leave their passwords", async (t) => {
+  await t.test("applying creates users once, and repeated runs keep their passwords", async (t) => {
     const applied: string[] = [];
     const users = new Map<string, string>();
     let refused = /nothing/;
@@ -218,7 +224,7 @@ t.test("statements", async (t) => {
     t.equal(/^acme +http\S+, http\S+ +acme_bi +(\S+)$/m.exec(other.stdout)?.[1], "(unchanged)");
   });
 
-  await t.test("are not for embedded stores", async (t) => {
+  await t.test("embedded stores are refused", async (t) => {
     const { failure } = await command(t, "http://ch-1.example.org:8123")("--tenant", "local");
     t.equal(failure, "The store of tenant local is embedded: embedded.sql_users has its users.");
     // Were it to take them some day, they could be tried for real.

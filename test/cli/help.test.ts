@@ -28,7 +28,7 @@ for (const entry of commands) {
   });
 }
 
-t.test("a usage that is too long for a line is broken between options, never within one", async (t) => {
+t.test("a long usage is broken between options, never within one", async (t) => {
   const command = {
     usage: "check --config FILE [--connect [--tenant NAME]...] [--fault KIND[,NAME=VALUE]...]...",
     options: {},
@@ -58,7 +58,7 @@ t.test("on a terminal of 80 columns no line of a command's help is broken by the
   }
 });
 
-t.test("a command's help", async (t) => {
+t.test("the help of a command has its usage, summary and options", async (t) => {
   const entry = commands.find(({ name }) => name === "reconcile");
   if (entry === undefined) throw new Error("there is no reconcile");
   const reconcile = await entry.load();
@@ -72,9 +72,8 @@ fail unless all are 0
   --config FILE    the configuration, in YAML
   --env-file FILE  variables for the configuration; .env beside it, if there is
                    one
-  --tenant NAME    this tenant alone; may be given again for more; all by
-                   default
-  --help           show this
+  --tenant NAME    only this tenant; may be repeated; all by default
+  --help           show this help
 `,
   );
   t.equal(

@@ -32,7 +32,7 @@ t.test("a log that cannot be written does not end the service", async (t) => {
   for (let lines = 0; lines < 3; lines++) t.doesNotThrow(() => logger.info("the disk is full"));
 });
 
-t.test("logging.level: what is less than it is not written", async (t) => {
+t.test("logging.level hides messages of lower levels", async (t) => {
   for (const [level, count] of [
     ["debug", 5],
     ["info", 4],
@@ -44,7 +44,7 @@ t.test("logging.level: what is less than it is not written", async (t) => {
   }
 });
 
-t.test("logging.format json: one object a line, critical by its name, and no password", async (t) => {
+t.test("logging.format json writes one object per line, the level critical, and no password", async (t) => {
   const begun = Date.now();
   const [fatal, error] = logged("{ format: json }").split("\n");
   const line = JSON.parse(fatal ?? "");
@@ -60,7 +60,7 @@ t.test("logging.format json: one object a line, critical by its name, and no pas
   t.notMatch(fatal, /hunter2/);
 });
 
-t.test("logging.format pretty: text to read, and no password", async (t) => {
+t.test("logging.format pretty writes readable text, and no password", async (t) => {
   const text = logged("{ format: pretty }");
   t.match(text, /CRITICAL: a fatal one/);
   t.match(text, /the disk is full/);

@@ -64,14 +64,14 @@ t.test("a tenant is moved", async (t) => {
     store: await rowsOf(stores, "acme", "SELECT * FROM store_identity"),
   });
 
-  await t.test("not before it has facts", async (t) => {
+  await t.test("a tenant without facts is not moved", async (t) => {
     await t.rejects(move(here.file, moved.file), {
       message: "No run has used the tenant's storage yet: there is nothing to move.",
     });
   });
 
   await t.test(
-    "not where the new configuration would not find the copy, or the state of its days",
+    "a tenant is not moved if the new configuration would not find the copy, or the state of its days",
     async (t) => {
       const elsewhere = configured("elsewhere", "embedded:acme_2", "embedded:globex", "elsewhere");
       const server = "postgres: { connection_string: 'postgres://u:p@127.0.0.1:9/state' }\n";
@@ -94,22 +94,25 @@ t.test("a tenant is moved", async (t) => {
   });
   t.equal(before.chargebacks.length, 12);
 
-  await t.test("to another database, and the next run finds everything there", async (t) => {
-    const { code, stdout } = await move(here.file, moved.file);
-    t.equal(code, 0);
-    t.match(
-      stdout,
-      /^Copied \d+ rows of tenant acme from embedded:acme to embedded:acme_2; the copy is equal\.\nNow start the service with the new configuration\. embedded:acme is unchanged: drop it when it is no longer needed\.\n$/,
-    );
-    await within(moved.config, async (stores) => {
-      t.same(await seen(stores), before);
-      const again = await run(stores, moved.config);
-      t.same([again.status, again.dates_calculated, again.notes], ["completed", 0, []]);
-      t.same((await reconciled(stores, "acme")).off, []);
-    });
-  });
+  await t.test(
+    "a tenant is moved to another database, and the next run finds everything there",
+    async (t) => {
+      const { code, stdout } = await move(here.file, moved.file);
+      t.equal(code, 0);
+      t.match(
+        stdout,
+        /^Copied \d+ rows of tenant acme from embedded:acme to embedded:acme_2; the copy is equal\.\nNow start the service with the new configuration\. embedded:acme is unchanged: drop it when it is no longer needed\.\n$/,
+      );
+      await within(moved.config, async (stores) => {
+        t.same(await seen(stores), before);
+        const again = await run(stores, moved.config);
+        t.same([again.status, again.dates_calculated, again.notes], ["completed", 0, []]);
+        t.same((await reconciled(stores, "acme")).off, []);
+      });
+    },
+  );
 
-  await t.test("from there to a server; a copy that was cut off is finished", async (t) => {
+  await t.test("a tenant is moved to a server, and an interrupted copy is completed", async (t) => {
     t.equal((await move(moved.file, away.file)).code, 0);
     await within(away.config, async (stores) => {
       const { client } = await stores.tenant("acme");
@@ -122,7 +125,7 @@ t.test("a tenant is moved", async (t) => {
         await client.command({ query: damage });
     });
     await t.rejects(move(moved.file, away.file), {
-      message: /^clickhouse:\/\/.*\/acme is not empty\. If an earlier move was cut off, /,
+      message: /^clickhouse:\/\/.*\/acme is not empty\. If an earlier move was interrupted, /,
     });
     const { code, stderr } = await move(moved.file, away.file, "--resume");
     t.equal(code, 0);
@@ -134,7 +137,7 @@ t.test("a tenant is moved", async (t) => {
     });
   });
 
-  await t.test("not onto what is in use", async (t) => {
+  await t.test("a tenant is not moved to a database that is in use", async (t) => {
     const taken = configured("taken", "embedded:globex", "embedded:globex_2");
     await t.rejects(move(here.file, taken.file), {
       message:
@@ -152,7 +155,7 @@ t.test("a tenant is moved", async (t) => {
     await t.rejects(move(here.file, here.file, "--resum"), { name: "UsageError" });
   });
 
-  await t.test("not while it runs, nor with a publish to finish", async (t) => {
+  await t.test("a tenant is not moved while it runs, or with an interrupted publish", async (t) => {
     const next = configured("next", "embedded:acme_3");
     await within(here.config, async ({ postgres }) => {
       await acquireLease(postgres, "acme", "another process");

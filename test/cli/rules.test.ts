@@ -70,13 +70,13 @@ t.test("chargehouse rules", async (t) => {
     "Rules without lines: idle",
   ];
 
-  await t.test("on a terminal of 80 columns, for every tenant", async (t) => {
+  await t.test("rules fit a terminal of 80 columns, for every tenant", async (t) => {
     const terminal = onTerminal(["rules", "--config", file, ...days], { cols: 80, rows: 40 });
     t.equal(await terminal.ended, 0);
     t.strictSame(terminal.lines(), [...shown, "", "empty, 2026-03-01 to 2026-03-01", "No published lines."]);
   });
 
-  await t.test("as JSON, of the tenants that are named", async (t) => {
+  await t.test("rules are printed as JSON for the named tenants", async (t) => {
     const found = JSON.parse(await call("--tenant", "acme", "--json", ...days));
     t.strictSame(Object.keys(found), ["acme"]);
     t.strictSame(
@@ -90,7 +90,7 @@ t.test("chargehouse rules", async (t) => {
     );
   });
 
-  await t.test("days that cannot be are refused by the names of the options", async (t) => {
+  await t.test("invalid days are refused with the names of the options", async (t) => {
     const { io } = commandIo();
     await t.rejects(rules.run(["--config", file, "--start", "2026-03-02", "--end", "2026-03-01"], io), {
       name: "UsageError",

@@ -92,7 +92,7 @@ const fixed = `
       cost_types:
         - { name: A, product_category: c, rate: 1, cost_quantity: { type: fixed, count: 1 }, allocation_strategy: even_split }`;
 
-t.test("Postgres refuses the password, and repeats it", async (t) => {
+t.test("a password that Postgres refuses and echoes is masked", async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, "chargehouse.yaml");
   const port = await echoingPostgres(t);
@@ -119,7 +119,7 @@ tenants:
   }
 });
 
-t.test("stores of facts and upstreams refuse what they are sent, and repeat it", async (t) => {
+t.test("secrets that stores and upstreams refuse and echo are masked", async (t) => {
   const folder = temporaryFolder(t);
   const file = join(folder, "chargehouse.yaml");
   const url = `http://127.0.0.1:${await echoingHttp(t)}`;

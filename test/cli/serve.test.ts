@@ -66,7 +66,7 @@ t.test("chargehouse serve", async (t) => {
     return { abort, ended, get, readiness, trigger, isListening: () => url !== "", url: () => url };
   };
 
-  await t.test("api: serves, runs nothing, and leaves what others run alone", async (t) => {
+  await t.test("mode api serves, runs nothing, and leaves the runs of others alone", async (t) => {
     await suspend();
     await postgres.query("INSERT INTO leases VALUES ('acme', 'a worker', 7, now() + interval '1 minute')");
     const service = start("api");
@@ -81,7 +81,7 @@ t.test("chargehouse serve", async (t) => {
     t.equal(await runs(), 0);
   });
 
-  await t.test("worker: runs, serves nothing, and begins with every tenant active", async (t) => {
+  await t.test("mode worker runs, serves nothing, and begins with every tenant active", async (t) => {
     const service = start("worker");
     t.equal(await service.ended, 0, "after one cycle, without a refresh");
     t.equal(service.isListening(), false);
@@ -89,7 +89,7 @@ t.test("chargehouse serve", async (t) => {
     holds(t, await runRecords(stores, "acme"), [{ trigger: "schedule", status: "completed" }]);
   });
 
-  await t.test("both: serves, runs a cycle, and then what is triggered", async (t) => {
+  await t.test("mode both serves, runs a cycle, and then triggered runs", async (t) => {
     const service = start("both");
     const status = async () => await service.get("/api/v1/tenants/acme/pipeline/status");
     await until(
@@ -109,31 +109,40 @@ t.test("chargehouse serve", async (t) => {
     t.equal(await service.ended, 0);
   });
 
-  await t.test("worker with api.worker_port: health, readiness and metrics, and nothing else", async (t) => {
-    const service = start("worker", ["acme"], {
-      features: { ...config.features, enable_periodic_refresh: true },
-      api: { ...config.api, worker_port: 0 },
-    });
-    await until("it listens", service.isListening);
-    holds(t, await service.get("/health"), { status: "ok" });
-    holds(t, await service.readiness(), { mode: "worker", tenants: [{ tenant_name: "acme" }] });
-    const metrics = async () => await (await fetch(`${service.url()}/metrics`)).text();
-    await until("its run counts", async () => /^chargehouse_runs_total.* 1$/m.test(await metrics()));
-    t.match(await metrics(), /^chargehouse_tenant_suspended\{tenant="acme"\} 0$/m);
-    for (const path of ["/", "/docs", "/openapi.json", "/api/v1/tenants", "/api/v1/tenants/acme/chargebacks"])
-      holds(t, await service.get(path), { status: 404, code: "path_not_found", detail: /^A worker has / });
-    const posted = await fetch(`${service.url()}/api/v1/tenants/acme/pipeline/run`, { method: "POST" });
-    t.equal(posted.status, 404);
-    const status = new Promise((resolve) => {
-      const headers = { host: "elsewhere.example" };
-      get(`${service.url()}/metrics`, { headers }, (answer) => resolve(answer.resume().statusCode));
-    });
-    t.equal(await status, 421, "hosts are admitted as by the API");
-    service.abort.abort();
-    t.equal(await service.ended, 0);
-  });
+  await t.test(
+    "mode worker with api.worker_port serves health, readiness and metrics, and nothing else",
+    async (t) => {
+      const service = start("worker", ["acme"], {
+        features: { ...config.features, enable_periodic_refresh: true },
+        api: { ...config.api, worker_port: 0 },
+      });
+      await until("it listens", service.isListening);
+      holds(t, await service.get("/health"), { status: "ok" });
+      holds(t, await service.readiness(), { mode: "worker", tenants: [{ tenant_name: "acme" }] });
+      const metrics = async () => await (await fetch(`${service.url()}/metrics`)).text();
+      await until("its run counts", async () => /^chargehouse_runs_total.* 1$/m.test(await metrics()));
+      t.match(await metrics(), /^chargehouse_tenant_suspended\{tenant="acme"\} 0$/m);
+      for (const path of [
+        "/",
+        "/docs",
+        "/openapi.json",
+        "/api/v1/tenants",
+        "/api/v1/tenants/acme/chargebacks",
+      ])
+        holds(t, await service.get(path), { status: 404, code: "path_not_found", detail: /^A worker has / });
+      const posted = await fetch(`${service.url()}/api/v1/tenants/acme/pipeline/run`, { method: "POST" });
+      t.equal(posted.status, 404);
+      const status = new Promise((resolve) => {
+        const headers = { host: "elsewhere.example" };
+        get(`${service.url()}/metrics`, { headers }, (answer) => resolve(answer.resume().statusCode));
+      });
+      t.equal(await status, 421, "hosts are admitted as by the API");
+      service.abort.abort();
+      t.equal(await service.ended, 0);
+    },
+  );
 
-  await t.test("a store that is down at the start concerns its own tenant alone", async (t) => {
+  await t.test("a store that is down at the start only affects its own tenant", async (t) => {
     const before = await runs();
     const service = start("both", ["away", "acme"]);
     const statusOf = async (name: string) => await service.get(`/api/v1/tenants/${name}/pipeline/status`);

@@ -48,7 +48,7 @@ const outcome: RunOutcome = {
   seconds: 1,
 };
 
-t.test("log lines go above it and stay, also when the screen is full", async (t) => {
+t.test("log lines go above the status line and stay, even when the screen is full", async (t) => {
   const { stream, lines } = screen(40, 4);
   const line = statusLine(stream);
   line.show("at work");
@@ -59,7 +59,7 @@ t.test("log lines go above it and stay, also when the screen is full", async (t)
   t.strictSame(await lines(), ["one", "two", "three", "four", "five", "the end"]);
 });
 
-t.test("it is one line, however narrow the terminal and wide the letters", async (t) => {
+t.test("the status line is one line on any terminal and with any letters", async (t) => {
   const { stream, lines } = screen(20, 4);
   const line = statusLine(stream);
   line.show("gathering a tenant with a long name");
@@ -70,7 +70,7 @@ t.test("it is one line, however narrow the terminal and wide the letters", async
   t.strictSame(await lines(), []);
 });
 
-t.test("progress: a bar while there are days to publish, which never goes back", async (t) => {
+t.test("progress is a bar that never moves back, while there are days to publish", async (t) => {
   const { stream, lines } = screen(100, 4);
   const shown = async () => (await lines())[0] ?? "";
   const observer = progressOnLine(statusLine(stream), () => 2);
@@ -101,7 +101,7 @@ t.test("progress: a bar while there are days to publish, which never goes back",
   t.equal(await shown(), "", "nothing is left to show");
 });
 
-t.test("a table that is wider than the terminal is one line for each cell", async (t) => {
+t.test("a table that is wider than the terminal has one line for each cell", async (t) => {
   const table: Table = {
     head: ["TENANT", "DAY", "BILLING", "DIFF"],
     rows: [["acme", "7 days", "50.4", "0"]],
@@ -117,7 +117,7 @@ t.test("a table that is wider than the terminal is one line for each cell", asyn
 });
 
 t.test(
-  "the summary of a run: a line a tenant, each error once, with its days, and what is worth knowing",
+  "the summary of a run has a line per tenant, each error once with its days, and the notes",
   async (t) => {
     const result = (changes: Partial<RunResult>): RunResult => ({
       status: "completed",

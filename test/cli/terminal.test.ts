@@ -50,7 +50,7 @@ for (const size of sizes) {
     const config = join(folder, "chargehouse.yaml");
     writeFileSync(config, `data_dir: ${folder}/data\n${shortTenants(["acme"])}${wrongAddress}`);
 
-    await t.test("run: a Prometheus that is not there is told, and the other tenant's result", async (t) => {
+    await t.test("run reports an unreachable Prometheus, and the other tenant's result", async (t) => {
       const run = onTerminal(["run", "--config", config], size);
       t.equal(await run.ended, 1);
       const said = run.lines();
@@ -74,13 +74,13 @@ for (const size of sizes) {
       );
     });
 
-    await t.test("run: the result alone stays where all went well", async (t) => {
+    await t.test("a successful run leaves only its result on the terminal", async (t) => {
       const run = onTerminal(["run", "--config", config, "--tenant", "acme", "--force"], size);
       t.equal(await run.ended, 0);
       t.strictSame(run.lines(), ["acme  7 days published, 7 rows"]);
     });
 
-    await t.test("reconcile: a table that fits", async (t) => {
+    await t.test("the table of reconcile fits the terminal", async (t) => {
       const run = onTerminal(["reconcile", "--config", config], size);
       t.equal(await run.ended, 3);
       const said = run.lines().map((line) => line.replace(/\d{4}-\d\d-\d\d/, "YYYY-MM-DD"));

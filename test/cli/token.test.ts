@@ -26,7 +26,7 @@ t.test("chargehouse token", async (t) => {
   };
   const create = ["create", "--name", "bi", "--scope", "read"];
 
-  await t.test("refuses what it cannot make sense of, before a store is opened", async (t) => {
+  await t.test("invalid arguments are refused before a store is opened", async (t) => {
     for (const [args, message] of [
       [[], "token needs one of create, list, revoke"],
       [["make"], "token needs one of create, list, revoke"],
@@ -49,7 +49,7 @@ t.test("chargehouse token", async (t) => {
       await t.rejects(call(args), { name: "UsageError", message }, args.join(" "));
   });
 
-  await t.test("create prints the token alone, list never does, revoke ends it", async (t) => {
+  await t.test("create prints only the token, list never shows it, and revoke ends it", async (t) => {
     const one = await call([...create, "--scope", "run", "--tenant", "acme", "--days", "30"]);
     t.match(one.stdout, /^chgt_[A-Za-z0-9_-]{43}\n$/);
     t.equal(one.stderr, "Token 1 of bi: read, run; acme; 30 days. It is not shown again.\n");
@@ -65,21 +65,24 @@ t.test("chargehouse token", async (t) => {
     t.notOk(stdout.includes(one.stdout.trim()));
   });
 
-  await t.test("says so when the API does not take tokens", async (t) => {
+  await t.test("create warns if the API does not accept tokens", async (t) => {
     const { stderr } = await call([...create, "--every-tenant"], token, fileOf("none.yaml", "{}"));
     t.match(stderr, /\napi\.auth is none: the API accepts tokens only if it is tokens, oidc or proxy\.\n$/);
   });
 
-  await t.test("serve refuses to let everybody in from elsewhere, and check-config says so", async (t) => {
-    const open = fileOf("open.yaml", "{ host: 0.0.0.0 }");
-    const message = /^api\.host is 0\.0\.0\.0, which is not loopback, and api\.auth is none/;
-    await t.rejects(call([], serve, open), { message, exitCode: 2 });
-    const { code, stderr } = await call([], checkConfig, open);
-    t.equal(code, 1);
-    t.match(stderr, /^The configuration is valid, but `serve` refuses it: api\.host is 0\.0\.0\.0/);
-  });
+  await t.test(
+    "serve refuses to open the API to everybody on the network, and check-config reports it",
+    async (t) => {
+      const open = fileOf("open.yaml", "{ host: 0.0.0.0 }");
+      const message = /^api\.host is 0\.0\.0\.0, which is not loopback, and api\.auth is none/;
+      await t.rejects(call([], serve, open), { message, exitCode: 2 });
+      const { code, stderr } = await call([], checkConfig, open);
+      t.equal(code, 1);
+      t.match(stderr, /^The configuration is valid, but `serve` refuses it: api\.host is 0\.0\.0\.0/);
+    },
+  );
 
-  await t.test("serve refuses a certificate that it cannot use, and check-config says so", async (t) => {
+  await t.test("serve refuses an unusable certificate, and check-config reports it", async (t) => {
     const { settings, renew } = certificateFiles(t);
     const withTls = fileOf("tls.yaml", JSON.stringify({ tls: settings }));
     t.equal((await call([], checkConfig, withTls)).code, 0);

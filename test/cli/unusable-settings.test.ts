@@ -50,7 +50,7 @@ async function refusal(command: Command, args: readonly string[]): Promise<strin
   );
 }
 
-t.test("a Postgres that cannot be reached", async (t) => {
+t.test("an unreachable Postgres is reported with its setting", async (t) => {
   const { fileOf } = configurations(t);
   const file = fileOf("c", `postgres: { connection_string: "postgres://u:s3cret@${AWAY}/state" }`);
   for (const [name, command, args] of [
@@ -69,7 +69,7 @@ t.test("a Postgres that cannot be reached", async (t) => {
     );
 });
 
-t.test("a tenant's ClickHouse that cannot be reached", async (t) => {
+t.test("an unreachable ClickHouse of a tenant is reported with its setting", async (t) => {
   const { fileOf } = configurations(t);
   const file = fileOf("c", "", `clickhouse://u:s3cret@${AWAY}/acme`);
   const said = `tenants.acme.storage.connection_string: clickhouse://u:********@${AWAY}/acme cannot be used: connect ECONNREFUSED ${AWAY}`;
@@ -94,7 +94,7 @@ t.test("a tenant's ClickHouse that cannot be reached", async (t) => {
   t.equal(moved, said, "move-tenant, of the new configuration");
 });
 
-t.test("what is no ClickHouse, or does not take the password or TLS", async (t) => {
+t.test("a server that is no ClickHouse, or refuses the password or TLS, is reported", async (t) => {
   const { fileOf } = configurations(t);
   let code = "";
   const server = createHttpServer((_, response) => {
@@ -118,7 +118,7 @@ t.test("what is no ClickHouse, or does not take the password or TLS", async (t) 
   t.match(await said("clickhouse"), /^u: Authentication failed\./);
 });
 
-t.test("grants: a server that is down is no want of rights", async (t) => {
+t.test("grants reports a server that is down, not missing rights", async (t) => {
   const { fileOf } = configurations(t);
   const away = fileOf("away", "", `clickhouse://u:s3cret@${AWAY}/acme`);
   t.equal(
@@ -127,7 +127,7 @@ t.test("grants: a server that is down is no want of rights", async (t) => {
   );
 });
 
-t.test("ports that are taken", async (t) => {
+t.test("a port in use is reported with its setting", async (t) => {
   const { fileOf } = configurations(t);
   const taken = createServer().listen(0, "127.0.0.1");
   await once(taken, "listening");
@@ -147,7 +147,7 @@ t.test("ports that are taken", async (t) => {
   );
 });
 
-t.test("folders and files that cannot be written", async (t) => {
+t.test("folders and files that cannot be written are reported", async (t) => {
   const { folder, fileOf } = configurations(t);
   const file = join(folder, "a-file");
   writeFileSync(file, "");
@@ -182,7 +182,7 @@ t.test("folders and files that cannot be written", async (t) => {
   );
 });
 
-t.test("an error of several addresses says what each of them says", async (t) => {
+t.test("an error of several addresses has the error of each", async (t) => {
   const socket = connect({
     host: "two.example",
     port: 9,

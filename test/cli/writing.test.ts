@@ -25,7 +25,7 @@ const broken = () =>
     })(),
   );
 
-t.test("a file is there once it is whole", async (t) => {
+t.test("a file appears when it is complete", async (t) => {
   const folder = t.testdir();
   const file = join(folder, "costs.csv");
   await writeWhole("output", file, whole());
@@ -33,7 +33,7 @@ t.test("a file is there once it is whole", async (t) => {
   t.strictSame(readdirSync(folder), ["costs.csv"]);
 });
 
-t.test("what breaks off leaves the file as it was, and nothing beside it", async (t) => {
+t.test("an interrupted write leaves the file unchanged, and no other file", async (t) => {
   const folder = t.testdir({ "costs.csv": "of yesterday\n" });
   const file = join(folder, "costs.csv");
   await t.rejects(writeWhole("output", file, broken()), { message: "the store went away" });
@@ -44,7 +44,7 @@ t.test("what breaks off leaves the file as it was, and nothing beside it", async
   t.strictSame(readdirSync(folder), ["costs.csv"]);
 });
 
-t.test("a file that is replaced keeps its mode, and a link the file that it names", async (t) => {
+t.test("a replaced file keeps its mode, and a symbolic link keeps its target", async (t) => {
   const folder = t.testdir({ "costs.csv": "of yesterday\n" });
   const file = join(folder, "costs.csv");
   chmodSync(file, 0o600);
@@ -58,7 +58,7 @@ t.test("a file that is replaced keeps its mode, and a link the file that it name
   t.strictSame(readdirSync(folder).sort(), ["costs.csv", "newest.csv"]);
 });
 
-t.test("a pipe is written to as the content comes", async (t) => {
+t.test("a pipe is written as the content arrives", async (t) => {
   const pipe = join(t.testdir(), "pipe");
   execFileSync("mkfifo", [pipe]);
   const [read] = await Promise.all([readFile(pipe, "utf8"), writeWhole("output", pipe, whole())]);
@@ -66,7 +66,7 @@ t.test("a pipe is written to as the content comes", async (t) => {
   t.equal(lstatSync(pipe).isFIFO(), true);
 });
 
-t.test("what cannot be written is told as the option", async (t) => {
+t.test("a path that cannot be written is reported with its option", async (t) => {
   const file = join(t.testdir(), "missing", "costs.csv");
   const error: unknown = await writeWhole("output", file, whole()).catch((each: unknown) => each);
   if (!(error instanceof CommandFailed)) throw new Error("it was written");

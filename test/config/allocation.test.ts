@@ -44,7 +44,7 @@ const ofWhere = (where: string) => problemsOf(`{rules: [{name: a, where: ${where
 /** Problems of one rule with this `split`. */
 const ofSplit = (split: string) => problemsOf(`{rules: [{name: a, split: ${split}}]}`);
 
-t.test("a tenant without identity sources and rules has none", async (t) => {
+t.test("a tenant without identity sources and rules has no allocation plan", async (t) => {
   const loaded = loadAllocation("{}");
   t.strictSame(loaded.ok && loaded.config.tenants.get("acme")?.allocation, {
     decimal_places: 4,
@@ -53,7 +53,7 @@ t.test("a tenant without identity sources and rules has none", async (t) => {
   });
 });
 
-t.test("everything that rules can say is read as it is written", async (t) => {
+t.test("every form of a rule is read as written", async (t) => {
   const folder = temporaryFolder(t);
   writeFileSync(join(folder, "accounts.csv"), '\uFEFFvalue,identity\n123,team-a\n"4,5",team b\n\n');
   const loaded = loadAllocation(
@@ -111,7 +111,7 @@ t.test("everything that rules can say is read as it is written", async (t) => {
   ]);
 });
 
-t.test("a rule's `where` is refused", async (t) => {
+t.test("an invalid `where` of a rule is refused", async (t) => {
   const cases: [where: string, problems: string[]][] = [
     [
       "{product_typ: a}",
@@ -168,7 +168,7 @@ t.test("a rule's `where` is refused", async (t) => {
   }
 });
 
-t.test("a rule's split is refused", async (t) => {
+t.test("an invalid split of a rule is refused", async (t) => {
   const cases: [split: string, problems: string[]][] = [
     ["[]", ["rules[0].split: must be a list from 1 to 10 entries, not 0"]],
     [
@@ -204,7 +204,7 @@ t.test("a rule's split is refused", async (t) => {
   t.match(ofSplit("[{by: fixed, shares: {UNALLOCATED: 1}}]").join(), /other than UNALLOCATED/);
 });
 
-t.test("costs of a month need its days for as long as one of them is gathered", async (t) => {
+t.test("costs of a month need all days of the month while one of them is gathered", async (t) => {
   const rules = "allocation: {rules: [{name: a, split: [{by: cost, over: month}]}]}";
   const problems = (retention: number) => {
     const text = oneTenant({ tenant: ["lookback_days: 20", `retention_days: ${retention}`, rules] });
@@ -215,7 +215,7 @@ t.test("costs of a month need its days for as long as one of them is gathered", 
   t.strictSame(problems(51), []);
 });
 
-t.test("rules that cannot be are refused", async (t) => {
+t.test("impossible rules are refused", async (t) => {
   const line = "split: [{by: line}]";
   const cases: [rules: string, problems: string[]][] = [
     [
@@ -250,7 +250,7 @@ t.test("rules that cannot be are refused", async (t) => {
   for (const [rules, problems] of cases) t.strictSame(problemsOf(`{rules: [${rules}]}`), problems, rules);
 });
 
-t.test("sources of identities are refused", async (t) => {
+t.test("invalid identity sources are refused", async (t) => {
   const folder = temporaryFolder(t);
   const cases: [source: string, problems: string[]][] = [
     ["{}", ["identity[0]: needs tag or column"]],
@@ -295,63 +295,66 @@ t.test("sources of identities are refused", async (t) => {
   );
 });
 
-t.test("a set that the ecosystem does not gather is refused, and owners where there are none", async (t) => {
-  const problemsWith = (tenant: object) => {
-    const rules = [
-      { name: "a", where: { resource_id: "a" }, split: [{ by: "owner" }, { by: "nobody" }] },
-      ...["resource_active", "metrics_derived", "tenant_period"].map((among) => ({
-        name: among.replace("_", "-"),
-        where: { resource_id: among },
-        split: [{ by: "even", among }],
-      })),
-    ];
-    const text = JSON.stringify({
-      tenants: {
-        acme: {
-          tenant_id: "acme",
-          storage: { connection_string: "embedded:acme" },
-          allocation: { rules },
-          ...tenant,
+t.test(
+  "an identity set that the ecosystem does not gather is refused, and so is owner without owners",
+  async (t) => {
+    const problemsWith = (tenant: object) => {
+      const rules = [
+        { name: "a", where: { resource_id: "a" }, split: [{ by: "owner" }, { by: "nobody" }] },
+        ...["resource_active", "metrics_derived", "tenant_period"].map((among) => ({
+          name: among.replace("_", "-"),
+          where: { resource_id: among },
+          split: [{ by: "even", among }],
+        })),
+      ];
+      const text = JSON.stringify({
+        tenants: {
+          acme: {
+            tenant_id: "acme",
+            storage: { connection_string: "embedded:acme" },
+            allocation: { rules },
+            ...tenant,
+          },
         },
-      },
-    });
-    const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems: allEcosystems, folder: "/srv" });
-    return loaded.ok
-      ? []
-      : loaded.problems.map(
-          ({ path, message }) => `${path.replace("tenants.acme.allocation.rules", "")} ${message}`,
-        );
-  };
-  const metrics = { url: "http://prometheus:9090" };
-  const cost_model = Object.fromEntries(
-    [
-      "compute_hourly_rate",
-      "storage_per_gib_hourly",
-      "network_ingress_per_gib",
-      "network_egress_per_gib",
-    ].map((rate) => [rate, "1"]),
-  );
-  const kafka = { cluster_id: "k", broker_count: 1, cost_model, metrics };
-  const static_identities = [{ identity_id: "ann" }];
-  const noOwners = "[0].split[0].by finds nobody: resources of this tenant have no owners";
-  const unknown = (index: number, known: string) =>
-    `[${index}].split[0].among is no set that is gathered of this tenant; known: ${known}`;
-  const ccloud_api = { key: "k", secret: "s" };
-  const of = (ecosystem: string, plugin_settings: object) => problemsWith({ ecosystem, plugin_settings });
-  t.strictSame(of("confluent_cloud", { ccloud_api, metrics }), []);
-  t.strictSame(of("confluent_cloud", { ccloud_api }), [unknown(2, "resource_active, tenant_period")]);
-  t.strictSame(
-    of("self_managed_kafka", { ...kafka, identity_source: { source: "both", static_identities } }),
-    [noOwners, unknown(3, "resource_active, metrics_derived")],
-  );
-  t.strictSame(of("self_managed_kafka", kafka), [
-    noOwners,
-    unknown(1, "metrics_derived"),
-    unknown(3, "metrics_derived"),
-  ]);
-  const none = "none, so list the identities";
-  t.strictSame(of("focus", { sources: [{ name: "a", location: "/bills" }] }), [
-    noOwners,
-    ...[1, 2, 3].map((index) => unknown(index, none)),
-  ]);
-});
+      });
+      const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems: allEcosystems, folder: "/srv" });
+      return loaded.ok
+        ? []
+        : loaded.problems.map(
+            ({ path, message }) => `${path.replace("tenants.acme.allocation.rules", "")} ${message}`,
+          );
+    };
+    const metrics = { url: "http://prometheus:9090" };
+    const cost_model = Object.fromEntries(
+      [
+        "compute_hourly_rate",
+        "storage_per_gib_hourly",
+        "network_ingress_per_gib",
+        "network_egress_per_gib",
+      ].map((rate) => [rate, "1"]),
+    );
+    const kafka = { cluster_id: "k", broker_count: 1, cost_model, metrics };
+    const static_identities = [{ identity_id: "ann" }];
+    const noOwners = "[0].split[0].by finds nobody: resources of this tenant have no owners";
+    const unknown = (index: number, known: string) =>
+      `[${index}].split[0].among is no set that is gathered of this tenant; known: ${known}`;
+    const ccloud_api = { key: "k", secret: "s" };
+    const of = (ecosystem: string, plugin_settings: object) => problemsWith({ ecosystem, plugin_settings });
+    t.strictSame(of("confluent_cloud", { ccloud_api, metrics }), []);
+    t.strictSame(of("confluent_cloud", { ccloud_api }), [unknown(2, "resource_active, tenant_period")]);
+    t.strictSame(
+      of("self_managed_kafka", { ...kafka, identity_source: { source: "both", static_identities } }),
+      [noOwners, unknown(3, "resource_active, metrics_derived")],
+    );
+    t.strictSame(of("self_managed_kafka", kafka), [
+      noOwners,
+      unknown(1, "metrics_derived"),
+      unknown(3, "metrics_derived"),
+    ]);
+    const none = "none, so list the identities";
+    t.strictSame(of("focus", { sources: [{ name: "a", location: "/bills" }] }), [
+      noOwners,
+      ...[1, 2, 3].map((index) => unknown(index, none)),
+    ]);
+  },
+);

@@ -53,7 +53,7 @@ t.test("a key and its secret are enough; everything else has a default", async (
   t.equal(settingsOfTenant([]).metrics, undefined);
 });
 
-t.test("what can be configured comes out as it is meant", async (t) => {
+t.test("every setting is read as intended", async (t) => {
   const settings = settingsOfTenant(
     [
       "billing_api: {days_per_query: 30}",
@@ -74,7 +74,7 @@ t.test("what can be configured comes out as it is meant", async (t) => {
 const ratios = (usage: string, shared: string) =>
   `allocator_params: {kafka_cku_usage_ratio: ${usage}, kafka_cku_shared_ratio: ${shared}}`;
 
-t.test("ratios sum to 1, give or take a ten-thousandth", async (t) => {
+t.test("ratios must sum to 1 within a ten-thousandth", async (t) => {
   for (const [usage, shared] of [
     ["1", "0"],
     ["0", "1"],

@@ -15,7 +15,7 @@ function rateOf(rate: string, env = {}): string | undefined {
   return settingsOf(ecosystem, tenant.plugin_settings).cost_types[0]?.rate;
 }
 
-t.test("a rate arrives digit for digit, quoted or not", async (t) => {
+t.test("a rate keeps every digit, quoted or not", async (t) => {
   const cases = [
     ["0.1", "0.1"],
     ["'0.1'", "0.1"],
@@ -36,7 +36,7 @@ t.test("a rate arrives digit for digit, quoted or not", async (t) => {
   t.equal(rateOf(`"\${RATE}"`, { RATE: " 0.10\n" }), "0.1");
 });
 
-t.test("what is no plain decimal is refused", async (t) => {
+t.test("a text that is not a plain decimal is refused", async (t) => {
   const cases = [
     [".nan", /must be a plain decimal/],
     [".inf", /must be a plain decimal/],
@@ -64,7 +64,7 @@ t.test("what is no plain decimal is refused", async (t) => {
   }
 });
 
-t.test("property: a decimal keeps its value and comes in one form", async (t) => {
+t.test("property: a decimal keeps its value and is normalized", async (t) => {
   const zeros = fc.nat(5).map((count) => "0".repeat(count));
   fc.assert(
     fc.property(

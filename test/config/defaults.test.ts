@@ -93,7 +93,7 @@ t.test("defaults are not shared between loads", async (t) => {
   t.same(configOf("").api.cors_origins, []);
 });
 
-t.test("log levels in any case and by all their names", async (t) => {
+t.test("log levels are accepted in any case and by all their names", async (t) => {
   const names = {
     INFO: "info",
     Warning: "warn",
@@ -108,7 +108,7 @@ t.test("log levels in any case and by all their names", async (t) => {
   }
 });
 
-t.test("a Postgres server: forms that are taken, and that are not", async (t) => {
+t.test("valid addresses of a Postgres server are accepted, and others are refused", async (t) => {
   for (const taken of [
     "postgres://u:p@h:5432/d",
     "postgresql://h/d",
@@ -137,7 +137,7 @@ t.test("a Postgres server: forms that are taken, and that are not", async (t) =>
   }
 });
 
-t.test("credentials of metrics come as one value", async (t) => {
+t.test("credentials of metrics are one value", async (t) => {
   const metrics = { type: "prometheus", url: "http://p" } as const;
   t.same(metricsAuth({ ...metrics, auth_type: "none" }), { kind: "none" });
   t.same(metricsAuth({ ...metrics, auth_type: "basic", username: "u", password: "p" }), {
@@ -153,7 +153,7 @@ t.test("credentials of metrics come as one value", async (t) => {
   t.throws(() => metricsAuth({ ...metrics, auth_type: "bearer" }), /not checked/);
 });
 
-t.test("the example is valid as it is, without any variable set", async (t) => {
+t.test("the example is valid without any variables", async (t) => {
   const config = configOf(await readFile(join(projectRoot(), "examples/chargehouse.yaml"), "utf8"));
   t.same([...config.tenants.keys()], ["postgres-prod", "support"]);
   holds(t, config.tenants.get("postgres-prod")?.plugin_settings.metrics, { url: "http://127.0.0.1:9090" });

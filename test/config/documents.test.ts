@@ -22,7 +22,7 @@ t.test("the committed reference page is what the definitions give (npm run docs:
   t.equal(await committed("docs/reference/configuration.md"), referenceDocument(ecosystems));
 });
 
-t.test("every setting has a description, and every one stands on the page", async (t) => {
+t.test("every setting has a description and is on the page", async (t) => {
   const page = referenceDocument(ecosystems);
   for (const [path, schema] of settings(configSchema(ecosystems), "")) {
     t.ok(notesOf(schema).description, path);
@@ -31,7 +31,7 @@ t.test("every setting has a description, and every one stands on the page", asyn
   }
 });
 
-t.test("every integer has bounds or says that it has none, and every default is allowed", async (t) => {
+t.test("every integer has bounds or states that it has none, and every default is allowed", async (t) => {
   for (const [path, schema] of settings(configSchema(ecosystems), "")) {
     if (KindGuard.IsInteger(schema)) t.type(schema.minimum, "number", path);
     if (!("default" in schema) || KindGuard.IsObject(schema)) continue;
@@ -65,7 +65,7 @@ async function jsonSchemaCheck(): Promise<(text: string) => Promise<boolean>> {
   };
 }
 
-t.test("the JSON Schema takes what the reader takes", async (t) => {
+t.test("the JSON Schema accepts what the reader accepts", async (t) => {
   const taken = await jsonSchemaCheck();
   const texts = [
     "{}",

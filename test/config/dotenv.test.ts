@@ -2,7 +2,7 @@ import t from "tap";
 import { parseDotEnv } from "../../src/config/dotenv.js";
 import fc from "../property.js";
 
-t.test("the forms of a line", async (t) => {
+t.test("every form of a line is parsed", async (t) => {
   const source = [
     "# comment",
     "",
@@ -36,7 +36,7 @@ t.test("the forms of a line", async (t) => {
   });
 });
 
-t.test("lines that are none are problems with their line, without their text", async (t) => {
+t.test("invalid lines are problems with their line number, without their text", async (t) => {
   const { values, problems } = parseDotEnv('A="x\ny"\nhunter2\nB="open\n1C=2\nD=\'a\' hunter2\n', ".env");
   t.same(values, { A: "x\ny" });
   t.same(
@@ -50,7 +50,7 @@ t.test("lines that are none are problems with their line, without their text", a
   );
 });
 
-t.test("property: a value in single or double quotes comes back as it was", async (t) => {
+t.test("property: a value in single or double quotes is read unchanged", async (t) => {
   const name = fc.stringMatching(/^[A-Z_][A-Z0-9_]{0,10}$/);
   const entries = fc.uniqueArray(
     fc.tuple(
@@ -71,7 +71,7 @@ t.test("property: a value in single or double quotes comes back as it was", asyn
   t.pass("held for all");
 });
 
-t.test("property: no text makes it throw or hang", async (t) => {
+t.test("property: no text makes the parser throw or hang", async (t) => {
   const messy = fc
     .array(fc.constantFrom("A", "=", '"', "'", "\\", "\n", "#", " ", "export "))
     .map((parts) => parts.join(""));

@@ -169,7 +169,7 @@ function faultsOfProblem({ path, line, file: named, message }: ConfigProblem): s
 
 const places = placeOfEach();
 
-t.test("the documents are valid, and have every key there is", async (t) => {
+t.test("the generated documents are valid and contain every key", async (t) => {
   for (const [name, document] of Object.entries(wholeDocuments)) {
     const result = load(JSON.stringify(document));
     t.strictSame(result.ok ? [] : result.problems, [], name);
@@ -180,7 +180,7 @@ t.test("the documents are valid, and have every key there is", async (t) => {
   t.strictSame([...new Set(missed.map(([path]) => path))], []);
 });
 
-t.test("every key, with every value that it should not have", async (t) => {
+t.test("every key refuses every kind of wrong value with a problem", async (t) => {
   const count = { tried: 0, refused: 0 };
   const faults: string[] = [];
   for (const { document, path, definition } of places)
@@ -201,7 +201,7 @@ t.test("every key, with every value that it should not have", async (t) => {
 /** What JSON cannot say. */
 const MARK = "what stands here is replaced";
 
-t.test("every key, with what YAML alone can say", async (t) => {
+t.test("every key handles values that only YAML can express", async (t) => {
   const withText = ({ document, path }: Place, text: string) =>
     JSON.stringify(changed(document, path, () => MARK)).replace(JSON.stringify(MARK), () => text);
   const problemsOf = (text: string) => {
@@ -241,7 +241,7 @@ t.test("every key, with what YAML alone can say", async (t) => {
   t.ok(numbers.length > 30);
 });
 
-t.test("keys that are not there, and keys misspelt by a letter", async (t) => {
+t.test("unknown keys and keys with one wrong letter are problems", async (t) => {
   const first = new Map<TSchema, Place>();
   for (const document of Object.values(wholeDocuments))
     for (const place of placesIn(document, document, schema, []))
@@ -290,7 +290,7 @@ function withKeys(value: Json, change: (entries: [string, Json][]) => [string, J
   return Object.fromEntries(change(Object.entries(value ?? {})));
 }
 
-t.test("commands refuse a file with what is wrong, and nothing of what is inside", async (t) => {
+t.test("commands refuse a file with its problems, and quote none of its values", async (t) => {
   const main = programArguments("../../src/main.js", import.meta.url);
   const cases = [
     ["check-config", "api: { port: .nan }", "1: api.port: must be an integer from 1 to 65535, not .nan"],

@@ -163,7 +163,7 @@ for (const [name, costTypes, settings, problems] of refused) {
   t.test(name, async (t) => t.same(problemsOf(oneTenant({ costTypes, settings })), problems));
 }
 
-t.test("the settings come back with the type of the ecosystem, and only to it", async (t) => {
+t.test("settings are typed for their ecosystem, and refused for others", async (t) => {
   const tenant = configOf(oneTenant({ settings: [named] })).tenants.get("acme");
   t.ok(tenant);
   if (tenant === undefined) return;

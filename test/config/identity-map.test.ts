@@ -6,7 +6,7 @@ import { type IdentityMap, readIdentityMap } from "../../src/config/allocation/i
 import { planAllocation } from "../../src/config/allocation/plan.js";
 import { temporaryFolder } from "../stores.js";
 
-t.test("hashes of maps", async (t) => {
+t.test("the hash of a map depends on its entries", async (t) => {
   const file = join(temporaryFolder(t), "map.csv");
   const mapOf = (...lines: readonly string[]): IdentityMap => {
     writeFileSync(file, ["value,identity", ...lines, ""].join("\n"));
@@ -51,7 +51,7 @@ t.test("hashes of maps", async (t) => {
   });
 });
 
-t.test("a map is read with any separator, and with lines in front of its header", async (t) => {
+t.test("a map is read with any separator, and with lines before its header", async (t) => {
   const file = join(temporaryFolder(t), "map.csv");
   const read = (text: string | Buffer) => {
     writeFileSync(file, text);

@@ -393,7 +393,7 @@ for (const { name, text, env, problems } of cases) {
   t.test(name, async (t) => t.same(problemsOf(text, env), problems));
 }
 
-t.test("a problem carries its parts, and prints as file, line, path and message", async (t) => {
+t.test("a problem is printed as file, line, path and message", async (t) => {
   const result = load("logging:\n\n  format: x");
   t.notOk(result.ok);
   const problems = result.ok ? [] : result.problems;
@@ -417,7 +417,7 @@ t.test("a file with thousands of problems prints the first 200 and how many more
   t.equal(lines.at(-1), "… and 800 more problems");
 });
 
-t.test("what is printed of a value is short and in one line", async (t) => {
+t.test("a quoted value is short and in one line", async (t) => {
   const [problem = ""] = problemsOf(`logging: {format: "a\\n${"b".repeat(500)}"}`);
   t.match(problem, /not "a\\nb{58}…"$/);
 });

@@ -6,11 +6,11 @@ import ts from "typescript";
 import { packageVersion, projectRoot } from "../../src/config/project.js";
 import { temporaryFolder } from "../stores.js";
 
-t.test("run from source, the version is 0.0.0-dev", async (t) => {
+t.test("the version is 0.0.0-dev when run from source", async (t) => {
   t.equal(packageVersion(), "0.0.0-dev");
 });
 
-t.test("built, it is that of the package, wherever that is installed", async (t) => {
+t.test("the version of a built package is its own, wherever it is installed", async (t) => {
   const folder = temporaryFolder(t);
   const source = readFileSync(join(projectRoot(), "src/config/project.ts"), "utf8");
   const { outputText } = ts.transpileModule(source, {

@@ -19,7 +19,7 @@ async function folder(
 const CONFIG = `api:\n  host: \${HOST:-fallback}\n  port: \${PORT:-1}\n`;
 
 t.test(
-  "a .env beside the configuration is read, and the real environment wins, also with nothing",
+  "a .env file beside the configuration is read, and the real environment overrides it, even with an empty value",
   async (t) => {
     const path = await folder(t, { "c.yaml": CONFIG, ".env": "HOST=from-file\nPORT=2\n" });
     const result = await readConfig(join(path, "c.yaml"), {
@@ -32,13 +32,13 @@ t.test(
   },
 );
 
-t.test("without a .env the defaults hold", async (t) => {
+t.test("without a .env file, defaults of variables are used", async (t) => {
   const path = await folder(t, { "c.yaml": CONFIG });
   const result = await readConfig(join(path, "c.yaml"), { env: {}, ecosystems });
   holds(t, result, { ok: true, config: { api: { host: "fallback", port: 1 } } });
 });
 
-t.test("an env file that is named is read instead, and must exist", async (t) => {
+t.test("a named env file is read instead of .env, and must exist", async (t) => {
   const path = await folder(t, { "c.yaml": CONFIG, ".env": "PORT=2", other: "PORT=4" });
   const options = { env: {}, ecosystems };
   const read = await readConfig(join(path, "c.yaml"), { ...options, envFile: join(path, "other") });
@@ -50,7 +50,7 @@ t.test("an env file that is named is read instead, and must exist", async (t) =>
   });
 });
 
-t.test("problems of the .env come with those of the configuration", async (t) => {
+t.test("problems of the .env file are reported with those of the configuration", async (t) => {
   const path = await folder(t, { "c.yaml": "api: {port: 0}", ".env": "what\n" });
   const result = await readConfig(join(path, "c.yaml"), { env: {}, ecosystems });
   holds(t, result, {

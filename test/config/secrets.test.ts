@@ -16,7 +16,7 @@ const everything = [
   }),
 ].join("\n");
 
-t.test("the configuration in force is shown in the shape of the file, with secrets masked", async (t) => {
+t.test("the effective configuration is shown in the shape of the file, with secrets masked", async (t) => {
   const shown = describeConfig(configOf(everything), ecosystems);
   t.notMatch(JSON.stringify(shown), /hunter2/);
   holds(t, shown, {
@@ -47,14 +47,14 @@ t.test("the configuration in force is shown in the shape of the file, with secre
 });
 
 t.test(
-  "the secrets of a configuration are told apart, of a connection string its password alone",
+  "only secrets of a configuration are found, and only the password of a connection string",
   async (t) => {
     const loaded = load(everything);
     t.strictSame([...new Set(loaded.ok ? loaded.secrets : [])], [SECRET]);
   },
 );
 
-t.test("a secret that is refused is not shown, whatever is wrong with it", async (t) => {
+t.test("a refused secret is never shown, whatever the problem", async (t) => {
   const texts = [
     "postgres: {connection_string: mysql://u:hunter2@h/d}",
     "postgres: {connection_string: {hunter2: 1}}",
@@ -80,7 +80,7 @@ t.test("a secret that is refused is not shown, whatever is wrong with it", async
   }
 });
 
-t.test("property: what comes from the environment is never shown, at whatever key", async (t) => {
+t.test("property: values from the environment are never shown, for any key", async (t) => {
   const keys = [
     "data_dir",
     "logging: {level",

@@ -48,7 +48,7 @@ function problems(changes: Readonly<Record<string, string | undefined>>): string
   return loaded.ok ? [] : loaded.problems.map((problem) => formatProblem(problem).replace(prefix, ""));
 }
 
-t.test("the least that is needed, and its defaults", async (t) => {
+t.test("a minimal configuration has all defaults", async (t) => {
   const { own } = settings();
   holds(t, own, {
     cluster_id: "orders",
@@ -66,7 +66,7 @@ const rates = (own: Parameters<typeof productsOf>[0]) => productsOf(own).map(({ 
 const overridden =
   "cost_model: {compute_hourly_rate: 0.10, storage_per_gib_hourly: 0.0001, network_ingress_per_gib: 0.01, network_egress_per_gib: 0.02, region_overrides: {eu-west-1: {network_egress_per_gib: 0.05}, us-east-1: {compute_hourly_rate: 0, storage_per_gib_hourly: }}}";
 
-t.test("a region's override of one rate leaves the other three", async (t) => {
+t.test("overriding one rate of a region keeps the other three", async (t) => {
   const base = ["0.1", "0.0001", "0.01", "0.02"];
   const cases: [string, string[]][] = [
     ["region: eu-west-1", ["0.1", "0.0001", "0.01", "0.05"]],
@@ -79,7 +79,7 @@ t.test("a region's override of one rate leaves the other three", async (t) => {
   }
 });
 
-t.test("selectors and servers are normalised, passwords masked", async (t) => {
+t.test("selectors and servers are normalized, and passwords are masked", async (t) => {
   const { own, config } = settings({
     metric_selector: `metric_selector: ' cluster = "a,b}", env=~''x|y'', '`,
     resource_source:
@@ -110,7 +110,7 @@ const accepted: [string, Record<string, string>][] = [
   ["free rates", { cost_model: (least.cost_model ?? "").replace("0.10", "0") }],
 ];
 for (const [name, changes] of accepted) {
-  t.test(`taken: ${name}`, async (t) => t.same(problems(changes), []));
+  t.test(`accepted: ${name}`, async (t) => t.same(problems(changes), []));
 }
 
 const admin = (rest: string) => `resource_source: {source: admin_api, bootstrap_servers: 'k:9092'${rest}}`;

@@ -8,7 +8,7 @@ function keyOf(text: string): string {
   return "storage" in parsed ? storageKeys(parsed.storage).join(" ") : `problem: ${parsed.problem}`;
 }
 
-t.test("what a connection string says", async (t) => {
+t.test("a connection string is parsed into its parts", async (t) => {
   t.same(parseStorage(" Embedded: Acme_1 "), { storage: { kind: "embedded", database: "acme_1" } });
   t.same(parseStorage("clickhouse://u:p%40%2F%23@Example.org/facts"), {
     storage: {
@@ -33,7 +33,7 @@ t.test("what a connection string says", async (t) => {
   holds(t, parseStorage("clickhouse://h:80/f"), { storage: { urls: ["http://h:80"] } });
 });
 
-t.test("replicas of a cluster", async (t) => {
+t.test("replicas of a cluster are configured by its name", async (t) => {
   const written = "clickhouses://u:a%2Cb@ch-1:9440,ch-2, [2001:DB8::1]:1/facts";
   const parsed = parseStorage(written);
   if (!("storage" in parsed)) return t.fail(parsed.problem);
@@ -75,7 +75,7 @@ t.test("replicas of a cluster", async (t) => {
   t.match(problems("h,i:x/f"), /^must be `embedded:NAME`/);
 });
 
-t.test("spellings of one store", async (t) => {
+t.test("spellings of one store have the same key", async (t) => {
   const groups = [
     ["embedded:acme", "EMBEDDED:acme", "embedded: acme", " embedded:ACME\n"],
     [
@@ -107,7 +107,7 @@ t.test("spellings of one store", async (t) => {
   t.equal(new Set(groups.map(([first = ""]) => keyOf(first))).size, groups.length);
 });
 
-t.test("different stores", async (t) => {
+t.test("different stores have different keys", async (t) => {
   const stores = ["h/f", "h/F", "h/g", "h2/f", "h:9000/f", "127.0.0.2/f"].map((rest) =>
     keyOf(`clickhouse://${rest}`),
   );
@@ -115,7 +115,7 @@ t.test("different stores", async (t) => {
   t.equal(new Set(stores).size, stores.length);
 });
 
-t.test("refused, without the text in the reason", async (t) => {
+t.test("an invalid connection string is refused, and the reason does not quote it", async (t) => {
   const refused = [
     "",
     "acme",
@@ -155,7 +155,7 @@ const database = fc
   .filter((name) => !["system", "default"].includes(name));
 const host = fc.stringMatching(/^[a-z][a-z0-9-]{0,10}[a-z0-9](\.[a-z]{2,5})?$/);
 
-t.test("property: case, user, password, slashes and percent-encoding make no other store", async (t) => {
+t.test("property: case, user, password, slashes and percent-encoding do not change the store", async (t) => {
   const anyCase = (text: string) => fc.mixedCase(fc.constant(text));
   const encoded = (text: string) =>
     fc
@@ -197,7 +197,7 @@ t.test("property: case, user, password, slashes and percent-encoding make no oth
   t.pass("held for all");
 });
 
-t.test("property: a description never holds the password and reads back as the same store", async (t) => {
+t.test("property: a description never contains the password and parses to the same store", async (t) => {
   fc.assert(
     fc.property(host, database, fc.stringMatching(/^[\w!*'()~-]{8,30}$/), (name, db, password) => {
       const parsed = parseStorage(`clickhouses://u:${encodeURIComponent(password)}@${name}/${db}`);
@@ -209,7 +209,7 @@ t.test("property: a description never holds the password and reads back as the s
   t.pass("held for all");
 });
 
-t.test("property: no text makes it throw", async (t) => {
+t.test("property: no connection string makes the parser throw", async (t) => {
   const messy = fc.array(
     fc.oneof(fc.constantFrom("clickhouse://", "embedded:", "@", ":", "/", "%", "[", "?"), fc.string()),
   );

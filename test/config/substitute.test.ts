@@ -28,7 +28,7 @@ for (const [source, text] of cases) {
   });
 }
 
-t.test("what is none of the three forms is a problem, not a literal", async (t) => {
+t.test("a `${` in no known form is a problem, not a literal", async (t) => {
   const messages = (source: string) =>
     substitute(source, env).problems.map((problem) => problem.slice(0, 45));
   t.same(
@@ -48,7 +48,7 @@ const name = fc.stringMatching(/^[A-Za-z_][A-Za-z0-9_]{0,8}$/);
 const literal = fc.string().filter((text) => !text.includes(`\${`) && !text.endsWith("$"));
 
 t.test(
-  "property: text around variables is kept, values are taken as they are, defaults only where unset",
+  "property: text around variables is kept, values are literal, and defaults apply only to unset variables",
   async (t) => {
     const part = fc.oneof(
       literal.map((text) => ({ source: text, meant: () => text })),
@@ -83,7 +83,7 @@ t.test(
   },
 );
 
-t.test("property: no text makes it throw", async (t) => {
+t.test("property: no text makes substitution throw", async (t) => {
   const messy = fc
     .array(fc.constantFrom("$", "{", "}", ":-", "A", `\${`, `$\${`, " "))
     .map((parts) => parts.join(""));
@@ -91,7 +91,7 @@ t.test("property: no text makes it throw", async (t) => {
   t.pass("held for all");
 });
 
-t.test("a substituted text becomes what the key wants", async (t) => {
+t.test("a substituted text is converted to the type of its key", async (t) => {
   const text = `api: {port: "\${P}", enable_cors: "\${C}"}\nlogging: {level: "\${L}"}\nfeatures: {refresh_interval: "1\${Z}0"}`;
   const config = configOf(text, { P: " 9090\n", C: "TRUE", L: "Warning", Z: "2" });
   t.equal(config.api.port, 9090);
@@ -100,16 +100,16 @@ t.test("a substituted text becomes what the key wants", async (t) => {
   t.equal(config.features.refresh_interval, 120);
 });
 
-t.test("a text that looks like a number stays text where text is wanted", async (t) => {
+t.test("a text that looks like a number stays text for a text key", async (t) => {
   const config = configOf(oneTenant({ tenant_id: `'\${ID}'` }), { ID: "0123" });
   t.equal(config.tenants.get("acme")?.tenant_id, "0123");
 });
 
-t.test("keys are not substituted, comments neither", async (t) => {
+t.test("variables in keys and comments are not substituted", async (t) => {
   holds(t, problemsOf(`\${A}: 1 # \${NOT_SET}`, env), [/unknown key/]);
 });
 
-t.test("a variable that is set to nothing is a value, not a key without one", async (t) => {
+t.test("a variable with an empty value is a value, not a missing one", async (t) => {
   t.same(problemsOf(`api: {host: "\${EMPTY}"}`, env), [
     "1: api.host: must be a host name or an IP address (the value comes from the environment)",
   ]);

@@ -44,12 +44,12 @@ for (const [name, text, problems] of cases) {
   });
 }
 
-t.test("an empty file, and one of comments, are valid and have no tenants", async (t) => {
+t.test("an empty file and a file of comments are valid and have no tenants", async (t) => {
   for (const text of ["", "# nothing\n", "---\n", "tenants:\napi:\n", "\uFEFF", "\r\n"])
     t.equal(configOf(text).tenants.size, 0);
 });
 
-t.test("syntax problems never show the text around them", async (t) => {
+t.test("syntax problems never quote the surrounding text", async (t) => {
   for (const text of [
     "a: 'hunter2",
     "a: [hunter2}",
@@ -69,7 +69,7 @@ t.test("syntax problems never show the text around them", async (t) => {
 });
 
 t.test(
-  "anchors, aliases and merge keys work; what a mapping says itself wins over what it merges",
+  "anchors, aliases and merge keys work, and a mapping's own entries override merged ones",
   async (t) => {
     const text = [
       "tenants:",
@@ -95,12 +95,12 @@ t.test(
   },
 );
 
-t.test("an anchor that holds itself is a problem", async (t) => {
+t.test("an anchor that contains itself is a problem", async (t) => {
   holds(t, problemsOf("api: &a\n  host: *a"), [/nested too deeply, or in itself/]);
   holds(t, problemsOf("api: &a\n  <<: *a"), [/nested too deeply, or in itself/]);
 });
 
-t.test("aliases of aliases cannot blow the file up", async (t) => {
+t.test("nested aliases cannot expand exponentially", async (t) => {
   const levels = Array.from({ length: 12 }, (_, level) => {
     const inner = level === 0 ? "x" : `*a${level - 1}`;
     return `k${level}: &a${level} [${Array.from({ length: 12 }, () => inner).join(", ")}]`;
@@ -114,7 +114,7 @@ t.test("thousands of brackets are a problem, not a crash", async (t) => {
   }
 });
 
-t.test("property: whatever the text, the outcome is a configuration or problems", async (t) => {
+t.test("property: any text gives a configuration or problems", async (t) => {
   const words = [
     "api:",
     "tenants:",
@@ -152,7 +152,7 @@ t.test("property: whatever the text, the outcome is a configuration or problems"
   t.pass("held for all");
 });
 
-t.test("keys that every object has are keys like any other", async (t) => {
+t.test("keys such as constructor are ordinary keys", async (t) => {
   holds(t, problemsOf("constructor: 1\n__proto__: {a: 1}\ntoString: x"), [
     /^1: .*unknown key/,
     /^2: .*unknown key/,

@@ -57,7 +57,7 @@ function problemWith(manifest: Manifest): string | undefined {
   }
 }
 
-t.test("the rendered chart is of the chart as it is (scripts/render-chart.go)", async (t) => {
+t.test("the rendered chart is up to date (scripts/render-chart.go)", async (t) => {
   const sources = deployFiles
     .filter((file) => file.startsWith("helm/"))
     .map((file) => `deploy/${file}`)
@@ -67,7 +67,7 @@ t.test("the rendered chart is of the chart as it is (scripts/render-chart.go)", 
   t.match(rendered.split("\n")[0], new RegExp(` ${digest.digest("hex")}$`));
 });
 
-t.test("its manifests fit the schemas of Kubernetes", async (t) => {
+t.test("the manifests of the chart match the schemas of Kubernetes", async (t) => {
   const found = manifests.map(({ kind, metadata }) => `${kind} ${metadata.name}`);
   t.strictSame(found, [
     "Deployment costs-api",
@@ -85,7 +85,7 @@ t.test("its manifests fit the schemas of Kubernetes", async (t) => {
   t.match(problemWith(broken), /replicas must be integer/, "the schemas refuse");
 });
 
-t.test("its processes have no rights, and its configuration is one of the service", async (t) => {
+t.test("the processes of the chart have no rights, and their configuration is valid", async (t) => {
   const { data = {} } = manifests.find(({ kind }) => kind === "ConfigMap") ?? {};
   const env = { POSTGRES_PASSWORD: "p", CLICKHOUSE_PASSWORD: "c" };
   const { api } = loaded(t, data["chargehouse.yaml"] ?? "", "the ConfigMap", env);

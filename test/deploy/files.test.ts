@@ -18,7 +18,7 @@ const configs = deployFiles.filter(
   (file) => file.endsWith("/chargehouse.yaml") && !file.startsWith("grafana/"),
 );
 
-t.test("every configuration loads with the variables that are documented beside it", async (t) => {
+t.test("every configuration loads with its documented variables", async (t) => {
   t.strictSame(configs, ["compose/chargehouse.yaml", "systemd/chargehouse.yaml"]);
   for (const file of configs) {
     const beside = file.replace("chargehouse.yaml", "env.example");
@@ -93,7 +93,7 @@ t.test("compose: pinned images, ports on loopback, files that exist, no rights",
   t.strictSame([...new Set(required)].sort(), Object.keys(envOf("compose/env.example")).sort());
 });
 
-t.test("Prometheus calls processes by names that the configuration of the compose file allows", async (t) => {
+t.test("Prometheus uses host names that the configuration of the compose file allows", async (t) => {
   const { api } = loaded(
     t,
     deployText("compose/chargehouse.yaml"),
@@ -166,7 +166,7 @@ t.test("the health check of the image works with and without TLS", async (t) => 
   }
 });
 
-t.test("the systemd unit is one that systemd takes", needs("systemd-analyze"), async (t) => {
+t.test("systemd accepts the unit", needs("systemd-analyze"), async (t) => {
   const unit = deployText("systemd/chargehouse@.service");
   t.match(unit, /^ExecStart=chargehouse serve --mode \$\{CHARGEHOUSE_MODE\} --config \S+$/m);
   const folder = temporaryFolder(t);
@@ -187,7 +187,7 @@ t.test("the systemd unit is one that systemd takes", needs("systemd-analyze"), a
   t.match(verify(runnable.replace("ProtectHome=yes", "ProtectHomes=yes")), /ProtectHomes/);
 });
 
-t.test("nginx passes the host on, sends nothing twice, and shows no metrics", async (t) => {
+t.test("nginx passes on the host, sends no request twice, and hides the metrics", async (t) => {
   const text = deployText("nginx/chargehouse.conf");
   for (const line of [
     "proxy_set_header Host $host;",
@@ -204,7 +204,7 @@ t.test("nginx passes the host on, sends nothing twice, and shows no metrics", as
   t.match(text, /location = \/metrics \{\s+return 404;/);
 });
 
-t.test("systemd: the environments of processes name a mode and a port", async (t) => {
+t.test("the environments of systemd processes have a mode and a port", async (t) => {
   for (const [name, mode, port] of [
     ["api-1", "api", "8080"],
     ["api-2", "api", "8081"],

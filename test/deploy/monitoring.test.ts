@@ -36,7 +36,7 @@ const panels = dashboard.panels.flatMap(({ title, targets }) =>
 );
 const variables = dashboard.templating.list.map(({ query }) => query.query);
 
-t.test("alerts and panels name series that GET /metrics has, and `up`", async (t) => {
+t.test("alerts and panels only use series of GET /metrics, and `up`", async (t) => {
   const known = await seriesNames();
   const expressions = [...alerts, ...panels].map(({ expr }) => expr);
   for (const expr of [...expressions, ...variables]) {
@@ -53,21 +53,25 @@ t.test("alerts and panels name series that GET /metrics has, and `up`", async (t
   for (const { alert } of alerts) t.ok(page.includes(`\`${alert}\``), `the page says what to do: ${alert}`);
 });
 
-t.test("promtool takes alerts and panels, and alerts fire when they should", needs("promtool"), async (t) => {
-  const folder = temporaryFolder(t);
-  const promtool = (...args: string[]) => execFileSync("promtool", args, { encoding: "utf8", cwd: folder });
-  const rules = join(deployFolder, "prometheus/alerts.yaml");
-  t.match(promtool("check", "rules", rules), /SUCCESS: \d+ rules found/);
+t.test(
+  "promtool accepts alerts and panels, and alerts fire when they should",
+  needs("promtool"),
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const promtool = (...args: string[]) => execFileSync("promtool", args, { encoding: "utf8", cwd: folder });
+    const rules = join(deployFolder, "prometheus/alerts.yaml");
+    t.match(promtool("check", "rules", rules), /SUCCESS: \d+ rules found/);
 
-  const recorded = panels.map(({ expr }, index) => ({ record: `panel_${index}`, expr }));
-  writeFileSync(join(folder, "panels.yaml"), stringify({ groups: [{ name: "panels", rules: recorded }] }));
-  t.match(promtool("check", "rules", "panels.yaml"), new RegExp(`SUCCESS: ${panels.length} rules found`));
+    const recorded = panels.map(({ expr }, index) => ({ record: `panel_${index}`, expr }));
+    writeFileSync(join(folder, "panels.yaml"), stringify({ groups: [{ name: "panels", rules: recorded }] }));
+    t.match(promtool("check", "rules", "panels.yaml"), new RegExp(`SUCCESS: ${panels.length} rules found`));
 
-  const cases = readFileSync(join(projectRoot(), "test/deploy/alerts.test.yaml"), "utf8");
-  writeFileSync(join(folder, "cases.yaml"), cases.replace("ALERTS", rules));
-  t.match(promtool("test", "rules", "cases.yaml"), /SUCCESS/);
+    const cases = readFileSync(join(projectRoot(), "test/deploy/alerts.test.yaml"), "utf8");
+    writeFileSync(join(folder, "cases.yaml"), cases.replace("ALERTS", rules));
+    t.match(promtool("test", "rules", "cases.yaml"), /SUCCESS/);
 
-  writeFileSync(join(folder, "alerts.yaml"), deployText("prometheus/alerts.yaml"));
-  writeFileSync(join(folder, "prometheus.yaml"), deployText("compose/prometheus.yaml"));
-  t.match(promtool("check", "config", "prometheus.yaml"), /SUCCESS: prometheus.yaml is valid/);
-});
+    writeFileSync(join(folder, "alerts.yaml"), deployText("prometheus/alerts.yaml"));
+    writeFileSync(join(folder, "prometheus.yaml"), deployText("compose/prometheus.yaml"));
+    t.match(promtool("check", "config", "prometheus.yaml"), /SUCCESS: prometheus.yaml is valid/);
+  },
+);

@@ -25,7 +25,7 @@ interface Packed {
   readonly files: readonly { readonly path: string }[];
 }
 
-t.test("the tarball holds what is needed and nothing else, and runs where it is installed", async (t) => {
+t.test("the tarball contains only the needed files, and runs where it is installed", async (t) => {
   const root = temporaryFolder(t);
   const source = join(root, "source");
   mkdirSync(source);

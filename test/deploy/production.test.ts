@@ -91,185 +91,206 @@ ${site} }`,
   });
 }
 
-t.test("the walk", { ...needs(NGINX, postgresProgram), timeout: 240_000 }, async (t) => {
-  const folder = temporaryFolder(t);
-  const at = (name: string) => join(folder, name);
-  mkdirSync(at("tls"));
-  writeFileSync(at("tls/fullchain.pem"), first.certificate);
-  writeFileSync(at("tls/privkey.pem"), first.key);
-  chmodSync(at("tls/privkey.pem"), 0o600);
+t.test(
+  "a production deployment works from start to sign-on",
+  { ...needs(NGINX, postgresProgram), timeout: 240_000 },
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const at = (name: string) => join(folder, name);
+    mkdirSync(at("tls"));
+    writeFileSync(at("tls/fullchain.pem"), first.certificate);
+    writeFileSync(at("tls/privkey.pem"), first.key);
+    chmodSync(at("tls/privkey.pem"), 0o600);
 
-  const postgres = await startDebianPostgres(t);
-  const password = "0123456789abcdef";
-  postgres.run("createuser", ["--pwprompt", "chargehouse"], `${password}\n${password}\n`);
-  postgres.run("createdb", ["--owner", "chargehouse", "chargehouse"]);
-  const engine = createEmbeddedClickHouse({ dataDir: at("facts"), logger: testLogger });
-  t.teardown(() => engine.stop());
-  const { socketPath, username, password: key } = await engine.endpoint();
-  const secrets = {
-    ...envOf("systemd/env.example"),
-    POSTGRES_PASSWORD: password,
-    CLICKHOUSE_URL: `clickhouse://${username}:${key}@127.0.0.1:${await portOfSocket(t, socketPath)}`,
-  };
-  const config = at("chargehouse.yaml");
-  const written = replaced(deployText("systemd/chargehouse.yaml"), { ":5432/": `:${postgres.port}/` });
-  writeFileSync(config, written);
-  const created = chargehouse(
-    ["token", "create", "--config", config, "--name", "ada", "--scope", "admin", "--every-tenant"],
-    secrets,
-  );
-  let token = "";
-  for await (const text of created.child.stdout.setEncoding("utf8")) token += text;
-  t.strictSame((await created.ended)[0], 0, "the token is made before anything runs");
+    const postgres = await startDebianPostgres(t);
+    const password = "0123456789abcdef";
+    postgres.run("createuser", ["--pwprompt", "chargehouse"], `${password}\n${password}\n`);
+    postgres.run("createdb", ["--owner", "chargehouse", "chargehouse"]);
+    const engine = createEmbeddedClickHouse({ dataDir: at("facts"), logger: testLogger });
+    t.teardown(() => engine.stop());
+    const { socketPath, username, password: key } = await engine.endpoint();
+    const secrets = {
+      ...envOf("systemd/env.example"),
+      POSTGRES_PASSWORD: password,
+      CLICKHOUSE_URL: `clickhouse://${username}:${key}@127.0.0.1:${await portOfSocket(t, socketPath)}`,
+    };
+    const config = at("chargehouse.yaml");
+    const written = replaced(deployText("systemd/chargehouse.yaml"), { ":5432/": `:${postgres.port}/` });
+    writeFileSync(config, written);
+    const created = chargehouse(
+      ["token", "create", "--config", config, "--name", "ada", "--scope", "admin", "--every-tenant"],
+      secrets,
+    );
+    let token = "";
+    for await (const text of created.child.stdout.setEncoding("utf8")) token += text;
+    t.strictSame((await created.ended)[0], 0, "the token is made before anything runs");
 
-  const envFor = async (name: string): Promise<Environment> => ({
-    ...secrets,
-    ...envOf(`systemd/${name}.env`),
-    CHARGEHOUSE_PORT: String(await freePort()),
-  });
-  const [worker, api] = [await envFor("worker"), await envFor("api-1")];
-  await start(t, config, worker);
-  await start(t, config, api);
+    const envFor = async (name: string): Promise<Environment> => ({
+      ...secrets,
+      ...envOf(`systemd/${name}.env`),
+      CHARGEHOUSE_PORT: String(await freePort()),
+    });
+    const [worker, api] = [await envFor("worker"), await envFor("api-1")];
+    await start(t, config, worker);
+    await start(t, config, api);
 
-  const [plain, port] = [await freePort(), await freePort()];
-  const site = replaced(deployText("nginx/chargehouse.conf"), {
-    "127.0.0.1:8080": `127.0.0.1:${api.CHARGEHOUSE_PORT}`,
-    "127.0.0.1:8081": `127.0.0.1:${await freePort()}`,
-    "listen 80;": `listen 127.0.0.1:${plain};`,
-    "listen [::]:80;": "",
-    "listen 443 ssl": `listen 127.0.0.1:${port} ssl`,
-    "listen [::]:443 ssl http2;": "",
-    "/etc/chargehouse/tls": at("tls"),
-  });
-  await startNginx(t, at("."), site);
+    const [plain, port] = [await freePort(), await freePort()];
+    const site = replaced(deployText("nginx/chargehouse.conf"), {
+      "127.0.0.1:8080": `127.0.0.1:${api.CHARGEHOUSE_PORT}`,
+      "127.0.0.1:8081": `127.0.0.1:${await freePort()}`,
+      "listen 80;": `listen 127.0.0.1:${plain};`,
+      "listen [::]:80;": "",
+      "listen 443 ssl": `listen 127.0.0.1:${port} ssl`,
+      "listen [::]:443 ssl http2;": "",
+      "/etc/chargehouse/tls": at("tls"),
+    });
+    await startNginx(t, at("."), site);
 
-  /** As curl and browsers send it: to the public name. */
-  const ask = async (
-    path: string,
-    { method = "GET", headers = {}, to = port }: { method?: string; headers?: Environment; to?: number } = {},
-  ): Promise<{ status: number | undefined; body: string }> =>
-    await new Promise((resolve, reject) => {
-      const options = { host: "127.0.0.1", port: to, servername: HOST, ca: first.certificate, agent: false };
-      const sent = request({ ...options, path, method, headers: { host: HOST, ...headers } }, (answer) => {
-        let body = "";
-        answer.setEncoding("utf8").on("data", (text) => {
-          body += text;
+    /** As curl and browsers send it: to the public name. */
+    const ask = async (
+      path: string,
+      {
+        method = "GET",
+        headers = {},
+        to = port,
+      }: { method?: string; headers?: Environment; to?: number } = {},
+    ): Promise<{ status: number | undefined; body: string }> =>
+      await new Promise((resolve, reject) => {
+        const options = {
+          host: "127.0.0.1",
+          port: to,
+          servername: HOST,
+          ca: first.certificate,
+          agent: false,
+        };
+        const sent = request({ ...options, path, method, headers: { host: HOST, ...headers } }, (answer) => {
+          let body = "";
+          answer.setEncoding("utf8").on("data", (text) => {
+            body += text;
+          });
+          answer.once("end", () => resolve({ status: answer.statusCode, body }));
         });
-        answer.once("end", () => resolve({ status: answer.statusCode, body }));
+        sent.once("error", reject);
+        sent.end();
       });
-      sent.once("error", reject);
-      sent.end();
-    });
-  const bearer = (credentials: string) => ({ headers: { authorization: `Bearer ${credentials.trim()}` } });
-  await until(
-    "nginx answers",
-    async () =>
-      await ask("/health").then(
-        () => true,
-        () => false,
-      ),
-  );
-
-  await t.test("with the token, through nginx", async (t) => {
-    t.equal((await ask("/api/v1/tenants")).status, 401);
-    const { status, body } = await ask("/api/v1/tenants", bearer(token));
-    t.strictSame(
-      [status, JSON.parse(body).map((each: { tenant_name: string }) => each.tenant_name)],
-      [200, ["support"]],
-    );
-    t.equal((await ask("/metrics")).status, 404, "the metrics are not passed on");
-    const insecure = await fetch(`http://127.0.0.1:${plain}/x`, { redirect: "manual" });
-    t.equal(insecure.status, 301);
-  });
-
-  await t.test("the worker runs the tenant, and the API shows its costs", async (t) => {
-    const status = async () =>
-      JSON.parse((await ask("/api/v1/tenants/support/pipeline/status", bearer(token))).body);
-    await until("the first run is over", async () => (await status()).last_result !== null, 120);
-    // 59 days of 24 hours at 12.50, for two identities.
-    const sums = await ask("/api/v1/tenants/support/chargebacks/aggregate?time_bucket=month", bearer(token));
-    t.equal(JSON.parse(sums.body).total_amount, "17700");
-    const metrics = await (await fetch(`http://127.0.0.1:${worker.CHARGEHOUSE_PORT}/metrics`)).text();
-    t.match(metrics, /^chargehouse_runs_total\{tenant="support",status="completed"\} 1$/m);
-  });
-
-  /** An API process beside, which knows people in another way. */
-  const startWith = async (t: Test, settings: object): Promise<number> => {
-    const env = await envFor("api-2");
-    const file = at(`api-${env.CHARGEHOUSE_PORT}.yaml`);
-    const { api: ofFile, ...rest } = parse(written);
-    writeFileSync(file, stringify({ ...rest, api: { ...ofFile, ...settings, host: "127.0.0.1" } }));
-    await start(t, file, env);
-    return Number(env.CHARGEHOUSE_PORT);
-  };
-  const see = async (path: string, to: number, headers: Environment = {}, method = "GET") => {
-    const answer = await fetch(`http://127.0.0.1:${to}${path}`, { method, headers });
-    return { status: answer.status, body: await answer.text() };
-  };
-
-  await t.test("by a JWT of an OpenID Connect issuer", async (t) => {
-    const issuer = await startIssuer(t, {
-      ada: ["finops"],
-      bob: ["team-payments"],
-      eve: [],
-    });
-    const { oidc, ...shown } = shownSettings("oidc");
-    const to = await startWith(t, {
-      ...shown,
-      oidc: { ...oidc, issuer: issuer.url, jwks_url: `${issuer.url}/jwks` },
-    });
-    const as = async (name: string) => bearer(await issuer.tokenFor(name)).headers;
-    const status = async (name: string, path: string, method?: string) =>
-      (await see(`/api/v1/${path}`, to, await as(name), method)).status;
-    t.equal(await status("ada", "audit"), 200, "finops: everything");
-    t.equal(await status("bob", "tenants/support/chargebacks"), 200, "team-payments: its tenant");
-    t.equal(await status("bob", "tenants/support/pipeline/run", "POST"), 403, "but no runs");
-    t.equal(await status("eve", "tenants"), 403, "without a role: nothing");
-    t.equal((await see("/api/v1/tenants", to)).status, 401);
-    const forged = (await issuer.tokenFor("ada")).replace(/.{10}$/, "A".repeat(10));
-    t.equal(
-      (await see("/api/v1/tenants", to, bearer(forged).headers)).status,
-      401,
-      "a signature that is not the issuer's",
-    );
-    t.equal(
-      (await see("/api/v1/audit", to, bearer(token).headers)).status,
-      200,
-      "programs go on using tokens",
-    );
-  });
-
-  await t.test("by nginx, which asks for the password", async (t) => {
-    const { proxy, ...shown } = shownSettings("proxy");
-    const to = await startWith(t, { ...shown, proxy: { ...proxy, addresses: ["127.0.0.1"] } });
-    const secure = await freePort();
-    mkdirSync(at("front"));
-    writeFileSync(at("front/people"), "ada:{PLAIN}secret\n");
-    const front = replaced(site, {
-      [`127.0.0.1:${api.CHARGEHOUSE_PORT}`]: `127.0.0.1:${to}`,
-      [`listen 127.0.0.1:${plain};`]: `listen 127.0.0.1:${await freePort()};`,
-      [`listen 127.0.0.1:${port} ssl`]: `listen 127.0.0.1:${secure} ssl`,
-      "#auth_basic": "auth_basic",
-      "#proxy_set_header": "proxy_set_header",
-      "/etc/nginx/people": at("front/people"),
-    });
-    await startNginx(t, at("front"), front);
-    const ada = { authorization: `Basic ${Buffer.from("ada:secret").toString("base64")}` };
+    const bearer = (credentials: string) => ({ headers: { authorization: `Bearer ${credentials.trim()}` } });
     await until(
       "nginx answers",
       async () =>
-        await ask("/", { to: secure }).then(
+        await ask("/health").then(
           () => true,
           () => false,
         ),
     );
-    t.equal((await ask("/api/v1/me", { to: secure })).status, 401, "nginx asks who it is");
-    const claims = { "x-forwarded-user": "root", "x-forwarded-groups": "nobody" };
-    const { body } = await ask("/api/v1/me", { to: secure, headers: { ...ada, ...claims } });
-    t.equal(JSON.parse(body).name, "ada", "whatever a client says of itself");
-    t.equal((await ask("/api/v1/audit", { to: secure, headers: ada })).status, 200, "with the role of nginx");
-  });
-});
+
+    await t.test("a client reads with a token through nginx", async (t) => {
+      t.equal((await ask("/api/v1/tenants")).status, 401);
+      const { status, body } = await ask("/api/v1/tenants", bearer(token));
+      t.strictSame(
+        [status, JSON.parse(body).map((each: { tenant_name: string }) => each.tenant_name)],
+        [200, ["support"]],
+      );
+      t.equal((await ask("/metrics")).status, 404, "the metrics are not passed on");
+      const insecure = await fetch(`http://127.0.0.1:${plain}/x`, { redirect: "manual" });
+      t.equal(insecure.status, 301);
+    });
+
+    await t.test("the worker runs the tenant, and the API shows its costs", async (t) => {
+      const status = async () =>
+        JSON.parse((await ask("/api/v1/tenants/support/pipeline/status", bearer(token))).body);
+      await until("the first run is over", async () => (await status()).last_result !== null, 120);
+      // 59 days of 24 hours at 12.50, for two identities.
+      const sums = await ask(
+        "/api/v1/tenants/support/chargebacks/aggregate?time_bucket=month",
+        bearer(token),
+      );
+      t.equal(JSON.parse(sums.body).total_amount, "17700");
+      const metrics = await (await fetch(`http://127.0.0.1:${worker.CHARGEHOUSE_PORT}/metrics`)).text();
+      t.match(metrics, /^chargehouse_runs_total\{tenant="support",status="completed"\} 1$/m);
+    });
+
+    /** An API process beside, which knows people in another way. */
+    const startWith = async (t: Test, settings: object): Promise<number> => {
+      const env = await envFor("api-2");
+      const file = at(`api-${env.CHARGEHOUSE_PORT}.yaml`);
+      const { api: ofFile, ...rest } = parse(written);
+      writeFileSync(file, stringify({ ...rest, api: { ...ofFile, ...settings, host: "127.0.0.1" } }));
+      await start(t, file, env);
+      return Number(env.CHARGEHOUSE_PORT);
+    };
+    const see = async (path: string, to: number, headers: Environment = {}, method = "GET") => {
+      const answer = await fetch(`http://127.0.0.1:${to}${path}`, { method, headers });
+      return { status: answer.status, body: await answer.text() };
+    };
+
+    await t.test("a client signs on with a JWT of an OpenID Connect issuer", async (t) => {
+      const issuer = await startIssuer(t, {
+        ada: ["finops"],
+        bob: ["team-payments"],
+        eve: [],
+      });
+      const { oidc, ...shown } = shownSettings("oidc");
+      const to = await startWith(t, {
+        ...shown,
+        oidc: { ...oidc, issuer: issuer.url, jwks_url: `${issuer.url}/jwks` },
+      });
+      const as = async (name: string) => bearer(await issuer.tokenFor(name)).headers;
+      const status = async (name: string, path: string, method?: string) =>
+        (await see(`/api/v1/${path}`, to, await as(name), method)).status;
+      t.equal(await status("ada", "audit"), 200, "finops: everything");
+      t.equal(await status("bob", "tenants/support/chargebacks"), 200, "team-payments: its tenant");
+      t.equal(await status("bob", "tenants/support/pipeline/run", "POST"), 403, "but no runs");
+      t.equal(await status("eve", "tenants"), 403, "without a role: nothing");
+      t.equal((await see("/api/v1/tenants", to)).status, 401);
+      const forged = (await issuer.tokenFor("ada")).replace(/.{10}$/, "A".repeat(10));
+      t.equal(
+        (await see("/api/v1/tenants", to, bearer(forged).headers)).status,
+        401,
+        "a signature that is not the issuer's",
+      );
+      t.equal(
+        (await see("/api/v1/audit", to, bearer(token).headers)).status,
+        200,
+        "programs go on using tokens",
+      );
+    });
+
+    await t.test("a user signs on through nginx with a password", async (t) => {
+      const { proxy, ...shown } = shownSettings("proxy");
+      const to = await startWith(t, { ...shown, proxy: { ...proxy, addresses: ["127.0.0.1"] } });
+      const secure = await freePort();
+      mkdirSync(at("front"));
+      writeFileSync(at("front/people"), "ada:{PLAIN}secret\n");
+      const front = replaced(site, {
+        [`127.0.0.1:${api.CHARGEHOUSE_PORT}`]: `127.0.0.1:${to}`,
+        [`listen 127.0.0.1:${plain};`]: `listen 127.0.0.1:${await freePort()};`,
+        [`listen 127.0.0.1:${port} ssl`]: `listen 127.0.0.1:${secure} ssl`,
+        "#auth_basic": "auth_basic",
+        "#proxy_set_header": "proxy_set_header",
+        "/etc/nginx/people": at("front/people"),
+      });
+      await startNginx(t, at("front"), front);
+      const ada = { authorization: `Basic ${Buffer.from("ada:secret").toString("base64")}` };
+      await until(
+        "nginx answers",
+        async () =>
+          await ask("/", { to: secure }).then(
+            () => true,
+            () => false,
+          ),
+      );
+      t.equal((await ask("/api/v1/me", { to: secure })).status, 401, "nginx asks who it is");
+      const claims = { "x-forwarded-user": "root", "x-forwarded-groups": "nobody" };
+      const { body } = await ask("/api/v1/me", { to: secure, headers: { ...ada, ...claims } });
+      t.equal(JSON.parse(body).name, "ada", "whatever a client says of itself");
+      t.equal(
+        (await ask("/api/v1/audit", { to: secure, headers: ada })).status,
+        200,
+        "with the role of nginx",
+      );
+    });
+  },
+);
 
 /** An issuer that knows these clients by name, each with its roles. */
 async function startIssuer(t: Test, roles: Readonly<Record<string, readonly string[]>>) {

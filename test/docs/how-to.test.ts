@@ -7,4 +7,6 @@ import { programs, readPages } from "./reader.js";
 
 const pages = readdirSync(join(projectRoot(), "docs/how-to")).map((name) => `docs/how-to/${name}`);
 
-t.test("every command of the how-to pages", needs(...programs), async (t) => readPages(t, pages.sort()));
+t.test("every command of the how-to pages works", needs(...programs), async (t) =>
+  readPages(t, pages.sort()),
+);

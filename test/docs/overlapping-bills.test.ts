@@ -33,7 +33,7 @@ const bills: Files = {
   "desks/2026-06-b (1).csv": bill("desk", { "10": "2" }),
 };
 
-t.test("the page's configuration charges each of its bills as the page says", async (t) => {
+t.test("the configuration of the page charges each of its bills as described", async (t) => {
   const charge = async (yaml: string) => {
     const { config, stores } = await openTestStores(t, yaml.replaceAll("/bills", await folderOf(t, bills)));
     const { errors, notes } = await runOnce(runContext(stores), config, "cloud");

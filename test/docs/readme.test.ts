@@ -7,7 +7,7 @@ import { checkOut } from "./checkout.js";
 import { startDatabasesPrometheus } from "./databases-prometheus.js";
 import { pageBlocks, programs, readPages, tutorial } from "./reader.js";
 
-t.test("blocks that no test runs, and why", async (t) => {
+t.test("blocks that no test runs have a reason", async (t) => {
   const howTo = readdirSync(join(projectRoot(), "docs/how-to")).map((name) => `docs/how-to/${name}`);
   const pages = ["README.md", tutorial, ...howTo.sort(), "examples/README.md"];
   const unrun = pages.flatMap((page) =>
@@ -27,7 +27,7 @@ t.test("blocks that no test runs, and why", async (t) => {
   ]);
 });
 
-t.test("every command of the README", needs("prometheus", "promtool", ...programs), async (t) => {
+t.test("every command of the README works", needs("prometheus", "promtool", ...programs), async (t) => {
   const checkout = await checkOut(t);
   await startDatabasesPrometheus(t, checkout.port["9090"]);
   await readPages(t, ["README.md"], checkout);

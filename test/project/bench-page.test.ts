@@ -8,7 +8,7 @@ import { projectRoot } from "../../src/config/project.js";
 /** Many minutes each: one run, of which the page says that it is one. */
 const long = ["results/focus.json", "results/tenants.json"];
 
-t.test("the tables of bench/README.md are those of the results", async (t) => {
+t.test("the tables of bench/README.md match the results", async (t) => {
   const page = readPage();
   t.equal(withTables(page), page, "npm run bench:page");
   const files = readdirSync(join(projectRoot(), "bench", "results")).map((name) => `results/${name}`);

@@ -28,28 +28,20 @@ function envOf(file: string): Record<string, string> {
 
 const configs = files.filter((file) => file === "chargehouse.yaml" || file.endsWith("config.yaml"));
 
-t.test(
-  "there are configurations for all ecosystems, valid with the environment that they document",
-  async (t) => {
-    const shown = new Set<string>();
-    for (const file of configs) {
-      const loaded = loadConfig(textOf(file), { file, env: envOf(file), ecosystems });
-      t.ok(loaded.ok, loaded.ok ? file : JSON.stringify(loaded.problems));
-      if (loaded.ok) for (const { ecosystem } of loaded.config.tenants.values()) shown.add(ecosystem);
-      t.equal(
-        loadConfig(textOf(file), { file, env: {}, ecosystems }).ok,
-        !file.includes("/"),
-        "secrets have no default",
-      );
-    }
-    t.strictSame([...shown].sort(), [
-      "confluent_cloud",
-      "focus",
-      "generic_metrics_only",
-      "self_managed_kafka",
-    ]);
-  },
-);
+t.test("every ecosystem has a configuration, which is valid with its documented environment", async (t) => {
+  const shown = new Set<string>();
+  for (const file of configs) {
+    const loaded = loadConfig(textOf(file), { file, env: envOf(file), ecosystems });
+    t.ok(loaded.ok, loaded.ok ? file : JSON.stringify(loaded.problems));
+    if (loaded.ok) for (const { ecosystem } of loaded.config.tenants.values()) shown.add(ecosystem);
+    t.equal(
+      loadConfig(textOf(file), { file, env: {}, ecosystems }).ok,
+      !file.includes("/"),
+      "secrets have no default",
+    );
+  }
+  t.strictSame([...shown].sort(), ["confluent_cloud", "focus", "generic_metrics_only", "self_managed_kafka"]);
+});
 
 interface Compose {
   readonly include?: readonly { readonly path: string }[];
@@ -96,7 +88,7 @@ t.test("every other file is YAML or JSON", async (t) => {
     t.type(JSON.parse(textOf(file)), "object", file);
 });
 
-t.test("promtool takes the files for Prometheus", needs("promtool"), async (t) => {
+t.test("promtool accepts the files for Prometheus", needs("promtool"), async (t) => {
   const at = temporaryFolder(t);
   writeFileSync(join(at, "secret"), "secret");
   for (const file of files.filter((each) => each.endsWith("prometheus.yaml"))) {

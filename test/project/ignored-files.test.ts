@@ -15,7 +15,7 @@ t.test("git ignores secrets and data, wherever they are", async (t) => {
   t.strictSame(ignored.trim().split("\n"), paths);
 });
 
-t.test("the package holds no secrets and no data", async (t) => {
+t.test("the package contains no secrets and no data", async (t) => {
   const folder = t.testdir({});
   for (const name of ["package.json", "examples", "CHANGELOG.md", ".gitignore"]) {
     cpSync(join(projectRoot(), name), join(folder, name), { recursive: true });

@@ -55,7 +55,7 @@ function stageOf(file: string): string {
   return relative(sources, file).split("/").slice(0, -1)[0] ?? "main";
 }
 
-t.test("every source file imports only from its own stage and those below", async (t) => {
+t.test("every source file imports only from its own layer and those below", async (t) => {
   t.ok(files.length > 50, "the sources are found");
   for (const file of files.map((each) => join(sources, each))) {
     const stage = stageOf(file);
@@ -73,7 +73,7 @@ t.test("every source file imports only from its own stage and those below", asyn
   }
 });
 
-t.test("no file imports itself, however far around", async (t) => {
+t.test("no import cycle exists", async (t) => {
   const imports = new Map(
     files.map((file) => {
       const path = join(sources, file);

@@ -19,7 +19,7 @@ const lock: { packages: Readonly<Record<string, LockedPackage>> } = JSON.parse(
  * Packages with a binary per platform name them all as optional. A lock file written on one platform can lack the others, and
  * `npm ci` then stops everywhere else.
  */
-t.test("the lock file holds the optional packages of every platform", async (t) => {
+t.test("the lock file has the optional packages of every platform", async (t) => {
   const names = Object.keys(lock.packages);
   for (const [path, { optionalDependencies = {} }] of Object.entries(lock.packages)) {
     for (const name of Object.keys(optionalDependencies)) {
@@ -34,7 +34,7 @@ t.test("the lock file holds the optional packages of every platform", async (t) 
   }
 });
 
-t.test("the lock file carries no download addresses", async (t) => {
+t.test("the lock file has no download addresses", async (t) => {
   t.same(
     Object.entries(lock.packages).filter(([, { resolved }]) => resolved?.startsWith("http")),
     [],
@@ -48,7 +48,7 @@ const WITHOUT_DIGEST = [
   /^@duckdb\/node-bindings-(darwin|win32|linux-arm64)/,
 ];
 
-t.test("every package has a digest, but for the named ones of other platforms", async (t) => {
+t.test("every package has a digest, except for listed ones of other platforms", async (t) => {
   const without = Object.entries(lock.packages)
     .filter(([path, { integrity }]) => path !== "" && !integrity?.startsWith("sha512-"))
     .map(([path]) => path.replace(/^.*node_modules\//, ""));

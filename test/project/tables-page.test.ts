@@ -22,7 +22,7 @@ function rowsOf(title: string): { names: string[]; mentioned: string[] }[] {
     });
 }
 
-t.test("the page of tables and views", async (t) => {
+t.test("the page of tables and views matches the schemas", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
   await runOnce(runContext(stores), config, "acme");
   const { client } = await stores.tenant("acme");
@@ -40,7 +40,7 @@ t.test("the page of tables and views", async (t) => {
       .sort();
   const isView = ({ engine }: { engine: string }) => engine === "View";
 
-  await t.test("names every view of a tenant's database", async (t) => {
+  await t.test("the page names every view of a tenant's database", async (t) => {
     t.same(
       named("Views for BI"),
       tables
@@ -50,14 +50,14 @@ t.test("the page of tables and views", async (t) => {
     );
   });
 
-  await t.test("names every table of a tenant's database", async (t) => {
+  await t.test("the page names every table of a tenant's database", async (t) => {
     const own = tables
       .filter((each) => !isView(each))
       .map(({ table }) => table.replace(/^staged_.*/, "staged_*_e<epoch>"));
     t.same(named("Tables"), [...new Set(own)].sort());
   });
 
-  await t.test("mentions columns and tables that there are", async (t) => {
+  await t.test("the page mentions only existing columns and tables", async (t) => {
     for (const title of ["Views for BI", "Tables"]) {
       for (const {
         names: [table = ""],
@@ -69,7 +69,7 @@ t.test("the page of tables and views", async (t) => {
     }
   });
 
-  await t.test("names tables of Postgres that there are", async (t) => {
+  await t.test("the page names only existing tables of Postgres", async (t) => {
     const { rows } = await stores.postgres.query<{ name: string }>(
       "SELECT table_name AS name FROM information_schema.tables WHERE table_schema = 'public'",
     );

@@ -21,11 +21,11 @@ const tenants = ["refused", "damaged"];
 const settings = ["allocation_retry_limit: 3"];
 const [heavy, light, other] = [daysBefore(4), daysBefore(3), daysBefore(2)];
 
-t.test("days that cannot be calculated", async (t) => {
+t.test("days that cannot be calculated are tried a limited number of times", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(tenants, settings));
 
   await t.test(
-    "an allocation that the engine refuses is tried so often, then goes to UNALLOCATED",
+    "an allocation that the engine refuses is tried a limited number of times, then goes to UNALLOCATED",
     async (t) => {
       const { upstream, ecosystems } = scriptedUpstream();
       for (const day of [heavy, light, other]) upstream.bill.set(day, { "r-1": "10" });

@@ -22,7 +22,7 @@ const published = (stores: Parameters<typeof rowsOf>[0]) =>
     "SELECT toString(day) AS day, groupBitXor(cityHash64(*)) AS h FROM chargebacks GROUP BY day ORDER BY day",
   );
 
-t.test("what a run calculates follows from what has changed in the input", async (t) => {
+t.test("a run calculates exactly the days whose input has changed", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
   const { upstream, ecosystems } = scriptedUpstream();
   for (let age = 2; age <= 8; age += 1) upstream.bill.set(daysBefore(age), { "r-1": "10", "metered-1": "8" });
@@ -48,20 +48,20 @@ t.test("what a run calculates follows from what has changed in the input", async
   });
   t.same(await chargedOn(stores, "acme", daysBefore(8)), ["ann: 2", "bob: 6", "ann: 5", "bob: 5"]);
 
-  await t.test("unchanged input: nothing", async (t) => {
+  await t.test("unchanged input calculates nothing", async (t) => {
     const before = await published(stores);
     holds(t, await run(), { status: "completed", dates_gathered: 7, dates_pending: 0, dates_calculated: 0 });
     t.same(await published(stores), before);
   });
 
-  await t.test("one changed line of an old day: exactly that day", async (t) => {
+  await t.test("a changed line of an old day recalculates exactly that day", async (t) => {
     upstream.bill.set(daysBefore(8), { "r-1": "20", "metered-1": "8" });
     await run();
     t.same(calculated, [daysBefore(8)]);
     t.same(await chargedOn(stores, "acme", daysBefore(8)), ["ann: 2", "bob: 6", "ann: 10", "bob: 10"]);
   });
 
-  await t.test("a line that vanished disappears, and so does a whole day", async (t) => {
+  await t.test("a line that vanished from the bill is removed, and so is a whole day", async (t) => {
     upstream.bill.set(daysBefore(7), { "r-1": "10" });
     upstream.bill.delete(daysBefore(6));
     await run();
@@ -80,7 +80,7 @@ t.test("what a run calculates follows from what has changed in the input", async
     t.same(await chargedOn(stores, "acme", daysBefore(7)), ["ann: 5", "bob: 5", "ann: 0.5", "bob: 0.5"]);
   });
 
-  await t.test("a line of a product nobody has a rule for is charged to nobody", async (t) => {
+  await t.test("a line of a product without a rule is charged to UNALLOCATED", async (t) => {
     upstream.rules = [evenRule];
     await run();
     t.equal(calculated.length, 6, "changed rules calculate every day");
@@ -91,7 +91,7 @@ t.test("what a run calculates follows from what has changed in the input", async
     ]);
   });
 
-  await t.test("changed decimal_places: every day", async (t) => {
+  await t.test("changed decimal_places recalculate every day", async (t) => {
     upstream.bill.set(daysBefore(5), { "r-1": "0.333333" });
     await run();
     await run();
@@ -104,13 +104,13 @@ t.test("what a run calculates follows from what has changed in the input", async
     await run();
   });
 
-  await t.test("--force: every day, to the same rows", async (t) => {
+  await t.test("--force recalculates every day, with the same rows", async (t) => {
     const before = await published(stores);
     holds(t, await run({ force: true }), { status: "completed", dates_calculated: 7 });
     t.same(await published(stores), before);
   });
 
-  await t.test("a day whose bill did not come keeps what it had", async (t) => {
+  await t.test("a day whose bill failed keeps its chargebacks", async (t) => {
     upstream.bill.set(daysBefore(4), {});
     upstream.incomplete.add(daysBefore(4));
     holds(t, await run(), { dates_gathered: 6, dates_calculated: 0 });
@@ -119,7 +119,7 @@ t.test("what a run calculates follows from what has changed in the input", async
   holds(t, await reconciled(stores, "acme"), { off: [], staged: 0 });
 });
 
-t.test("an upstream that answers as before is read again when a setting changes that counts", async (t) => {
+t.test("an unchanged upstream is read again when a relevant setting changes", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
   const { upstream, ecosystems } = scriptedUpstream();
   upstream.bill.set(daysBefore(3), { "r-1": "10" });

@@ -36,7 +36,7 @@ const names = [
   "confirmed by forceGather",
 ] as const;
 
-t.test("property: a run takes the clocks that are near the others", async (t) => {
+t.test("property: a run accepts clocks that are near the other clocks", async (t) => {
   const { config, stores } = await openTestStores(t);
   const { postgres } = stores;
   const classes = new Classes<(typeof names)[number]>();

@@ -18,7 +18,7 @@ async function daysOf(stores: OpenedStores, tenantName: string): Promise<string[
   return [first ?? "", others.at(-1) ?? ""];
 }
 
-t.test("a clock that jumps once a run has looked at it changes nothing", async (t) => {
+t.test("a clock that jumps after a run has read it changes nothing", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["retention_days: 8"]));
   const shown = [new Date("2026-03-01T12:00:00Z")];
   const now = () => shown.shift() ?? new Date("2026-03-30T12:00:00Z");
@@ -31,7 +31,7 @@ t.test("a clock that jumps once a run has looked at it changes nothing", async (
   );
 });
 
-t.test("days that the stores cannot hold are refused", async (t) => {
+t.test("days that the stores cannot represent are refused", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["retention_days: 730"]));
   const run = async (start: string, end: string, now = "1970-02-01") =>
     await runOnce(runContext(stores, { now: () => new Date(`${now}T12:00:00Z`) }), config, "acme", {
@@ -63,7 +63,7 @@ t.test("days that the stores cannot hold are refused", async (t) => {
   t.strictSame(await daysOf(stores, "acme"), held, "nothing has changed");
 });
 
-t.test("a clock that is far ahead", async (t) => {
+t.test("a clock that is far ahead stops the run", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["retention_days: 40"]));
   const run = async (day: string, changes = {}) =>
     await runOnce(runContext(stores, { now: () => new Date(`${day}T12:00:00Z`) }), config, "acme", changes);
@@ -72,7 +72,7 @@ t.test("a clock that is far ahead", async (t) => {
   t.equal((await run(begun)).status, "completed");
   t.equal(await published(), 7);
 
-  await t.test("31 days after the last run: the run is refused", async (t) => {
+  await t.test("a run 31 days after the last one is refused", async (t) => {
     for (let again = 1; again <= 2; again += 1) {
       const { status, errors, dates_gathered } = await run(addDays(begun, 31));
       t.strictSame([status, dates_gathered], ["failed", 0]);
@@ -84,19 +84,22 @@ t.test("a clock that is far ahead", async (t) => {
     t.equal(await published(), 7);
   });
 
-  await t.test("30 days after it, or after a clock that was behind: as ever", async (t) => {
-    t.equal((await run(addDays(begun, -300))).status, "completed");
-    t.equal((await run(addDays(begun, 30))).status, "completed");
-    t.equal(await published(), 14);
-  });
+  await t.test(
+    "a run 30 days after the last one, or after a clock that was behind, works as usual",
+    async (t) => {
+      t.equal((await run(addDays(begun, -300))).status, "completed");
+      t.equal((await run(addDays(begun, 30))).status, "completed");
+      t.equal(await published(), 14);
+    },
+  );
 
-  await t.test("somebody says that it is right", async (t) => {
+  await t.test("a forced run confirms that the clock is right", async (t) => {
     const late = addDays(begun, 61);
     t.match((await run(late)).errors[0]?.message, /the clock of Postgres says |the last run was/);
     t.equal((await run(late, { force: true })).status, "completed");
   });
 
-  await t.test("ahead of the clock of Postgres: the run is refused", async (t) => {
+  await t.test("a run whose clock is ahead of the clock of Postgres is refused", async (t) => {
     const { errors } = await run(addDays(today, 13));
     t.match(errors[0]?.message, new RegExp(`and the clock of Postgres says ${today}: nothing was gathered`));
   });

@@ -31,7 +31,7 @@ const shared = (ann: number, bob: number) => [
   `bob: ${bob} cost_ratio_allocation`,
 ];
 
-t.test("the beginning of a month weighs where windows would cut it off", async (t) => {
+t.test("costs from the beginning of a month count even if windows would cut them off", async (t) => {
   const { config, stores } = await openTestStores(t, tenant(70));
   const { upstream, ecosystems } = scriptedUpstream();
   upstream.bill.set("2026-05-10", { ann: "100" });
@@ -66,7 +66,7 @@ function remembering(upstream: Upstream, ecosystems: ReadonlyMap<string, AnyEcos
   );
 }
 
-t.test("a day that has lost its bill does not weigh any more", async (t) => {
+t.test("a day that has lost its bill no longer counts as a weight", async (t) => {
   const { config, stores } = await openTestStores(t, tenant(25));
   const { upstream, ecosystems } = scriptedUpstream();
   upstream.bill.set("2026-05-10", { ann: "100" });

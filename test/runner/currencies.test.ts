@@ -19,7 +19,7 @@ import { topicUpstream, withTopics } from "./topic-upstream.js";
 
 const [older, newer] = [daysBefore(4), daysBefore(3)];
 
-t.test("a bill in two currencies", async (t) => {
+t.test("a bill in two currencies is charged by currency", async (t) => {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-currencies-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const opened = await openTestStores(t, shortTenants(["acme"]));
@@ -67,55 +67,58 @@ t.test("a bill in two currencies", async (t) => {
   const { io, written } = commandIo();
   const { client } = await stores.tenant("acme");
 
-  await t.test("each line is split in its currency, refunds and what is below a tick too", async (t) => {
-    const { items } = await read("chargebacks");
-    t.same(
-      items.map(
-        (row: Record<string, string>) =>
-          `${row.resource_id} ${row.currency} ${row.identity_id} ${row.amount}`,
-      ),
-      [
-        "metered-1 EUR ann -0.083333333333",
-        "metered-1 USD ann 2",
-        "metered-1 EUR bob -0.25",
-        "metered-1 USD bob 6",
-        "r-1 EUR ann 3.5",
-        "r-1 USD ann 5",
-        "r-1 EUR bob 3.5",
-        "r-1 USD bob 5",
-        "metered-2 EUR UNALLOCATED 5",
-        "metered-2 USD UNALLOCATED 3",
-      ],
-    );
-    t.same(
-      items
-        .filter(({ resource_id }: { resource_id: string }) => resource_id === "r-1")
-        .map((row: { metadata: object }) => row.metadata),
-      Array.from({ length: 4 }, () => ({
-        component: 0,
-        component_ratio: "1",
-        tier: 0,
-        weight: "1",
-        total_weight: "2",
-      })),
-      "a line's recipients are counted without those of the other currency",
-    );
-    const ofEuro = (await read("chargebacks?currency=EUR")).items;
-    t.equal(ofEuro.length, 5);
-    t.same(new Set(ofEuro.map((row: { currency: string }) => row.currency)), new Set(["EUR"]));
-    t.equal((await read("chargebacks?currency=eur")).total, 0, "exact");
-    const paged = await read("chargebacks?page_size=3");
-    const rest = await read(`chargebacks?page_size=100&cursor=${paged.next_cursor}`);
-    t.same([...paged.items, ...rest.items], items, "pages behind a cursor have what is left");
-  });
+  await t.test(
+    "each line is split in its currency, including refunds and amounts below a tick",
+    async (t) => {
+      const { items } = await read("chargebacks");
+      t.same(
+        items.map(
+          (row: Record<string, string>) =>
+            `${row.resource_id} ${row.currency} ${row.identity_id} ${row.amount}`,
+        ),
+        [
+          "metered-1 EUR ann -0.083333333333",
+          "metered-1 USD ann 2",
+          "metered-1 EUR bob -0.25",
+          "metered-1 USD bob 6",
+          "r-1 EUR ann 3.5",
+          "r-1 USD ann 5",
+          "r-1 EUR bob 3.5",
+          "r-1 USD bob 5",
+          "metered-2 EUR UNALLOCATED 5",
+          "metered-2 USD UNALLOCATED 3",
+        ],
+      );
+      t.same(
+        items
+          .filter(({ resource_id }: { resource_id: string }) => resource_id === "r-1")
+          .map((row: { metadata: object }) => row.metadata),
+        Array.from({ length: 4 }, () => ({
+          component: 0,
+          component_ratio: "1",
+          tier: 0,
+          weight: "1",
+          total_weight: "2",
+        })),
+        "a line's recipients are counted without those of the other currency",
+      );
+      const ofEuro = (await read("chargebacks?currency=EUR")).items;
+      t.equal(ofEuro.length, 5);
+      t.same(new Set(ofEuro.map((row: { currency: string }) => row.currency)), new Set(["EUR"]));
+      t.equal((await read("chargebacks?currency=eur")).total, 0, "exact");
+      const paged = await read("chargebacks?page_size=3");
+      const rest = await read(`chargebacks?page_size=100&cursor=${paged.next_cursor}`);
+      t.same([...paged.items, ...rest.items], items, "pages behind a cursor have what is left");
+    },
+  );
 
-  await t.test("both are of one dimension", async (t) => {
+  await t.test("chargebacks in both currencies share one dimension", async (t) => {
     const { items } = await read("chargebacks?identity_id=ann&resource_id=r-1");
     t.equal(new Set(items.map((row: { dimension_id: number }) => row.dimension_id)).size, 1);
     holds(t, await read(`chargebacks/${items[0].dimension_id}`), { amount: "3.5", currency: "EUR" });
   });
 
-  await t.test("the bill has them, and is filtered by them", async (t) => {
+  await t.test("the bill has currencies and is filtered by them", async (t) => {
     const { items } = await read("billing?currency=EUR");
     t.same(
       items.map((line: Record<string, string>) => `${line.resource_id} ${line.total_cost} ${line.currency}`),
@@ -139,7 +142,7 @@ t.test("a bill in two currencies", async (t) => {
         `${time_bucket} ${Object.values(dimensions).join(" ")} ${currency} ${total_amount}`,
     );
 
-  await t.test("sums are by currency, whatever is grouped by", async (t) => {
+  await t.test("sums are by currency for any grouping", async (t) => {
     const byIdentity = await read("chargebacks/aggregate");
     t.same(bucketTexts(byIdentity), [
       `${older} ann EUR 3.416666666667`,
@@ -168,7 +171,7 @@ t.test("a bill in two currencies", async (t) => {
     t.equal(apart.total_buckets, 10);
   });
 
-  await t.test("one currency: as if there were no other, and named", async (t) => {
+  await t.test("a sum of one currency excludes the other and names its currency", async (t) => {
     const { buckets, ...overall } = await read(
       "chargebacks/aggregate?currency=USD&group_by=currency&time_bucket=month",
     );
@@ -203,7 +206,7 @@ t.test("a bill in two currencies", async (t) => {
     });
   });
 
-  await t.test("issues", async (t) => {
+  await t.test("allocation issues have a currency", async (t) => {
     const { items } = await read("chargebacks/allocation-issues");
     t.same(
       items.map(
@@ -215,7 +218,7 @@ t.test("a bill in two currencies", async (t) => {
     t.equal((await read("chargebacks/allocation-issues?currency=USD")).total, 1);
   });
 
-  await t.test("exports have the column, and are filtered by it", async (t) => {
+  await t.test("exports have the currency column and are filtered by it", async (t) => {
     const columns = ["resource_id", "identity_id", "amount", "currency"];
     const payload = { columns, filters: { currency: "EUR" } };
     const { body } = await app.inject({ method: "POST", url: "/api/v1/tenants/acme/export", payload });
@@ -236,7 +239,7 @@ t.test("a bill in two currencies", async (t) => {
     t.equal(weighed.body.split('""total_weight"":""2""').length, 5, "weights are of one line");
   });
 
-  await t.test("topics", async (t) => {
+  await t.test("topic attributions have a currency", async (t) => {
     const { items } = await read("topic-attributions?currency=EUR");
     t.same(
       items.map(
@@ -280,7 +283,7 @@ t.test("a bill in two currencies", async (t) => {
     });
   });
 
-  await t.test("views", async (t) => {
+  await t.test("views of SQL clients have a currency", async (t) => {
     const view = async (query: string) =>
       (await rowsOf<Record<string, unknown>>(stores, "acme", `SELECT ${query} ORDER BY ALL`)).map((row) =>
         Object.values(row).join(" "),
@@ -323,7 +326,7 @@ t.test("a bill in two currencies", async (t) => {
     );
   });
 
-  await t.test("metrics", async (t) => {
+  await t.test("emitted metrics have a currency", async (t) => {
     const { body } = await app.inject({ url: "/api/v1/tenants/acme/metrics" });
     const sampled = (name: string, label: string) =>
       body
@@ -346,7 +349,7 @@ t.test("a bill in two currencies", async (t) => {
     );
   });
 
-  await t.test("emitted files", async (t) => {
+  await t.test("emitted files have a currency", async (t) => {
     const last = (lines: readonly string[]) =>
       lines
         .map((line) => line.split(","))
@@ -392,7 +395,7 @@ t.test("a bill in two currencies", async (t) => {
     ]);
   });
 
-  await t.test("what two currencies cancel out in a sum is found", async (t) => {
+  await t.test("differences of two currencies that cancel out are found", async (t) => {
     const { signal } = io;
     for (const table of ["chargebacks", "topic_attributions"])
       await client.command({

@@ -11,7 +11,7 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 
 const stride = Number(process.env.CUT_STRIDE ?? "7");
 
-t.test("Postgres goes away under any statement of a run", async (t) => {
+t.test("a run survives the loss of Postgres at any statement", async (t) => {
   const { config, stores } = await openTestStores(
     t,
     shortTenants(["acme"], ["gather_failure_threshold: 1000"]),

@@ -20,12 +20,12 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 const signal = new AbortController().signal;
 const names = ["a", "b", "c", "d", "e"];
 
-t.test("a cycle over several tenants", async (t) => {
+t.test("a cycle runs several tenants", async (t) => {
   const away = shortTenants(["away"]).replace("embedded:away", "clickhouse://u:p@127.0.0.1:9/away");
   const { config, stores } = await openTestStores(t, `${shortTenants(names)}${away.replace("tenants:", "")}`);
   const some = (...wanted: string[]) => wanted.map((name) => tenantOf(config, name));
 
-  await t.test("runs so many at a time as it may", async (t) => {
+  await t.test("a cycle runs at most the configured number of tenants at a time", async (t) => {
     let now = 0;
     let most = 0;
     const { ecosystems } = scriptedUpstream({
@@ -47,38 +47,44 @@ t.test("a cycle over several tenants", async (t) => {
     );
   });
 
-  await t.test("is not stopped by a tenant whose store, configuration or upstream is broken", async (t) => {
-    const { upstream, ecosystems } = scriptedUpstream();
-    upstream.bill.set(daysBefore(3), { "r-1": "10" });
-    let connects = 0;
-    upstream.onConnect = () => {
-      connects += 1;
-      if (connects === 1) throw new Error("the credentials are refused");
-    };
-    const context = runContext(stores, { ecosystems });
-    const [first] = some("a");
-    const odd = { ...tenantOf(config, "b"), ecosystem: "no_such_ecosystem" };
-    const results = await createCycleRunner(context, 1).run(
-      [...some("away"), odd, ...(first ? [first] : []), ...some("c")],
-      {
-        trigger: "cli",
-        signal,
-      },
-    );
-    holds(t, results.get("away"), { status: "failed", errors: [{ source: "run", message: /ECONNREFUSED/ }] });
-    holds(t, results.get("b"), {
-      status: "failed",
-      errors: [{ message: "unknown ecosystem no_such_ecosystem" }],
-    });
-    holds(t, results.get("a"), { status: "failed", errors: [{ message: /the credentials are refused/ }] });
-    holds(t, results.get("c"), { status: "completed", dates_calculated: 1 });
-    for (const name of ["away", "b", "a"]) {
-      const record = (await runRecords(stores, name)).at(-1);
-      holds(t, record, { status: "failed", errors: [{ message: String }], ended_at: Date });
-    }
-  });
+  await t.test(
+    "a tenant with a broken store, configuration or upstream does not stop the cycle",
+    async (t) => {
+      const { upstream, ecosystems } = scriptedUpstream();
+      upstream.bill.set(daysBefore(3), { "r-1": "10" });
+      let connects = 0;
+      upstream.onConnect = () => {
+        connects += 1;
+        if (connects === 1) throw new Error("the credentials are refused");
+      };
+      const context = runContext(stores, { ecosystems });
+      const [first] = some("a");
+      const odd = { ...tenantOf(config, "b"), ecosystem: "no_such_ecosystem" };
+      const results = await createCycleRunner(context, 1).run(
+        [...some("away"), odd, ...(first ? [first] : []), ...some("c")],
+        {
+          trigger: "cli",
+          signal,
+        },
+      );
+      holds(t, results.get("away"), {
+        status: "failed",
+        errors: [{ source: "run", message: /ECONNREFUSED/ }],
+      });
+      holds(t, results.get("b"), {
+        status: "failed",
+        errors: [{ message: "unknown ecosystem no_such_ecosystem" }],
+      });
+      holds(t, results.get("a"), { status: "failed", errors: [{ message: /the credentials are refused/ }] });
+      holds(t, results.get("c"), { status: "completed", dates_calculated: 1 });
+      for (const name of ["away", "b", "a"]) {
+        const record = (await runRecords(stores, name)).at(-1);
+        holds(t, record, { status: "failed", errors: [{ message: String }], ended_at: Date });
+      }
+    },
+  );
 
-  await t.test("a triggered run waits in the same line, and says so", async (t) => {
+  await t.test("a triggered run waits in the same queue, and is reported as queued", async (t) => {
     const proceed: (() => void)[] = [];
     const { upstream, ecosystems } = scriptedUpstream({
       onWindow: () => new Promise<void>((resolve) => proceed.push(resolve)),
@@ -107,7 +113,7 @@ t.test("a cycle over several tenants", async (t) => {
     t.strictSame(await stateOf("b"), [false, false, "completed"]);
   });
 
-  await t.test("a run that is queued when its process dies has failed", async (t) => {
+  await t.test("a queued run whose process dies has failed", async (t) => {
     const { postgres } = stores;
     const state = async () => (await readPipelineStates(postgres, ["c"]))[0];
     await postgres.query(
@@ -123,7 +129,7 @@ t.test("a cycle over several tenants", async (t) => {
     );
   });
 
-  await t.test("skips a tenant that still runs, and does not call that a success", async (t) => {
+  await t.test("a cycle skips a tenant that still runs, and does not count it as a success", async (t) => {
     let proceed = () => {};
     const { upstream, ecosystems } = scriptedUpstream({
       onWindow: () => new Promise<void>((resolve) => (proceed = resolve)),
@@ -156,7 +162,7 @@ t.test("a cycle over several tenants", async (t) => {
   });
 
   await t.test(
-    "does not gather again inside the refresh gap, and says so; a trigger gathers once a minute, or when forced; pending days are calculated",
+    "a run inside the refresh gap does not gather, and says so; a trigger gathers once a minute, or when forced; pending days are calculated",
     async (t) => {
       const { upstream, ecosystems } = scriptedUpstream();
       upstream.bill.set(daysBefore(3), { "r-1": "10" });
@@ -202,7 +208,7 @@ t.test("a cycle over several tenants", async (t) => {
     },
   );
 
-  await t.test("a run that failed and settings that have changed end the refresh gap", async (t) => {
+  await t.test("a failed run and changed settings end the refresh gap", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(daysBefore(3), { "r-1": "10" });
     upstream.bill.set(daysBefore(2), { "metered-1": "8" });

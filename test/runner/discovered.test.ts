@@ -4,7 +4,7 @@ import { startScriptedPrometheus } from "../ingest/scripted-prometheus.js";
 import { openTestStores } from "../stores.js";
 import { chargedOn, daysBefore, runContext, runOnce, trackingDate } from "./runs.js";
 
-t.test("an identity that cannot be stored makes no day provisional on which it was not there", async (t) => {
+t.test("an identity that cannot be stored does not make days without it provisional", async (t) => {
   const now = Date.now() / 1000;
   const prometheus = await startScriptedPrometheus(t, () => [
     { labels: { datname: "orders" }, at: () => 1 },

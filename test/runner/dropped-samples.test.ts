@@ -32,7 +32,7 @@ const impatient: AnyEcosystem = {
   connect: (settings, context) => connectGatherer(settings, context, { ...quick, now }),
 };
 
-t.test("the retention of a Prometheus passes", async (t) => {
+t.test("published usage stays when the retention of a Prometheus has passed", async (t) => {
   const cloud = await startConfluentCloud({ size: "tiny", days: DAYS, now: () => now().getTime() });
   t.teardown(() => cloud.close());
   const billed = Array.from({ length: DAYS - 1 }, (_, index) => daysBefore(index + 2)).flatMap((day) =>

@@ -36,7 +36,7 @@ t.test("a run that is ended early", async (t) => {
   };
 
   await t.test(
-    "by its timeout is aborted and recorded; other tenants and the next run are not concerned",
+    "a run that exceeds its timeout is aborted and recorded, and other tenants and the next run are not affected",
     async (t) => {
       const { upstream, ecosystems } = scriptedUpstream({ onWindow: hanging });
       upstream.bill.set(day, { "r-1": "10" });
@@ -72,7 +72,7 @@ t.test("a run that is ended early", async (t) => {
     },
   );
 
-  await t.test("by its timeout stops the statement that runs in the engine", async (t) => {
+  await t.test("a timeout cancels the statement that runs in the engine", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(day, { "r-1": "11" });
     const { client } = await stores.tenant("limited");
@@ -105,7 +105,7 @@ t.test("a run that is ended early", async (t) => {
     await client.command({ query: "RENAME TABLE rules_kept TO allocation_rules" });
   });
 
-  await t.test("never by a timeout of 0", async (t) => {
+  await t.test("a timeout of 0 never ends a run", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(day, { "r-1": "10" });
     // Of timers that are due at once the earlier is first: had the run set one of 0 seconds, it would be over now.
@@ -113,7 +113,7 @@ t.test("a run that is ended early", async (t) => {
     holds(t, await runOnce(runContext(stores, { ecosystems }), config, "unlimited"), { status: "completed" });
   });
 
-  await t.test("by a shutdown is recorded, and gives its lease back", async (t) => {
+  await t.test("a run that a shutdown ends is recorded and releases its lease", async (t) => {
     const { ecosystems } = scriptedUpstream({ onWindow: hanging });
     const shutdown = new AbortController();
     const cycles = createCycleRunner(runContext(stores, { ecosystems }), 1);

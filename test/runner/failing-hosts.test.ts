@@ -11,7 +11,7 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 
 const stride = Number(process.env.HOST_STRIDE ?? "17");
 
-t.test("a host of the cluster dies under any statement of a run", async (t) => {
+t.test("a run survives the death of a cluster's host at any statement", async (t) => {
   const cluster = await startCluster(t);
   const tenants = shortTenants(["acme"], ["gather_failure_threshold: 1000"]);
   const { config, stores } = await openTestStores(

@@ -24,7 +24,7 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 
 const day = daysBefore(3);
 
-t.test("one run of a tenant at a time", async (t) => {
+t.test("a tenant has one run at a time", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme", "slow"]));
   const tenant = tenantOf(config, "acme");
   const signal = new AbortController().signal;
@@ -34,7 +34,7 @@ t.test("one run of a tenant at a time", async (t) => {
   upstream.onWindow = () => new Promise((resolve) => (proceed = () => resolve()));
   const context = runContext(stores, { ecosystems });
 
-  await t.test("a second one is refused, whoever asks, while the first is under way", async (t) => {
+  await t.test("a second run is refused for any trigger while the first is in progress", async (t) => {
     const first = await startTenantRun(context, tenant, { trigger: "api", signal });
     const elsewhere = runContext(stores, { ecosystems, holder: "another process" });
     await t.rejects(startTenantRun(elsewhere, tenant, { trigger: "api", signal }), RunInProgressError);
@@ -48,7 +48,7 @@ t.test("one run of a tenant at a time", async (t) => {
     t.equal((await runRecords(stores, "acme")).length, 1, "the refused one left no record");
   });
 
-  await t.test("one that loses its lease is aborted, and nothing of it becomes visible", async (t) => {
+  await t.test("a run that loses its lease is aborted, and none of its data becomes visible", async (t) => {
     upstream.bill.set(day, { "r-1": "99" });
     upstream.onWindow = (_, abort) =>
       new Promise((_resolve, reject) =>
@@ -79,7 +79,7 @@ t.test("one run of a tenant at a time", async (t) => {
   });
 });
 
-t.test("a holder that wakes up after its lease was taken over", async (t) => {
+t.test("a holder that continues after its lease was taken over has no effect", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
   const { postgres } = stores;
   const { upstream, ecosystems } = scriptedUpstream();
@@ -97,7 +97,7 @@ t.test("a holder that wakes up after its lease was taken over", async (t) => {
     signal,
   };
 
-  await t.test("cannot stage", async (t) => {
+  await t.test("an outdated holder cannot stage", async (t) => {
     await claimStaging(client, 2);
     await t.rejects(
       client.insert({ table: "staged_billing_e1", values: [{ resource_id: "r" }], format: "JSONEachRow" }),
@@ -105,7 +105,7 @@ t.test("a holder that wakes up after its lease was taken over", async (t) => {
     );
   });
 
-  await t.test("gets no intent from Postgres", async (t) => {
+  await t.test("an outdated holder cannot record an intent in Postgres", async (t) => {
     await postgres.query("UPDATE leases SET epoch = 2, expires_at = now() + interval '1 minute'");
     await postgres.query("UPDATE tracking_dates SET staged_hash = 'h'");
     await t.rejects(publishDays(old, [{ day, rows: 1 }]), LeaseLostError);
@@ -114,7 +114,7 @@ t.test("a holder that wakes up after its lease was taken over", async (t) => {
     await t.rejects(noteIntent(old, [day]), LeaseLostError, "nor when its own lease has run out");
   });
 
-  await t.test("notes no result of an intent that another holder has noted", async (t) => {
+  await t.test("an outdated holder cannot record the result of another holder's intent", async (t) => {
     await postgres.query("UPDATE leases SET epoch = 2, expires_at = now() + interval '1 minute'");
     await postgres.query("UPDATE tracking_dates SET publishing_hash = 'theirs', published_hash = 'before'");
     await t.rejects(noteResult(old, [{ day, rows: 99 }]), LeaseLostError);
@@ -125,24 +125,24 @@ t.test("a holder that wakes up after its lease was taken over", async (t) => {
     await noteResult({ ...old, epoch: 2 }, [{ day, rows: 2 }]);
   });
 
-  await t.test("with an intent from before, swaps nothing in and nothing out", async (t) => {
+  await t.test("an outdated holder with an earlier intent cannot swap days", async (t) => {
     await t.rejects(swapDays(old, [day]), /staged_/);
     t.same(await chargedOn(stores, "acme", day), ["ann: 5", "bob: 5"]);
   });
 
-  await t.test("cannot take the staging tables back", async (t) => {
+  await t.test("an outdated holder cannot claim the staging tables back", async (t) => {
     await t.rejects(claimStaging(client, 1), LeaseLostError);
     t.same(await stagingTables(client), allOf(2));
   });
 
-  await t.test("cannot make them anew by emptying them", async (t) => {
+  await t.test("an outdated holder cannot recreate the staging tables by emptying them", async (t) => {
     await dropStagedDays(client, 1, [day]);
     t.same(await stagingTables(client), allOf(2));
   });
   holds(t, await reconciled(stores, "acme"), { off: [] });
 });
 
-t.test("the staging tables are taken over", async (t) => {
+t.test("a new epoch claims the staging tables", async (t) => {
   const { stores } = await openTestStores(t, shortTenants(["acme"]));
   const { client } = await stores.tenant("acme");
   const stage = async (epoch: number, resource: string) =>
@@ -159,7 +159,7 @@ t.test("the staging tables are taken over", async (t) => {
       ).json<{ r: string }>()
     ).map((row) => row.r);
 
-  await t.test("made when there are none, and kept when claimed again", async (t) => {
+  await t.test("staging tables are created if there are none, and kept if claimed again", async (t) => {
     await claimStaging(client, 3);
     await stage(3, "kept");
     await claimStaging(client, 3);
@@ -167,7 +167,7 @@ t.test("the staging tables are taken over", async (t) => {
     t.same(await staged(3), ["kept"]);
   });
 
-  await t.test("with what was staged, after a claim that died half-way", async (t) => {
+  await t.test("an interrupted claim is completed, with the staged rows", async (t) => {
     await client.command({
       query: "RENAME TABLE staged_usage_e3 TO staged_usage_e4, staged_billing_e3 TO staged_billing_e4",
     });
@@ -177,7 +177,7 @@ t.test("the staging tables are taken over", async (t) => {
     t.same(await staged(5), ["kept"]);
   });
 
-  await t.test("the newest, where several epochs have left some", async (t) => {
+  await t.test("the newest staging tables are claimed if several epochs have left some", async (t) => {
     await client.command({ query: "CREATE TABLE staged_billing_e2 AS billing" });
     await client.command({ query: "CREATE TABLE staged_billing_e10 AS billing" });
     await stage(2, "stale");
@@ -194,7 +194,7 @@ t.test("the staging tables are taken over", async (t) => {
     t.same(await staged(11), ["newest"], "by number, not by text");
   });
 
-  await t.test("anew, where a migration has changed the fact table since", async (t) => {
+  await t.test("staging tables are recreated if a migration has changed the fact table", async (t) => {
     await client.command({ query: "ALTER TABLE billing ADD COLUMN invoice String" });
     await claimStaging(client, 12);
     t.same(await stagingTables(client), allOf(12));

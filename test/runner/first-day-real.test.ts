@@ -83,7 +83,7 @@ const kafkaTenant = (url: string) => `
         network_ingress_per_gib: 0.01
         network_egress_per_gib: 0.02`;
 
-t.test("a Prometheus that has kept a few days", needs("prometheus", "promtool"), async (t) => {
+t.test("a Prometheus with samples of a few days is gathered", needs("prometheus", "promtool"), async (t) => {
   const { url } = await startRealPrometheus(t, openMetrics);
   const tenants = [
     postgresTenant("pg", url, "sum(pg_database_size_bytes)"),
@@ -141,14 +141,14 @@ t.test("a Prometheus that has kept a few days", needs("prometheus", "promtool"),
     );
   }
 
-  await t.test("a cost query without any sample is said to have none", async (t) => {
+  await t.test("a cost query without samples is reported", async (t) => {
     const { errors, status } = await runOnce(context, config, "mistyped");
     t.equal(status, "failed");
     for (const { message } of errors) t.match(message, /PG_STORAGE: the cost query has no samples/);
     t.strictSame(await days("mistyped"), []);
   });
 
-  await t.test("a metric of usage that does not exist is told, and its lines are an issue", async (t) => {
+  await t.test("a usage metric that does not exist is reported, and its lines are an issue", async (t) => {
     const { notes, status } = await runOnce(context, config, "silent");
     t.strictSame(
       { notes, status },

@@ -123,7 +123,7 @@ async function totalsOf(postgres: Parameters<typeof readControlTotals>[0], name:
 const nothing = { rows: 0, cost: "0", billed: "0", effective: "0" };
 
 for (const spread of ["none", "daily"]) {
-  t.test(`each line is in one class, whatever the bill, with spread: ${spread}`, async (t) => {
+  t.test(`each line of any bill is in one class, with spread: ${spread}`, async (t) => {
     const folder = temporaryFolder(t);
     const { config, stores } = await openTestStores(t, tenants(folder, spread));
     let example = 0;

@@ -134,7 +134,7 @@ t.test("each line of a bill is in one class, and the classes add up to the file"
   ]);
 });
 
-t.test("rows of a copy are duplicates, and rows of a bill that gives way are superseded", async (t) => {
+t.test("rows of a copied file are duplicates, and rows of a replaced bill are superseded", async (t) => {
   const folder = temporaryFolder(t);
   const bill = csv([on("2026-06-24", "7", { ResourceId: "a" }), on("2026-06-25", "3", { ResourceId: "b" })]);
   for (const name of ["2026-06", "2026-06 (1)"]) writeFileSync(join(folder, `${name}.csv`), bill);

@@ -11,7 +11,7 @@ import { reconciled, runContext, runOnce } from "./runs.js";
 const noon = "2026-06-30T12:00:00Z";
 const now = () => new Date(noon);
 
-t.test("bills of three clouds, with periods that are spread over their days", async (t) => {
+t.test("bills of three clouds are charged, and charges of periods are spread over their days", async (t) => {
   const folder = temporaryFolder(t);
   const [bills, out] = [join(folder, "bills"), join(folder, "out")];
   mkdirSync(bills);

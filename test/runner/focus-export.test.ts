@@ -129,7 +129,7 @@ FROM billing GROUP BY currency ORDER BY currency`;
 const identities = `
 SELECT currency, identity_id, toString(sum(amount_hi + amount_lo)) AS amount FROM chargebacks GROUP BY ALL HAVING amount != '0' ORDER BY ALL`;
 
-t.test("FOCUS out is FOCUS in", async (t) => {
+t.test("an exported FOCUS file can be read as a bill", async (t) => {
   const folder = temporaryFolder(t);
   for (const name of ["a", "b", "c", "d", "e"]) mkdirSync(join(folder, name, "2026-06"), { recursive: true });
   writeFileSync(join(folder, "a", "2026-06", "bill.csv"), csvOf(bill()));
@@ -158,7 +158,7 @@ t.test("FOCUS out is FOCUS in", async (t) => {
   const errorsOf = ({ findings }: Awaited<ReturnType<typeof check>>) =>
     findings.filter(({ level }) => level === "error").map((finding) => JSON.stringify(finding));
 
-  await t.test("CSV and Parquet of 1.4, and 1.2, pass the check", async (t) => {
+  await t.test("exports as CSV and Parquet of 1.4 and 1.2 pass the check", async (t) => {
     const report = await check("a.csv", csv);
     t.strictSame([report.focus_version, errorsOf(report)], ["1.4", []]);
     t.comment(JSON.stringify(report.findings.map(({ id, column }) => [id, column])));
@@ -169,7 +169,7 @@ t.test("FOCUS out is FOCUS in", async (t) => {
   });
 
   await t.test(
-    "what a charge says goes through unchanged, and its costs are those of the file",
+    "columns of a charge are exported unchanged, and its costs are those of the file",
     async (t) => {
       const rows: Record<string, string>[] = parse(csv, { columns: true });
       const written = bill().rows;
@@ -195,7 +195,7 @@ t.test("FOCUS out is FOCUS in", async (t) => {
     },
   );
 
-  await t.test("another tenant that reads it has the same sums", async (t) => {
+  await t.test("another tenant that reads the export has the same sums", async (t) => {
     writeFileSync(join(folder, "b", "2026-06", "bill.csv"), csv);
     writeFileSync(
       join(folder, "c", "2026-06", "bill.parquet"),
@@ -212,7 +212,7 @@ t.test("FOCUS out is FOCUS in", async (t) => {
     }
   });
 
-  await t.test("a bill of an earlier version leaves as 1.4 and as 1.2", async (t) => {
+  await t.test("a bill of an earlier version is exported as 1.4 and as 1.2", async (t) => {
     for (const [name, { version, lacks }] of Object.entries(earlier)) {
       writeFileSync(join(folder, name, "2026-06", "bill.csv"), csvOf(bill(version)));
       await run(name);
@@ -228,7 +228,7 @@ t.test("FOCUS out is FOCUS in", async (t) => {
     }
   });
 
-  await t.test("and what it exports in turn does, too", async (t) => {
+  await t.test("an export of an export can be read, too", async (t) => {
     const report = await check("b.csv", await exported(stores, "b"));
     t.strictSame(errorsOf(report), []);
   });

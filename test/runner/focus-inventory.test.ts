@@ -46,7 +46,7 @@ const vm = {
 const rest = [22, 24, 25, 26, 27].map((day) => ({ ...on(day), ResourceId: "", Tags: "" }));
 const shared = { ResourceId: "shared", ResourceType: "", ResourceName: "cluster", Tags: "" };
 
-t.test("resources and identities of a bill, with the days of their costs", async (t) => {
+t.test("resources and identities of a bill have the days of their costs", async (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, "2026-06"));
   const write = (rows: Parameters<typeof csv>[0]) =>
@@ -121,12 +121,12 @@ t.test("resources and identities of a bill, with the days of their costs", async
   ]);
   const before = await versions();
 
-  await t.test("nothing new, nothing written", async (t) => {
+  await t.test("an unchanged bill writes nothing to the inventory", async (t) => {
     await run();
     t.strictSame(await versions(), before);
   });
 
-  await t.test("earlier costs make it older, and its end leaves it there", async (t) => {
+  await t.test("earlier costs move the start of an entity back, and its end stays", async (t) => {
     write([
       ...rest,
       { ...on(22), ...vm, ResourceName: "older still" },
@@ -142,7 +142,7 @@ t.test("resources and identities of a bill, with the days of their costs", async
     t.equal((await identities()).at(-1), 'web charged 2026-06-22T00:00:00Z {"team":"Shop"}');
   });
 
-  await t.test("what was once older stays so when its first costs are gone", async (t) => {
+  await t.test("the start of an entity stays when its first costs are gone", async (t) => {
     write([...rest, { ...on(23), ...vm, ResourceName: "name" }]);
     await run();
     t.equal(
@@ -152,7 +152,7 @@ t.test("resources and identities of a bill, with the days of their costs", async
     t.equal((await identities()).at(-1), 'web charged 2026-06-22T00:00:00Z {"team":"Shop"}');
   });
 
-  await t.test("an identity that an upstream lists stays as it is", async (t) => {
+  await t.test("an identity that an upstream lists is not changed by the bill", async (t) => {
     await stores.postgres.query(
       "UPDATE identities SET identity_type = 'user', created_at = '2020-01-01Z' WHERE identity_id = 'web'",
     );

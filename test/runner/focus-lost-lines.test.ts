@@ -16,7 +16,7 @@ const charge = (day: string, amount: string) => ({
   ChargePeriodEnd: `${addDays(day, 1)}T00:00:00Z`,
 });
 
-t.test("lines that the store has lost", async (t) => {
+t.test("lines that the store has lost are read again", async (t) => {
   const folder = temporaryFolder(t);
   const { config, stores } = await openTestStores(
     t,
@@ -63,7 +63,7 @@ t.test("lines that the store has lost", async (t) => {
   t.strictSame(await chargedByDay(stores, "acme"), charged);
   t.strictSame(await bills(), ["1 2026-05 current", "2 2026-06 current"]);
 
-  await t.test("are read again while the source has them", async (t) => {
+  await t.test("lost lines are read again while the source has them", async (t) => {
     await lose();
     t.strictSame(await run(), completed);
     t.strictSame(await bills(), [
@@ -79,7 +79,7 @@ t.test("lines that the store has lost", async (t) => {
     t.strictSame(await bills(), before, "once");
   });
 
-  await t.test("leave their days as they are published if it does not", async (t) => {
+  await t.test("days with lost lines stay as published if the source no longer has them", async (t) => {
     await lose();
     rmSync(join(folder, "2026-05"), { recursive: true });
     t.strictSame(await run(), {

@@ -68,63 +68,66 @@ async function openTenant(t: Parameters<typeof openTestStores>[0], spread?: stri
 
 const completed = { status: "completed", errors: [], notes: [], calculated: 0 };
 
-t.test("the lines of a bill go with its last day, and come back with a longer retention", async (t) => {
-  const { folder, stores, run, bills, states, onDisk } = await openTenant(t);
-  write(folder, "2026-05", [charge("2026-05-28", "1.25"), charge("2026-05-29", "2.5")]);
-  t.strictSame(await run("2026-06-03"), { ...completed, calculated: 2 });
-  write(folder, "2026-06", [charge("2026-06-03", "4")]);
-  const notKept = [
-    "cloud: 1 line with 1.25 USD before 2026-05-29 is not kept: retention_days begins with that day",
-  ];
-  t.strictSame(
-    await run("2026-06-06"),
-    { ...completed, calculated: 1, notes: notKept },
-    "one day of the bill has gone",
-  );
-  const charged = ["2026-05-29 2.5", "2026-06-03 4"];
-  t.strictSame(await chargedByDay(stores, "acme"), charged);
-  t.strictSame(
-    [await states(), await onDisk()],
-    [
-      ["2026-05 current", "2026-06 current"],
-      [2, 1],
-    ],
-  );
+t.test(
+  "the lines of a bill are dropped with its last day, and come back with a longer retention",
+  async (t) => {
+    const { folder, stores, run, bills, states, onDisk } = await openTenant(t);
+    write(folder, "2026-05", [charge("2026-05-28", "1.25"), charge("2026-05-29", "2.5")]);
+    t.strictSame(await run("2026-06-03"), { ...completed, calculated: 2 });
+    write(folder, "2026-06", [charge("2026-06-03", "4")]);
+    const notKept = [
+      "cloud: 1 line with 1.25 USD before 2026-05-29 is not kept: retention_days begins with that day",
+    ];
+    t.strictSame(
+      await run("2026-06-06"),
+      { ...completed, calculated: 1, notes: notKept },
+      "one day of the bill has gone",
+    );
+    const charged = ["2026-05-29 2.5", "2026-06-03 4"];
+    t.strictSame(await chargedByDay(stores, "acme"), charged);
+    t.strictSame(
+      [await states(), await onDisk()],
+      [
+        ["2026-05 current", "2026-06 current"],
+        [2, 1],
+      ],
+    );
 
-  t.strictSame(await run("2026-06-07"), completed, "the other one goes, too");
-  t.strictSame(await chargedByDay(stores, "acme"), ["2026-06-03 4"]);
-  t.strictSame([await states(), await onDisk()], [["2026-05 expired", "2026-06 current"], [1]]);
-  const [expired] = await bills();
-  t.strictSame(
-    [expired?.problem, expired?.lines, expired?.sums.map((sum) => sum.effective_cost), expired?.last_day],
-    [
-      "its last day is 2026-05-29, and retention_days keeps days from 2026-05-30 on",
-      2,
-      ["3.75"],
-      "2026-05-29",
-    ],
-    "what the bill was is known still",
-  );
-  t.ok(expired?.expired_at);
-  t.strictSame(await reconciled(stores, "acme"), { days: 1, billing: "4", off: [], staged: 0 });
-  const before = await bills();
-  t.strictSame(await run("2026-06-07"), completed);
-  t.strictSame(await bills(), before, "nothing is read again");
+    t.strictSame(await run("2026-06-07"), completed, "the other one goes, too");
+    t.strictSame(await chargedByDay(stores, "acme"), ["2026-06-03 4"]);
+    t.strictSame([await states(), await onDisk()], [["2026-05 expired", "2026-06 current"], [1]]);
+    const [expired] = await bills();
+    t.strictSame(
+      [expired?.problem, expired?.lines, expired?.sums.map((sum) => sum.effective_cost), expired?.last_day],
+      [
+        "its last day is 2026-05-29, and retention_days keeps days from 2026-05-30 on",
+        2,
+        ["3.75"],
+        "2026-05-29",
+      ],
+      "what the bill was is known still",
+    );
+    t.ok(expired?.expired_at);
+    t.strictSame(await reconciled(stores, "acme"), { days: 1, billing: "4", off: [], staged: 0 });
+    const before = await bills();
+    t.strictSame(await run("2026-06-07"), completed);
+    t.strictSame(await bills(), before, "nothing is read again");
 
-  const window = { start: "2026-05-28", end: "2026-06-06" };
-  t.strictSame(await run("2026-06-07", 20, window), { ...completed, calculated: 2 });
-  t.strictSame(await chargedByDay(stores, "acme"), ["2026-05-28 1.25", ...charged]);
-  t.strictSame(
-    [await states(), await onDisk()],
-    [
-      ["2026-05 replaced", "2026-06 current", "2026-05 current"],
-      [1, 2],
-    ],
-  );
-  t.strictSame(await reconciled(stores, "acme"), { days: 3, billing: "7.75", off: [], staged: 0 });
-});
+    const window = { start: "2026-05-28", end: "2026-06-06" };
+    t.strictSame(await run("2026-06-07", 20, window), { ...completed, calculated: 2 });
+    t.strictSame(await chargedByDay(stores, "acme"), ["2026-05-28 1.25", ...charged]);
+    t.strictSame(
+      [await states(), await onDisk()],
+      [
+        ["2026-05 replaced", "2026-06 current", "2026-05 current"],
+        [1, 2],
+      ],
+    );
+    t.strictSame(await reconciled(stores, "acme"), { days: 3, billing: "7.75", off: [], staged: 0 });
+  },
+);
 
-t.test("a charge that is spread keeps its bill, and its days stay as they are", async (t) => {
+t.test("a charge of several days keeps its bill, and its days stay unchanged", async (t) => {
   const { folder, stores, run, states, onDisk } = await openTenant(t, "daily");
   write(folder, "2026-05", [charge("2026-05-28", "100", 20), charge("2026-05-28", "1")]);
   await run("2026-06-03");

@@ -81,7 +81,7 @@ const charged = `
 SELECT resource_id, rule, identity_id, allocation_method, allocation_detail, currency, toString(sum(amount_hi + amount_lo)) AS amount
 FROM chargebacks GROUP BY ALL ORDER BY currency, resource_id, identity_id, allocation_method`;
 
-t.test("teams get what they caused, and their part of what is shared", async (t) => {
+t.test("teams are charged for their own costs and their part of shared costs", async (t) => {
   const folder = temporaryFolder(t);
   mkdirSync(join(folder, "bills", "2026-06"), { recursive: true });
   writeFileSync(join(folder, "accounts.csv"), "value,identity\n333,ops\n444,nobody-here\n");
@@ -134,7 +134,7 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
     return await read(`/${row.dimension_id}/explain?date=2026-06-24${more}`);
   };
 
-  await t.test("sums by rule, and by a tag of the bill", async (t) => {
+  await t.test("sums can be grouped by rule and by a tag of the bill", async (t) => {
     const sums = async (column: string) =>
       (await read(`/breakdown?${onDay}&currency=USD&group_by=${column}`)).groups.map(
         (group: { dimensions: Record<string, string>; total_amount: string }) =>
@@ -144,7 +144,7 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
     t.strictSame(await sums("line_tag:team"), ["web 60", "UNTAGGED 37", "data 30", "ops -8"]);
   });
 
-  await t.test("each rule says what it took, and what nobody pays says what it lacks", async (t) => {
+  await t.test("each rule has its amounts, and unallocated costs have their reason", async (t) => {
     const report = (await get(app, `/api/v1/tenants/acme/rules?${onDay}`)).body;
     const sumsOf = (sums: Record<string, string>[]) => sums.map((each) => `${each.currency} ${each.amount}`);
     t.strictSame(
@@ -178,7 +178,7 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
     );
   });
 
-  await t.test("rows of configured rules are explained", async (t) => {
+  await t.test("rows of configured rules can be explained", async (t) => {
     const fixed = await explain("web", "eks", "&component=0");
     t.strictSame(
       [fixed.rule.rule, fixed.rule.product_type, fixed.row.allocation_method, fixed.row.amount],
@@ -238,22 +238,19 @@ t.test("teams get what they caused, and their part of what is shared", async (t)
     );
   });
 
-  await t.test(
-    "other shares are another rule: the open day is calculated anew, of the same bill",
-    async (t) => {
-      const other = testConfig(`data_dir: ${home}/data\n${tenant(folder, "{ web: 1, data: 1 }")}`, home);
-      const again = await runOnce(runContext(stores), config, "acme");
-      t.strictSame(again.dates_calculated, 0);
-      const changed = await runOnce(runContext(stores), other, "acme");
-      t.strictSame([changed.status, changed.dates_calculated], ["completed", 1]);
-      const fixed = `${charged.replace("FROM chargebacks", "FROM chargebacks WHERE allocation_method = 'fixed_ratio'")}`;
-      t.strictSame(
-        (await rowsOf<Record<string, string>>(stores, "acme", fixed)).map(
-          ({ identity_id, amount }) => `${identity_id} ${amount}`,
-        ),
-        ["data 7.5", "web 7.5"],
-      );
-      t.strictSame((await reconciled(stores, "acme")).off, []);
-    },
-  );
+  await t.test("changed shares recalculate the open day from the same bill", async (t) => {
+    const other = testConfig(`data_dir: ${home}/data\n${tenant(folder, "{ web: 1, data: 1 }")}`, home);
+    const again = await runOnce(runContext(stores), config, "acme");
+    t.strictSame(again.dates_calculated, 0);
+    const changed = await runOnce(runContext(stores), other, "acme");
+    t.strictSame([changed.status, changed.dates_calculated], ["completed", 1]);
+    const fixed = `${charged.replace("FROM chargebacks", "FROM chargebacks WHERE allocation_method = 'fixed_ratio'")}`;
+    t.strictSame(
+      (await rowsOf<Record<string, string>>(stores, "acme", fixed)).map(
+        ({ identity_id, amount }) => `${identity_id} ${amount}`,
+      ),
+      ["data 7.5", "web 7.5"],
+    );
+    t.strictSame((await reconciled(stores, "acme")).off, []);
+  });
 });

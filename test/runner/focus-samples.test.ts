@@ -183,7 +183,7 @@ async function compare(
   t.strictSame({ groups: billed.length, lines: all, findings }, sample.found);
 }
 
-t.test("bills in the forms of the providers: in, out and in again", async (t) => {
+t.test("bills in the providers' formats can be read, exported and read again", async (t) => {
   const folder = await layOutSamples(t);
   const out = temporaryFolder(t);
   const yaml = `tenants:${samples.map((sample) => tenantYaml(folder, sample, out)).join("")}`;

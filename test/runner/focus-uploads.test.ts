@@ -95,7 +95,7 @@ t.test("lines are split by uploaded usage", async (t) => {
     await t.rejects(upload("c", used(`${first},gpu_hours,gpu-1,ops,8`)), { name: "KeyReusedError" });
   });
 
-  await t.test("files of the folder: in the order in which they changed, each once", async (t) => {
+  await t.test("files of the upload folder are loaded once, in the order of their changes", async (t) => {
     file("z.csv", used(`${first},gpu_hours,gpu-1,old,1`), 1);
     file("a.csv", used(`${first},gpu_hours,gpu-1,new,1`), 2);
     const taken = await run();
@@ -119,21 +119,28 @@ t.test("lines are split by uploaded usage", async (t) => {
     t.strictSame((await charged())[0], ["old: 8"], "other bytes than the last time are");
   });
 
-  await t.test("what changes just now waits; a date in the future does not hold a file back", async (t) => {
-    const settling = testConfig(
-      tenant(folder).replace(/(folder: \S+usage), settle_seconds: 0/, "$1, settle_seconds: 3600"),
-      home,
-    );
-    file("future.csv", used(`${first},gpu_hours,gpu-1,later,1`), Date.now() / 1000 - 1_780_000_000 + 86_400);
-    file("now.csv", used(`${first},gpu_hours,gpu-1,now,1`), Date.now() / 1000 - 1_780_000_000);
-    await run(settling);
-    t.strictSame((await charged())[0], ["later: 8"]);
-    const versions = "SELECT count(*)::int AS n FROM usage_uploads WHERE idempotency_key LIKE 'now.csv@%'";
-    t.strictSame((await stores.postgres.query(versions)).rows, [{ n: 0 }]);
-    rmSync(join(folder, "usage", "now.csv"));
-  });
+  await t.test(
+    "a file that is still changing waits, and a date in the future does not delay a file",
+    async (t) => {
+      const settling = testConfig(
+        tenant(folder).replace(/(folder: \S+usage), settle_seconds: 0/, "$1, settle_seconds: 3600"),
+        home,
+      );
+      file(
+        "future.csv",
+        used(`${first},gpu_hours,gpu-1,later,1`),
+        Date.now() / 1000 - 1_780_000_000 + 86_400,
+      );
+      file("now.csv", used(`${first},gpu_hours,gpu-1,now,1`), Date.now() / 1000 - 1_780_000_000);
+      await run(settling);
+      t.strictSame((await charged())[0], ["later: 8"]);
+      const versions = "SELECT count(*)::int AS n FROM usage_uploads WHERE idempotency_key LIKE 'now.csv@%'";
+      t.strictSame((await stores.postgres.query(versions)).rows, [{ n: 0 }]);
+      rmSync(join(folder, "usage", "now.csv"));
+    },
+  );
 
-  await t.test("a bad file is refused and shown, and the others count", async (t) => {
+  await t.test("an invalid file is refused and listed, and the others count", async (t) => {
     file("bad.csv", used(`${second},gpu_hours,gpu-1,x,1`, `${second},gpu_hours,gpu-1,x,-1`), 4);
     file("other.csv", used(`${second},mem,gpu-1,x,1`), 5);
     file("good.csv", used(`${second},gpu_hours,gpu-2,web,1`), 6);

@@ -104,7 +104,7 @@ const away = [
 ];
 const NOWHERE = "http://127.0.0.1:9/prometheus";
 
-t.test("lines are split by what Prometheus measured", needs("prometheus", "promtool"), async (t) => {
+t.test("lines are split by usage that Prometheus measured", needs("prometheus", "promtool"), async (t) => {
   const { url } = await startRealPrometheus(t, openMetrics);
   const folder = temporaryFolder(t);
   write(folder, bill);
@@ -140,7 +140,7 @@ t.test("lines are split by what Prometheus measured", needs("prometheus", "promt
 });
 
 t.test(
-  "usage of a resource that the bill writes in another case is pointed out, and counts with `ignore_case`",
+  "usage of a resource with other upper and lower case in the bill is reported, and counts with `ignore_case`",
   needs("prometheus", "promtool"),
   async (t) => {
     const { url } = await startRealPrometheus(t, openMetrics);
@@ -177,7 +177,7 @@ t.test(
   },
 );
 
-t.test("a rule that names a metric which is not configured is refused", async (t) => {
+t.test("a rule with a metric that is not configured is refused", async (t) => {
   const problemsOf = (text: string) => {
     const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems });
     return loaded.ok ? [] : loaded.problems.map((each) => formatProblem(each).replace(/^c.yaml:\d+: /, ""));

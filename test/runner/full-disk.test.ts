@@ -18,7 +18,7 @@ import {
 import { scriptedUpstream } from "./scripted-upstream.js";
 
 const days = [2, 3, 4].map(daysBefore).sort();
-t.test("the disk of the embedded stores is full", mounts, async (t) => {
+t.test("a run on a full disk of the embedded stores fails and recovers", mounts, async (t) => {
   const folder = temporaryFolder(t);
   const disk = smallDisk(t, join(folder, "data"), 400);
   const settings = ["allocation_retry_limit: 1", "gather_failure_threshold: 1"];
@@ -71,7 +71,7 @@ t.test("the disk of the embedded stores is full", mounts, async (t) => {
   }
 });
 
-t.test("the disk of an emitter is full", mounts, async (t) => {
+t.test("a full disk of an emitter does not affect published days", mounts, async (t) => {
   const folder = temporaryFolder(t);
   const out = join(folder, "out");
   const disk = smallDisk(t, out, 1);

@@ -87,7 +87,7 @@ async function makeRoom(disk: SmallDisk, ask: () => Promise<unknown>): Promise<n
   return (performance.now() - started) / 1000;
 }
 
-t.test("runs", mounts, async (t) => {
+t.test("runs fail cleanly on a full Postgres disk", mounts, async (t) => {
   const yaml = shortTenants(["acme"], ["allocation_retry_limit: 1", "gather_failure_threshold: 1"]);
   const { config, stores, postgres, fill, empty } = await opened(t, yaml);
   const { upstream, ecosystems } = scriptedUpstream();
@@ -137,7 +137,7 @@ t.test("runs", mounts, async (t) => {
     ["before its end is recorded", "log", "before", /WITH counted AS/],
   ];
   for (const [when, what, where, words] of cases) {
-    await t.test(`full ${when}`, async (t) => {
+    await t.test(`a run with a full disk ${when} publishes nothing partial`, async (t) => {
       amount += 1;
       upstream.members = what === "rows" ? many : few;
       statements.at(where, words, () => fill(what));
@@ -170,7 +170,7 @@ t.test("runs", mounts, async (t) => {
   t.ok(Math.max(...seconds) < SECONDS, `Postgres was back within ${Math.max(...seconds).toFixed(1)} s`);
 });
 
-t.test("tags and the audit", mounts, async (t) => {
+t.test("tags and the audit stay consistent on a full Postgres disk", mounts, async (t) => {
   const { config, stores, postgres, fill, empty } = await opened(t, shortTenants(["acme"]));
   const app = await buildApp({
     config,
@@ -258,7 +258,7 @@ t.test("tags and the audit", mounts, async (t) => {
   };
 
   t.equal(await tagOne(0, "before"), "taken");
-  await t.test("no room for rows: a bulk is refused as a whole", async (t) => {
+  await t.test("a bulk without room for its rows is refused as a whole", async (t) => {
     await fill("rows");
     t.equal(await tagAll("rows"), "refused");
     t.equal(await tagListed("list"), "refused");
@@ -280,7 +280,7 @@ t.test("tags and the audit", mounts, async (t) => {
       ["a tag", (key: string) => tagOne(1, key)],
       ["a bulk", tagAll],
     ] as const)
-      await t.test(`no room for the log ${when}: ${what} is not there`, async (t) => {
+      await t.test(`without room for the log ${when}, ${what} is not stored`, async (t) => {
         const key = `${what} ${when}`.replaceAll(" ", "-");
         statements.at(where, words, () => fill("log"));
         t.equal(await write(key), "refused");
@@ -293,7 +293,7 @@ t.test("tags and the audit", mounts, async (t) => {
   t.strictSame(faults, []);
 });
 
-t.test("a service", mounts, async (t) => {
+t.test("a service recovers from a full Postgres disk", mounts, async (t) => {
   const folder = temporaryFolder(t);
   const data = join(folder, "data");
   const disk = await postgresOnSmallDisk(t, data, MIB);
@@ -372,7 +372,7 @@ t.test("a service", mounts, async (t) => {
   t.strictSame(await ended, [0, null]);
 });
 
-t.test("a data directory without room for anything", mounts, async (t) => {
+t.test("a data directory without any free space is reported", mounts, async (t) => {
   const folder = temporaryFolder(t);
   const data = join(folder, "data");
   const disk = smallDisk(t, data, MIB);
@@ -386,39 +386,43 @@ t.test("a data directory without room for anything", mounts, async (t) => {
   t.strictSame((await stores.postgres.query("SELECT 1 AS one")).rows, [{ one: 1 }]);
 });
 
-t.test("a server of Postgres", needs(postgresProgram), async (t) => {
-  if (mounts.skip) return t.comment(mounts.skip);
-  let disk: SmallDisk | undefined;
-  const server = await startDebianPostgres(t, (folder) => {
-    disk = smallDisk(t, folder, MIB);
-  });
-  server.run("psql", ["--command", "ALTER USER postgres PASSWORD 'of-a-test'"]);
-  const pool = openPostgres(
-    { host: "127.0.0.1", port: server.port, user: "postgres", password: "of-a-test", database: "postgres" },
-    { logger: testLogger },
-  );
-  t.teardown(() => pool.end());
-  await pool.query("CREATE TABLE kept (text text)");
-  disk?.fill();
-  const caught = async (query: string) => {
-    try {
-      await pool.query(query);
-    } catch (error) {
-      const code = error instanceof Error && "code" in error ? error.code : undefined;
-      return [code, storeInTrouble(error), errorText(error)] as const;
-    }
-    return [];
-  };
-  const [code, whose, text] = await caught(
-    "INSERT INTO kept SELECT repeat('x', 1000) FROM generate_series(1, 10000)",
-  );
-  t.strictSame([code, whose], ["53100", "Postgres"]);
-  t.ok(FULL.test(text ?? ""), text);
-  await useUpLog(pool);
-  const [panic, its, said] = await caught(
-    "SELECT pg_logical_emit_message(true, 'test', repeat('x', 100000))",
-  );
-  t.strictSame([panic, its], ["53100", "Postgres"], "a panic has the same code");
-  t.ok(FULL.test(said ?? ""), said);
-  t.notMatch(said ?? "", /PANIC/);
-});
+t.test(
+  "a Postgres server with a full disk is handled like an embedded one",
+  needs(postgresProgram),
+  async (t) => {
+    if (mounts.skip) return t.comment(mounts.skip);
+    let disk: SmallDisk | undefined;
+    const server = await startDebianPostgres(t, (folder) => {
+      disk = smallDisk(t, folder, MIB);
+    });
+    server.run("psql", ["--command", "ALTER USER postgres PASSWORD 'of-a-test'"]);
+    const pool = openPostgres(
+      { host: "127.0.0.1", port: server.port, user: "postgres", password: "of-a-test", database: "postgres" },
+      { logger: testLogger },
+    );
+    t.teardown(() => pool.end());
+    await pool.query("CREATE TABLE kept (text text)");
+    disk?.fill();
+    const caught = async (query: string) => {
+      try {
+        await pool.query(query);
+      } catch (error) {
+        const code = error instanceof Error && "code" in error ? error.code : undefined;
+        return [code, storeInTrouble(error), errorText(error)] as const;
+      }
+      return [];
+    };
+    const [code, whose, text] = await caught(
+      "INSERT INTO kept SELECT repeat('x', 1000) FROM generate_series(1, 10000)",
+    );
+    t.strictSame([code, whose], ["53100", "Postgres"]);
+    t.ok(FULL.test(text ?? ""), text);
+    await useUpLog(pool);
+    const [panic, its, said] = await caught(
+      "SELECT pg_logical_emit_message(true, 'test', repeat('x', 100000))",
+    );
+    t.strictSame([panic, its], ["53100", "Postgres"], "a panic has the same code");
+    t.ok(FULL.test(said ?? ""), said);
+    t.notMatch(said ?? "", /PANIC/);
+  },
+);

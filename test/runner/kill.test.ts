@@ -4,7 +4,7 @@ import { killedTenant, type Victim, victims } from "./killing.js";
 /** `npm run soak` sets more of them. */
 const rounds = Number(process.env.KILL_ROUNDS ?? 8);
 
-t.test("kill -9 of a running worker, of its stores, and of all at once", { timeout: 0 }, async (t) => {
+t.test("kill -9 of a worker, its stores or all of them leaves complete days", { timeout: 0 }, async (t) => {
   const tenant = killedTenant(t);
   const kills = new Map<Victim, number>();
   const waits = new Map<Victim, number[]>();
@@ -16,7 +16,7 @@ t.test("kill -9 of a running worker, of its stores, and of all at once", { timeo
       if (resumed !== undefined) waits.set(victim, [...(waits.get(victim) ?? []), resumed / 1000]);
     });
   }
-  await t.test("what the last one left", async (t) => {
+  await t.test("the data of the last kill is complete", async (t) => {
     await tenant.nextWorker(t, { victim: "worker", after: 0 });
   });
   t.strictSame([...kills.keys()], victims.slice(0, rounds), "each of them was killed");

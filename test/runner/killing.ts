@@ -153,7 +153,7 @@ export async function killAtEach(t: Test, points: readonly KillPoint[]): Promise
     });
     finishedByTheNext = point.finishedByTheNext;
   }
-  await t.test("what the last one left", async (t) => {
+  await t.test("the data of the last kill is complete", async (t) => {
     const { recovery } = await tenant.nextWorker(t, { victim: "worker", after: 0 });
     t.equal(recovery.finished, finishedByTheNext);
   });

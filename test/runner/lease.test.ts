@@ -12,7 +12,7 @@ import { childProcess } from "./child.js";
 
 const short = { leaseSeconds: 2, heartbeatSeconds: 0.2 };
 
-t.test("the lease of a tenant", async (t) => {
+t.test("a tenant has at most one lease holder", async (t) => {
   const { stores } = await openTestStores(t);
   const { postgres } = stores;
   let made = 0;
@@ -30,7 +30,7 @@ t.test("the lease of a tenant", async (t) => {
     return Number(found.rows[0]?.s);
   };
 
-  await t.test("is held by one at a time, with a growing epoch", async (t) => {
+  await t.test("a lease has one holder at a time, and its epoch grows", async (t) => {
     const tenant = await newTenant();
     const first = await acquireLease(postgres, tenant, "a");
     t.equal(first?.epoch, 1);
@@ -42,7 +42,7 @@ t.test("the lease of a tenant", async (t) => {
     t.equal(first?.lost.aborted, false, "given back is not lost");
   });
 
-  await t.test("goes to exactly one of many who ask at the same time", async (t) => {
+  await t.test("exactly one of many simultaneous requests gets the lease", async (t) => {
     const tenant = await newTenant();
     const asked = await Promise.all(
       Array.from({ length: 12 }, (_, i) => acquireLease(postgres, tenant, `h${i}`)),
@@ -51,7 +51,7 @@ t.test("the lease of a tenant", async (t) => {
     await Promise.all(asked.map((lease) => lease?.release()));
   });
 
-  await t.test("is kept by its heartbeat", async (t) => {
+  await t.test("a heartbeat prolongs the lease", async (t) => {
     const tenant = await newTenant();
     const lease = await acquireLease(postgres, tenant, "a", short);
     const { rows } = await postgres.query("SELECT expires_at AS end FROM leases WHERE tenant_name = $1", [
@@ -67,7 +67,7 @@ t.test("the lease of a tenant", async (t) => {
     await lease?.release();
   });
 
-  await t.test("is lost when another has taken it, and says so", async (t) => {
+  await t.test("a lease that another worker has taken is lost, with the reason", async (t) => {
     const tenant = await newTenant();
     const lease = await acquireLease(postgres, tenant, "a", short);
     await postgres.query("UPDATE leases SET expires_at = now() WHERE tenant_name = $1", [tenant]);
@@ -82,7 +82,7 @@ t.test("the lease of a tenant", async (t) => {
     await other?.release();
   });
 
-  await t.test("is not prolonged once it has run out, also where nobody has taken it", async (t) => {
+  await t.test("an expired lease is not prolonged, even if it is free", async (t) => {
     const tenant = await newTenant();
     const lease = await acquireLease(postgres, tenant, "a", { leaseSeconds: 600, heartbeatSeconds: 300 });
     const prolong = async () =>
@@ -95,7 +95,7 @@ t.test("the lease of a tenant", async (t) => {
   });
 
   await t.test(
-    "is lost when the database cannot be reached for its whole life, also once prolonged",
+    "a lease is lost if the database is unreachable for its lifetime, even after it was prolonged",
     async (t) => {
       const tenant = await newTenant();
       const lease = await acquireLease(postgres, tenant, "a", short);
@@ -120,7 +120,7 @@ t.test("the lease of a tenant", async (t) => {
     },
   );
 
-  await t.test("is held against other processes, and ends when a killed one's time is over", async (t) => {
+  await t.test("a lease excludes other processes, and the lease of a killed process expires", async (t) => {
     const tenant = await newTenant();
     const { host, port, user, password, database } = postgres.options;
     const child = childProcess(t, "./lease-holder.js", {
@@ -142,7 +142,7 @@ t.test("the lease of a tenant", async (t) => {
   });
 });
 
-t.test("a lease that cannot be given back is given back when Postgres has returned", async (t) => {
+t.test("a lease that could not be released is released when Postgres is back", async (t) => {
   const { stores, folder } = await openTestStores(t);
   const { postgres } = stores;
   const tenantName = "acme";

@@ -14,7 +14,7 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 
 const days = [2, 3, 4].map(daysBefore);
 
-t.test("an engine that is killed while it calculates", async (t) => {
+t.test("an engine that is killed during a calculation is restarted", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["allocation_retry_limit: 1"]));
   const { upstream, ecosystems } = scriptedUpstream();
   const { client } = await stores.tenant("acme");
@@ -44,7 +44,7 @@ t.test("an engine that is killed while it calculates", async (t) => {
     t.equal((await trackingDate(stores, "acme", day)).allocation_attempts, 0, "no attempt is counted");
   t.strictSame((await reconciled(stores, "acme")).off, []);
 
-  await t.test("twice with the same day: it may be the day, which counts an attempt", async (t) => {
+  await t.test("an engine that is killed twice by the same day counts an attempt of the day", async (t) => {
     const [fatal = ""] = days;
     upstream.bill.set(fatal, { "r-1": "20" });
     kills = 2;

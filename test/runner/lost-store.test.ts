@@ -29,7 +29,7 @@ import { topicUpstream, withTopics } from "./topic-upstream.js";
 const days = [2, 3, 4, 5, 6, 7, 8].map(daysBefore).sort();
 const keepFrom = { chargebacks: "2000-01-01", topic_attributions: "2000-01-01" };
 
-t.test("a store of facts that is not the one that Postgres knows", async (t) => {
+t.test("a store that differs from the records of Postgres is recovered", async (t) => {
   const { upstream, ecosystems } = topicUpstream();
   for (const day of days) upstream.bill.set(day, { "metered-1": "8", shared: "0.30" });
   const folder = temporaryFolder(t);
@@ -147,7 +147,7 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     cpSync(join(folder, name), data(name), { recursive: true });
   };
 
-  await t.test("its folder is deleted", async (t) => {
+  await t.test("days are recalculated after the folder of the store was deleted", async (t) => {
     const known = (await check()).knownStoreId;
     await meanwhile(() => rmSync(data("clickhouse"), { recursive: true }));
     t.strictSame(await differing(), days, "noticed before any run");
@@ -175,7 +175,7 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     await hasNothingToDo(t);
   });
 
-  await t.test("while the upstream is away, the days are told to be lost, and come back later", async (t) => {
+  await t.test("lost days are reported while the upstream is down, and come back later", async (t) => {
     const server = await stores.serverClient("acme");
     await server.command({ query: "DROP DATABASE acme SYNC" });
     const { postgres: lock } = stores;
@@ -207,7 +207,7 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     await isWhole(t);
   });
 
-  await t.test("one day of it has gone", async (t) => {
+  await t.test("a single lost day is recalculated", async (t) => {
     const [day = ""] = days;
     const { client } = await stores.tenant("acme");
     await client.command({ query: `ALTER TABLE chargebacks DROP PARTITION '${day}'` });
@@ -216,7 +216,7 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     await isWhole(t);
   });
 
-  await t.test("it is set back to a backup", async (t) => {
+  await t.test("days are recalculated after the store was restored from a backup", async (t) => {
     const [changed = "", same = ""] = days;
     await meanwhile(() => backUp("clickhouse"));
     upstream.bill.set(changed, { "metered-1": "16", shared: "0.30" });
@@ -232,7 +232,7 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     await isWhole(t);
   });
 
-  await t.test("Postgres is set back to a backup, and the store is newer", async (t) => {
+  await t.test("a store that is newer than a restored Postgres is accepted", async (t) => {
     const [changed = ""] = days;
     await meanwhile(() => backUp("postgres"));
     upstream.bill.set(changed, { "metered-1": "24", shared: "0.30" });
@@ -251,7 +251,7 @@ t.test("a store of facts that is not the one that Postgres knows", async (t) => 
     await isWhole(t);
   });
 
-  await t.test("the tenant is moved to another database", async (t) => {
+  await t.test("a tenant that was moved to another database is gathered again", async (t) => {
     const newer = await rows();
     const moved = configOf("elsewhere");
     await meanwhile(() => undefined, moved);

@@ -9,7 +9,7 @@ import { daysBefore, rowsOf, runContext, runOnce } from "./runs.js";
 const GIB = 2 ** 30;
 const [whole, failing] = [daysBefore(3), daysBefore(2)];
 
-t.test("hours that have no answer show until their day is charged, and then stay charged", async (t) => {
+t.test("hours without a response show until their day is charged, and then stay charged", async (t) => {
   let broken: string | undefined = failing;
   let dropped = 0;
   const prometheus = await startScriptedPrometheus(t, () => [

@@ -145,7 +145,7 @@ function countWindow(today: number): void {
 
 const zoneBefore = process.env.TZ;
 for (const [zone, bases] of Object.entries(starts)) {
-  t.test(`whatever the clock does in ${zone}, published days are right`, { timeout: 0 }, async (t) => {
+  t.test(`published days are right for any change of the clock in ${zone}`, { timeout: 0 }, async (t) => {
     process.env.TZ = zone;
     t.teardown(() => {
       if (zoneBefore === undefined) delete process.env.TZ;
@@ -247,7 +247,7 @@ async function live(
   }
 }
 
-t.test("every kind of step and of day was met", async (t) => {
+t.test("every kind of step and of day occurred", async (t) => {
   t.comment(classes.missing(classNames, Number.POSITIVE_INFINITY).join(", "));
   t.strictSame(classes.missing(classNames, 1), []);
 });

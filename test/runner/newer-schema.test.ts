@@ -4,7 +4,7 @@ import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import { reconciled, runContext, runOnce, shortTenants } from "./runs.js";
 
-t.test("a run is refused once a newer version has migrated its stores, and nothing is touched", async (t) => {
+t.test("a run is refused after a newer version has migrated its stores, and changes nothing", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
   const context = runContext(stores);
   holds(t, await runOnce(context, config, "acme"), { status: "completed" });

@@ -70,62 +70,66 @@ function unbalanced(rows: readonly Seen[]): Seen[] {
   return rows.filter(({ billing, chargebacks }) => billing !== chargebacks);
 }
 
-t.test("while days are published, every reader of both sees them add up", { timeout: 600_000 }, async (t) => {
-  const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
-  const { client } = await stores.tenant("acme");
-  const { upstream, ecosystems } = scriptedUpstream({ crowd: 50 });
-  const context = runContext(stores, { ecosystems });
-  const publish = async (round: number) => {
-    const names = Object.keys(bills);
-    for (const [i, day] of days.entries())
-      upstream.bill.set(day, { ...bills[names[(round + i) % names.length] ?? ""] });
-    await lossSaidBefore(stores, "acme");
-    return await runOnce(context, config, "acme");
-  };
-  await publish(0);
+t.test(
+  "readers of lines and chargebacks see equal sums while days are published",
+  { timeout: 600_000 },
+  async (t) => {
+    const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
+    const { client } = await stores.tenant("acme");
+    const { upstream, ecosystems } = scriptedUpstream({ crowd: 50 });
+    const context = runContext(stores, { ecosystems });
+    const publish = async (round: number) => {
+      const names = Object.keys(bills);
+      for (const [i, day] of days.entries())
+        upstream.bill.set(day, { ...bills[names[(round + i) % names.length] ?? ""] });
+      await lossSaidBefore(stores, "acme");
+      return await runOnce(context, config, "acme");
+    };
+    await publish(0);
 
-  let isOver = false;
-  const off: unknown[] = [];
-  const sums = new Set<string>();
-  const times = new Map<string, number>();
-  const reader = async (name: string, read: () => Promise<readonly Seen[]>) => {
-    while (!isOver) {
-      const rows = await read();
-      times.set(name, (times.get(name) ?? 0) + 1);
-      for (const { chargebacks } of rows) sums.add(chargebacks);
-      for (const row of unbalanced(rows)) off.push({ name, ...row });
+    let isOver = false;
+    const off: unknown[] = [];
+    const sums = new Set<string>();
+    const times = new Map<string, number>();
+    const reader = async (name: string, read: () => Promise<readonly Seen[]>) => {
+      while (!isOver) {
+        const rows = await read();
+        times.set(name, (times.get(name) ?? 0) + 1);
+        for (const { chargebacks } of rows) sums.add(chargebacks);
+        for (const row of unbalanced(rows)) off.push({ name, ...row });
+      }
+    };
+    const readers = Object.entries(reads).flatMap(([name, query]) => [
+      reader(name, () => readRows<Seen>(client, { query, params: {} })),
+      reader(`${name}, slowly`, () => readRows<Seen>(client, { query, params: {} }, undefined, SLOW)),
+    ]);
+    const signal = new AbortController().signal;
+    for (const [name, its] of Object.entries({
+      "the service itself": client,
+      "the service itself, slowly": slowed(client),
+    }))
+      readers.push(reader(name, async () => [...(await reconcileDays(its, signal)).days]));
+    const rounds = 3;
+    for (let round = 1; round <= rounds; round += 1) {
+      const before = new Map(times);
+      const { status, errors, dates_calculated } = await publish(round);
+      t.strictSame(
+        { status, errors, dates_calculated },
+        { status: "completed", errors: [], dates_calculated: 7 },
+      );
+      await until("each reader has read again", () =>
+        [...times].every(([name, n]) => n > (before.get(name) ?? 0)),
+      );
     }
-  };
-  const readers = Object.entries(reads).flatMap(([name, query]) => [
-    reader(name, () => readRows<Seen>(client, { query, params: {} })),
-    reader(`${name}, slowly`, () => readRows<Seen>(client, { query, params: {} }, undefined, SLOW)),
-  ]);
-  const signal = new AbortController().signal;
-  for (const [name, its] of Object.entries({
-    "the service itself": client,
-    "the service itself, slowly": slowed(client),
-  }))
-    readers.push(reader(name, async () => [...(await reconcileDays(its, signal)).days]));
-  const rounds = 3;
-  for (let round = 1; round <= rounds; round += 1) {
-    const before = new Map(times);
-    const { status, errors, dates_calculated } = await publish(round);
-    t.strictSame(
-      { status, errors, dates_calculated },
-      { status: "completed", errors: [], dates_calculated: 7 },
-    );
-    await until("each reader has read again", () =>
-      [...times].every(([name, n]) => n > (before.get(name) ?? 0)),
-    );
-  }
-  isOver = true;
-  await Promise.all(readers);
-  t.strictSame(off, []);
-  t.strictSame([...sums].sort(), ["100", "150"], "they saw both bills");
-  t.equal(times.size, 2 * Object.keys(reads).length + 2);
-  const counted = [...times.values()].reduce((sum, n) => sum + n, 0);
-  t.comment(`${counted} reads in ${rounds} publishes`);
-});
+    isOver = true;
+    await Promise.all(readers);
+    t.strictSame(off, []);
+    t.strictSame([...sums].sort(), ["100", "150"], "they saw both bills");
+    t.equal(times.size, 2 * Object.keys(reads).length + 2);
+    const counted = [...times.values()].reduce((sum, n) => sum + n, 0);
+    t.comment(`${counted} reads in ${rounds} publishes`);
+  },
+);
 
 t.test("a publish that is cut off at any of its statements shows one version of each day", async (t) => {
   const { stores } = await openTestStores(t, shortTenants(["acme"]));

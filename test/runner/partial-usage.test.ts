@@ -3,7 +3,7 @@ import { openTestStores } from "../stores.js";
 import { chargedOn, daysBefore, runContext, runOnce, shortTenants } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
-t.test("usage of which only a part came never counts as measured", async (t) => {
+t.test("partially gathered usage never counts as measured", async (t) => {
   const day = daysBefore(3);
   const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["allocation_retry_limit: 1"]));
   const { upstream, ecosystems } = scriptedUpstream();

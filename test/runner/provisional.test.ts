@@ -37,7 +37,7 @@ const derivedRule: AllocationRule = {
   ],
 };
 
-t.test("days that lack something", async (t) => {
+t.test("days with missing data are provisional and then final", async (t) => {
   const tenants = ["outage", "kept", "late", "derived", "settled", "refused", "abandoned", "newly"];
   const { config, stores } = await openTestStores(t, shortTenants(tenants, ["allocation_retry_limit: 3"]));
   const state = async (tenant: string, day: string) => {
@@ -56,7 +56,7 @@ t.test("days that lack something", async (t) => {
     result.errors.map(({ date, message }) => `${date ?? ""}: ${message}`);
   const lack = "work of metered-1 could not be fetched: the test says so";
 
-  await t.test("a day is published with what is known, until its facts come", async (t) => {
+  await t.test("a day is published with the known data until the rest arrives", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8", "r-1": "2" });
     upstream.gaps.add(heavy);
@@ -86,7 +86,7 @@ t.test("days that lack something", async (t) => {
     t.same((await reconciled(stores, "outage")).off, []);
   });
 
-  await t.test("when the attempts are used up it is settled as it is, and the run says so", async (t) => {
+  await t.test("a day becomes final when its attempts are used up, and the run reports it", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
     upstream.gaps.add(heavy).add(light);
@@ -124,7 +124,7 @@ t.test("days that lack something", async (t) => {
     t.same(await chargedOn(stores, "settled", heavy), ["ann: 2", "bob: 6"], "until the metrics are back");
   });
 
-  await t.test("an outage calculates nothing that stays the same, nor does its end", async (t) => {
+  await t.test("neither an outage nor its end recalculates days that stay the same", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
     const context = runContext(stores, { ecosystems });
@@ -146,7 +146,7 @@ t.test("days that lack something", async (t) => {
     t.same((await reconciled(stores, "kept")).off, []);
   });
 
-  await t.test("a late line of a new resource erases nothing that was measured of the others", async (t) => {
+  await t.test("a late line of a new resource keeps the measured usage of the others", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(heavy, { "metered-1": "8" });
     const context = runContext(stores, { ecosystems });
@@ -176,7 +176,7 @@ t.test("days that lack something", async (t) => {
   });
 
   await t.test(
-    "a list of the inventory that is always refused keeps no day from being published",
+    "a list of the inventory that always fails does not prevent days from being published",
     async (t) => {
       const refusal = "connectors: the upstream returned 403";
       const { upstream, ecosystems } = scriptedUpstream({ inventoryErrors: [refusal] });
@@ -220,27 +220,30 @@ t.test("days that lack something", async (t) => {
     },
   );
 
-  await t.test("a metric that says who was there, and fails, says so on the lines of the set", async (t) => {
-    const { upstream, ecosystems } = scriptedUpstream({ derives: true, rules: [derivedRule, usageRule] });
-    upstream.bill.set(heavy, { "metered-1": "8" });
-    upstream.bill.set(light, { "metered-1": "8" });
-    upstream.shared.push("metered-1");
-    upstream.gaps.add(heavy);
-    await runOnce(runContext(stores, { ecosystems }), config, "derived");
-    const shared = async (day: string) => {
-      const rows = await rowsOf<{ text: string }>(
-        stores,
-        "derived",
-        `SELECT concat(identity_id, ' ', allocation_detail) AS text FROM chargebacks
+  await t.test(
+    "a failed metric that defines an identity set is reported on the lines of the set",
+    async (t) => {
+      const { upstream, ecosystems } = scriptedUpstream({ derives: true, rules: [derivedRule, usageRule] });
+      upstream.bill.set(heavy, { "metered-1": "8" });
+      upstream.bill.set(light, { "metered-1": "8" });
+      upstream.shared.push("metered-1");
+      upstream.gaps.add(heavy);
+      await runOnce(runContext(stores, { ecosystems }), config, "derived");
+      const shared = async (day: string) => {
+        const rows = await rowsOf<{ text: string }>(
+          stores,
+          "derived",
+          `SELECT concat(identity_id, ' ', allocation_detail) AS text FROM chargebacks
          WHERE day = '${day}' AND product_type = 'SHARED' ORDER BY text`,
-      );
-      return rows.map(({ text }) => text);
-    };
-    t.same(await shared(heavy), ["ann metrics_fetch_failed", "bob metrics_fetch_failed"]);
-    t.same(await shared(light), ["ann shared_by_design", "bob shared_by_design"]);
-  });
+        );
+        return rows.map(({ text }) => text);
+      };
+      t.same(await shared(heavy), ["ann metrics_fetch_failed", "bob metrics_fetch_failed"]);
+      t.same(await shared(light), ["ann shared_by_design", "bob shared_by_design"]);
+    },
+  );
 
-  await t.test("a product that is newly metered was not measured as nothing before", async (t) => {
+  await t.test("a newly metered product has no measured zero usage before", async (t) => {
     const unmetered = [evenRule, { ...evenRule, product_type: "METERED" }];
     const { upstream, ecosystems } = scriptedUpstream({ rules: unmetered, measured: false });
     for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
@@ -272,7 +275,7 @@ t.test("days that lack something", async (t) => {
     t.same(await marked("newly"), [light]);
   });
 
-  await t.test("a provisional day that is not gathered any more is settled as it is published", async (t) => {
+  await t.test("a provisional day that is no longer gathered becomes final as published", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8", "r-1": "2" });
     upstream.gaps.add(heavy).add(light);

@@ -20,7 +20,7 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 
 const [changed, vanished, kept] = [daysBefore(4), daysBefore(3), daysBefore(2)];
 
-t.test("a publish that is cut off", async (t) => {
+t.test("an interrupted publish is completed or discarded", async (t) => {
   const names = ["before_swap", "after_swap", "staging_gone", "input_gone", "store_refuses", "engine_dies"];
   const { config, stores } = await openTestStores(t, shortTenants(names));
   const { postgres } = stores;
@@ -85,45 +85,51 @@ t.test("a publish that is cut off", async (t) => {
     t.same(usage, [{ day: kept }], "usage of days without any has gone");
   };
 
-  await t.test("between intent and swap is rolled forward by the next run", async (t) => {
-    const { upstream, context, lines } = await dieAfterIntent("before_swap");
-    t.same(
-      await chargedOn(stores, "before_swap", changed),
-      ["ann: 2", "bob: 6"],
-      "until then the old day is there",
-    );
-    await dead("before_swap");
-    upstream.onWindow = async () => {
-      throw new Error("no gather is needed for it");
-    };
-    await runOnce(context, config, "before_swap");
-    await isRolledForward(t, "before_swap");
-    holds(
-      t,
-      lines.find((line) => line.msg === "finished an interrupted publish"),
-      { days: [changed, vanished] },
-    );
-    holds(
-      t,
-      (await runRecords(stores, "before_swap")).map((run) => [run.status, run.errors[0]?.message]),
-      [
-        ["completed", undefined],
-        ["failed", /orphaned/],
-        ["failed", /no gather is needed/],
-      ],
-    );
-  });
-
-  await t.test("between swap and result is rolled forward by the next run", async (t) => {
-    const { context, publication } = await dieAfterIntent("after_swap");
-    await swapDays(publication, [changed, vanished]);
-    await dead("after_swap");
-    holds(t, await runOnce(context, config, "after_swap"), { status: "completed", dates_calculated: 0 });
-    await isRolledForward(t, "after_swap");
-  });
+  await t.test(
+    "a publish that is cut off between intent and swap is rolled forward by the next run",
+    async (t) => {
+      const { upstream, context, lines } = await dieAfterIntent("before_swap");
+      t.same(
+        await chargedOn(stores, "before_swap", changed),
+        ["ann: 2", "bob: 6"],
+        "until then the old day is there",
+      );
+      await dead("before_swap");
+      upstream.onWindow = async () => {
+        throw new Error("no gather is needed for it");
+      };
+      await runOnce(context, config, "before_swap");
+      await isRolledForward(t, "before_swap");
+      holds(
+        t,
+        lines.find((line) => line.msg === "finished an interrupted publish"),
+        { days: [changed, vanished] },
+      );
+      holds(
+        t,
+        (await runRecords(stores, "before_swap")).map((run) => [run.status, run.errors[0]?.message]),
+        [
+          ["completed", undefined],
+          ["failed", /orphaned/],
+          ["failed", /no gather is needed/],
+        ],
+      );
+    },
+  );
 
   await t.test(
-    "and has lost what it was to publish, deletes nothing: the days are gathered anew",
+    "a publish that is cut off between swap and result is rolled forward by the next run",
+    async (t) => {
+      const { context, publication } = await dieAfterIntent("after_swap");
+      await swapDays(publication, [changed, vanished]);
+      await dead("after_swap");
+      holds(t, await runOnce(context, config, "after_swap"), { status: "completed", dates_calculated: 0 });
+      await isRolledForward(t, "after_swap");
+    },
+  );
+
+  await t.test(
+    "an interrupted publish whose staged rows are lost deletes nothing, and its days are gathered again",
     async (t) => {
       const { context, lines, publication } = await dieAfterIntent("staging_gone");
       await publication.client.command({ query: "DROP TABLE staged_chargebacks_e2 SYNC" });
@@ -138,7 +144,7 @@ t.test("a publish that is cut off", async (t) => {
     },
   );
 
-  await t.test("a store that refuses in the middle leaves the intent to the next run", async (t) => {
+  await t.test("a store that fails during a publish leaves the intent to the next run", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(changed, { "r-1": "10" });
     const context = runContext(stores, { ecosystems });
@@ -166,7 +172,7 @@ t.test("a publish that is cut off", async (t) => {
   });
 
   await t.test(
-    "an engine that dies in the middle is waited for, and no day shows two versions",
+    "an engine that dies during a publish is waited for, and no day shows two versions",
     async (t) => {
       const { upstream, ecosystems } = scriptedUpstream();
       for (const day of [changed, vanished, kept]) upstream.bill.set(day, { "r-1": "10" });
@@ -207,7 +213,7 @@ t.test("a publish that is cut off", async (t) => {
     },
   );
 
-  await t.test("staged input that has gone from the store never makes a day empty", async (t) => {
+  await t.test("staged input that is lost from the store never makes a day empty", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(changed, { "r-1": "10" });
     const context = runContext(stores, { ecosystems });

@@ -21,7 +21,7 @@ const sums = {
   sums: "SELECT toString(day) AS day, toString(sum(amount_hi + amount_lo)) AS total FROM published_sums_by_identity GROUP BY day",
 } as const;
 
-t.test("sums that are read while the engine is killed are those of whole days", async (t) => {
+t.test("sums that are read while the engine is killed are of complete days", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
   const { upstream, ecosystems } = scriptedUpstream({ crowd: 200 });
   const run = () => runOnce(runContext(stores, { ecosystems }), config, "acme");

@@ -4,13 +4,11 @@ import { answers, upstream } from "../ingest/upstream-server.js";
 import { openTestStores } from "../stores.js";
 import { runContext, runOnce } from "./runs.js";
 
-t.test(
-  "metrics that answer 401 suspend the tenant after as many gathers as the threshold says",
-  async (t) => {
-    const { url } = await upstream(t, answers(401, "no"));
-    const { config, stores } = await openTestStores(
-      t,
-      `tenants:
+t.test("metrics that respond with 401 suspend the tenant after the threshold of gathers", async (t) => {
+  const { url } = await upstream(t, answers(401, "no"));
+  const { config, stores } = await openTestStores(
+    t,
+    `tenants:
   kafka:
     ecosystem: self_managed_kafka
     tenant_id: kafka
@@ -27,21 +25,20 @@ t.test(
         storage_per_gib_hourly: 0.0001
         network_ingress_per_gib: 0.01
         network_egress_per_gib: 0.02`,
+  );
+  const run = () => runOnce(runContext(stores), config, "kafka");
+  const state = async () => {
+    const { rows } = await stores.postgres.query(
+      "SELECT gather_failures, suspended_at IS NOT NULL AS suspended, suspension_reason AS reason FROM tenants",
     );
-    const run = () => runOnce(runContext(stores), config, "kafka");
-    const state = async () => {
-      const { rows } = await stores.postgres.query(
-        "SELECT gather_failures, suspended_at IS NOT NULL AS suspended, suspension_reason AS reason FROM tenants",
-      );
-      return rows[0];
-    };
-    const { errors } = await run();
-    t.match(errors.map(({ message }) => message).join(" "), /returned 401: no/);
-    t.strictSame(await state(), { gather_failures: 1, suspended: false, reason: null });
-    await run();
-    const { gather_failures, suspended, reason } = await state();
-    t.strictSame({ gather_failures, suspended }, { gather_failures: 2, suspended: true });
-    t.match(reason, /^2 consecutive gather failures, the last one: .*returned 401: no$/);
-    await t.rejects(run(), { name: "TenantSuspendedError" });
-  },
-);
+    return rows[0];
+  };
+  const { errors } = await run();
+  t.match(errors.map(({ message }) => message).join(" "), /returned 401: no/);
+  t.strictSame(await state(), { gather_failures: 1, suspended: false, reason: null });
+  await run();
+  const { gather_failures, suspended, reason } = await state();
+  t.strictSame({ gather_failures, suspended }, { gather_failures: 2, suspended: true });
+  t.match(reason, /^2 consecutive gather failures, the last one: .*returned 401: no$/);
+  await t.rejects(run(), { name: "TenantSuspendedError" });
+});

@@ -16,7 +16,7 @@ import {
 } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
-t.test("what is older than the retention goes as whole days", async (t) => {
+t.test("data older than the retention is dropped in whole days", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["retention_days: 8"]));
   const { postgres } = stores;
   const { upstream, ecosystems } = scriptedUpstream();

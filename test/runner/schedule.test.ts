@@ -47,7 +47,7 @@ function scheduled(places: number, changes: Partial<Schedule> = {}) {
   return { stop, due, end, ended, events, happened, messages };
 }
 
-t.test("tenants begin in their order as places are free, and a heavy one holds up no other", async (t) => {
+t.test("tenants start in order as slots are free, and a heavy one does not delay others", async (t) => {
   const { stop, due, end, ended, happened, events } = scheduled(2);
   for (const name of ["heavy", "b", "c", "d"]) due.set(name, {});
   due.set("later", { due_in: 3600 });
@@ -74,7 +74,7 @@ t.test("tenants begin in their order as places are free, and a heavy one holds u
   t.strictSame(events, ["heavy", "b", "c", "d", "b"], "none begins after the abort");
 });
 
-t.test("what could not begin is tried again, and holds up no other", async (t) => {
+t.test("a run that could not start is tried again, and does not delay others", async (t) => {
   let tries = 0;
   const { stop, due, ended } = scheduled(1, {
     run: async ({ tenant_name }) => {
@@ -91,7 +91,7 @@ t.test("what could not begin is tried again, and holds up no other", async (t) =
   t.ok(tries > 1);
 });
 
-t.test("while Postgres is away nothing begins, which is logged once", async (t) => {
+t.test("no run starts while Postgres is unreachable, which is logged once", async (t) => {
   let isUnreachable = true;
   let asked = 0;
   const { stop, due, ended, happened, messages } = scheduled(1, {
@@ -110,7 +110,7 @@ t.test("while Postgres is away nothing begins, which is logged once", async (t) 
   ended.catch(() => undefined);
 });
 
-t.test("tenants that are all suspended are an alert, once", async (t) => {
+t.test("an alert is logged once when all tenants are suspended", async (t) => {
   let asked = 0;
   const { stop, ended, messages } = scheduled(1, {
     due: async () => {
@@ -124,11 +124,11 @@ t.test("tenants that are all suspended are an alert, once", async (t) => {
   t.strictSame(messages(), ["ALERT: All 1 tenant(s) have been permanently suspended"]);
 });
 
-t.test("with real stores", async (t) => {
+t.test("the schedule works with real stores", async (t) => {
   const { config, stores, folder } = await openTestStores(t, shortTenants(["a", "b", "c"]));
   const { postgres } = stores;
 
-  await t.test("when tenants are due", async (t) => {
+  await t.test("tenants are due by interval, restart and lease", async (t) => {
     const names = ["never", "dead", "old", "before", "fresh", "cut", "again", "held", "stopped"];
     for (const name of names.slice(1))
       await postgres.query(
@@ -179,7 +179,7 @@ t.test("with real stores", async (t) => {
   });
 
   await t.test(
-    "Postgres is killed within a run: the run is repeated when it is back, not when it would be due",
+    "a run during which Postgres is killed is repeated as soon as Postgres is back, not at its next due time",
     async (t) => {
       const stop = new AbortController();
       const events: string[] = [];

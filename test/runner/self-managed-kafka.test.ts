@@ -52,7 +52,7 @@ const tenant = (name: string, url: string) => `
         network_egress_per_gib: 0.02
       metrics: { url: "${url}" }`;
 
-t.test("a self-managed cluster", async (t) => {
+t.test("a self-managed cluster is billed by its metrics", async (t) => {
   const prometheus = await startScriptedPrometheus(t, usual);
   const { stores, config } = await openTestStores(
     t,
@@ -80,14 +80,17 @@ t.test("a self-managed cluster", async (t) => {
     "STORAGE User:bob even_split shared even_split_allocation 0.06",
   ];
 
-  await t.test("compute and storage evenly among those who were active, the network by bytes", async (t) => {
-    const result = await run("acme");
-    holds(t, result, { status: "completed", errors: [] });
-    t.same(await rows("acme"), healthy);
-    t.same((await reconciled(stores, "acme")).off, []);
-  });
+  await t.test(
+    "compute and storage are divided evenly among active identities, and the network by bytes",
+    async (t) => {
+      const result = await run("acme");
+      holds(t, result, { status: "completed", errors: [] });
+      t.same(await rows("acme"), healthy);
+      t.same((await reconciled(stores, "acme")).off, []);
+    },
+  );
 
-  await t.test("an outage takes nothing from a day that is published", async (t) => {
+  await t.test("an outage of the metrics does not reduce a published day", async (t) => {
     for (const outage of [() => 401, () => []] as const satisfies readonly Script[]) {
       prometheus.answer = outage;
       const result = await run("acme");
@@ -115,7 +118,7 @@ t.test("a self-managed cluster", async (t) => {
     t.same((await reconciled(stores, "late")).off, []);
   });
 
-  await t.test("when the metrics come back, the day is billed and divided anew", async (t) => {
+  await t.test("the day is billed and divided again when the metrics are back", async (t) => {
     prometheus.answer = usual;
     await run("late");
     t.same(await rows("late"), healthy);

@@ -8,7 +8,7 @@ import { topicUpstream, withTopics } from "./topic-upstream.js";
 /** Too little for the crowd. */
 const tight = { ...usualLimits, maxMemoryBytes: 30e6 };
 
-t.test("a bill that waits to be charged is not replaced by the published one", async (t) => {
+t.test("a bill that waits to be charged is not replaced by the published bill", async (t) => {
   const settings = ["allocation_retry_limit: 5", "topic_attribution_retry_limit: 9"];
   const { config: plain, stores } = await openTestStores(t, shortTenants(["a"], settings));
   const config = withTopics(plain);

@@ -18,7 +18,7 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 
 const signal = new AbortController().signal;
 
-t.test("a tenant whose gathering keeps failing", async (t) => {
+t.test("a tenant whose gather keeps failing is suspended", async (t) => {
   const { config, stores } = await openTestStores(
     t,
     shortTenants(["bad", "good"], ["gather_failure_threshold: 3"]),
@@ -39,7 +39,7 @@ t.test("a tenant whose gathering keeps failing", async (t) => {
     (await stores.postgres.query("SELECT gather_failures FROM tenants WHERE tenant_name = 'bad'")).rows[0]
       .gather_failures;
 
-  await t.test("is counted, and a good gather forgets", async (t) => {
+  await t.test("failed gathers are counted, and a good gather resets the count", async (t) => {
     down();
     for (const count of [1, 2]) {
       holds(t, await runOnce(context, config, "bad"), { status: "failed", dates_gathered: 0 });
@@ -50,7 +50,7 @@ t.test("a tenant whose gathering keeps failing", async (t) => {
     t.equal(await failures(), 0);
   });
 
-  await t.test("is not counted for sources and days that fail while the gather goes on", async (t) => {
+  await t.test("failures of single sources and days do not count as a failed gather", async (t) => {
     upstream.sourceErrors = ["the discovery of identities failed"];
     upstream.incomplete.add(daysBefore(4));
     for (let i = 0; i < 4; i += 1) {
@@ -64,7 +64,7 @@ t.test("a tenant whose gathering keeps failing", async (t) => {
     upstream.incomplete.clear();
   });
 
-  await t.test("is not counted for aborted runs", async (t) => {
+  await t.test("aborted runs do not count as a failed gather", async (t) => {
     const abort = new AbortController();
     upstream.onWindow = async () => abort.abort();
     const result = await runOnce(context, config, "bad", { signal: abort.signal });
@@ -72,7 +72,7 @@ t.test("a tenant whose gathering keeps failing", async (t) => {
     t.equal(await failures(), 0);
   });
 
-  await t.test("is suspended at the threshold; others go on", async (t) => {
+  await t.test("a tenant is suspended at the threshold, and others continue", async (t) => {
     down();
     const cycles = createCycleRunner(context, 4);
     lines.length = 0;
@@ -96,7 +96,7 @@ t.test("a tenant whose gathering keeps failing", async (t) => {
     t.equal((await runRecords(stores, "bad")).length, runs, "not processed any more");
   });
 
-  await t.test("when all are suspended, each cycle says so", async (t) => {
+  await t.test("each cycle raises an alert while all tenants are suspended", async (t) => {
     down();
     for (let i = 0; i < 3; i += 1) await runOnce(context, config, "good");
     const cycles = createCycleRunner(context, 4);
@@ -108,7 +108,7 @@ t.test("a tenant whose gathering keeps failing", async (t) => {
     }
   });
 
-  await t.test("the cycle that suspends the last one says so", async (t) => {
+  await t.test("the cycle that suspends the last tenant raises the alert", async (t) => {
     const all = [...config.tenants.values()];
     await runStatement(stores.postgres, liftSuspensions(["bad", "good"]));
     const cycles = createCycleRunner(context, 1);
@@ -120,7 +120,7 @@ t.test("a tenant whose gathering keeps failing", async (t) => {
     }
   });
 
-  await t.test("is active again after a new start", async (t) => {
+  await t.test("a suspended tenant is active again after a restart", async (t) => {
     up();
     await runStatement(stores.postgres, liftSuspensions(["bad", "good"]));
     t.equal(await failures(), 0);

@@ -17,7 +17,7 @@ const ages = [2, 3, 4, 5, 6, 7, 8];
 const HELD = "the bill has lost most of its amount for";
 const STAYS = "the bill that is published stays until the next run is told the same";
 
-t.test("a bill that vanishes", async (t) => {
+t.test("a bill that vanishes is verified before it is published", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
   const { upstream, ecosystems } = scriptedUpstream();
   const context = runContext(stores, { ecosystems });
@@ -38,7 +38,7 @@ t.test("a bill that vanishes", async (t) => {
   });
 
   await t.test(
-    "a window without a line keeps what is published, until the next run is told the same",
+    "a window without lines keeps the published days until the next run confirms it",
     async (t) => {
       upstream.bill.clear();
       t.strictSame(await run(), {
@@ -57,7 +57,7 @@ t.test("a bill that vanishes", async (t) => {
     },
   );
 
-  await t.test("a bill that is back the next time was never away", async (t) => {
+  await t.test("a bill that is back in the next run keeps its days", async (t) => {
     upstream.bill.clear();
     await run();
     fill();
@@ -68,7 +68,7 @@ t.test("a bill that vanishes", async (t) => {
   });
 
   await t.test(
-    "a day that has lost more than half is held alone; another such bill is another doubt",
+    "only a day that lost more than half of its bill is kept, and a different bill must be confirmed again",
     async (t) => {
       upstream.bill.set(daysBefore(4), { "r-1": "4.99" });
       upstream.bill.set(daysBefore(5), { "r-1": "5" });
@@ -84,13 +84,13 @@ t.test("a bill that vanishes", async (t) => {
     },
   );
 
-  await t.test("whoever asks by force is not asked again", async (t) => {
+  await t.test("a forced run accepts the smaller bill at once", async (t) => {
     upstream.bill.delete(daysBefore(4));
     t.equal((await run({ force: true })).status, "completed");
     t.strictSame(await charged(4), []);
   });
 
-  await t.test("whatever share of a day's amount is left, at most one run is waited for", async (t) => {
+  await t.test("any remaining share of a day's amount is accepted after at most one more run", async (t) => {
     await fc.assert(
       fc.asyncProperty(fc.integer({ min: 0, max: 2000 }), async (cents) => {
         upstream.bill.set(daysBefore(4), { "r-1": "10" });

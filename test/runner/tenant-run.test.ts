@@ -43,7 +43,7 @@ t.test("a run gathers, allocates and publishes the window", async (t) => {
     holds(t, second, { status: "completed", dates_gathered: 195, dates_pending: 0, dates_calculated: 0 });
   });
 
-  await t.test("with --force it calculates again, to the same rows", async (t) => {
+  await t.test("a run with --force recalculates the same rows", async (t) => {
     const rows = async () =>
       await (
         await client.query({
@@ -57,7 +57,7 @@ t.test("a run gathers, allocates and publishes the window", async (t) => {
     t.same(await rows(), before);
   });
 
-  await t.test("staging is left empty", async (t) => {
+  await t.test("staging is empty after a run", async (t) => {
     const staged = await client.query({
       query:
         "SELECT sum(total_rows) AS n FROM system.tables WHERE database = currentDatabase() AND name LIKE 'staged_%'",

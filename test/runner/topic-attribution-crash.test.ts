@@ -11,7 +11,7 @@ import { attributedOn, attributionDate, topicUpstream, withTopics } from "./topi
 const [changed, kept] = [daysBefore(4), daysBefore(3)];
 const both = { replaced: [changed, kept], withdrawn: [] };
 
-t.test("a publish of attributions that is cut off", async (t) => {
+t.test("an interrupted publish of attributions is completed or discarded", async (t) => {
   const names = ["before_swap", "half_swapped", "after_swap", "staging_gone", "bill_gone"];
   const opened = await openTestStores(t, shortTenants(names));
   const { stores } = opened;
@@ -87,56 +87,65 @@ t.test("a publish of attributions that is cut off", async (t) => {
     ["half_swapped", async (publication: Publication) => await swapDays(publication, [changed])],
     ["after_swap", async (publication: Publication) => await swapDays(publication, [changed], both)],
   ] as const) {
-    await t.test(`${name} is rolled forward by the next run, both ledgers together`, async (t) => {
-      const { context, publication } = await dieAfterIntent(name);
-      await swap(publication);
-      await lease(name, "0");
-      await runOnce(context, config, name);
-      await isRolledForward(t, name);
-    });
+    await t.test(
+      `a publish that is cut off at ${name} is rolled forward by the next run, both ledgers together`,
+      async (t) => {
+        const { context, publication } = await dieAfterIntent(name);
+        await swap(publication);
+        await lease(name, "0");
+        await runOnce(context, config, name);
+        await isRolledForward(t, name);
+      },
+    );
   }
 
-  await t.test("and has lost the attributions, takes the old ones away with the old bill", async (t) => {
-    const { upstream, context, publication } = await dieAfterIntent("staging_gone");
-    await publication.client.command({ query: "DROP TABLE staged_topic_attributions_e2 SYNC" });
-    await lease("staging_gone", "0");
-    await runOnce(context, config, "staging_gone");
-    t.same(await chargedOn(stores, "staging_gone", changed), ["ann: 1", "bob: 3"]);
-    t.same(await attributedOn(stores, "staging_gone", changed), []);
-    t.same(await attributedOn(stores, "staging_gone", kept), ["orders: 2", "users: 6"], "of the same bill");
-    holds(t, await attributionDate(stores, "staging_gone", changed), {
-      published_hash: null,
-      publishing_hash: null,
-    });
-    upstream.onWindow = async () => undefined;
-    await runOnce(context, config, "staging_gone");
-    await isRolledForward(t, "staging_gone");
-    const usage = await rowsOf<{ n: string }>(
-      stores,
-      "staging_gone",
-      "SELECT toString(count()) AS n FROM topic_usage",
-    );
-    t.same(usage, [{ n: "8" }], "two metrics of two topics on two days");
-  });
+  await t.test(
+    "an interrupted publish whose attributions are lost removes the old ones with the old bill",
+    async (t) => {
+      const { upstream, context, publication } = await dieAfterIntent("staging_gone");
+      await publication.client.command({ query: "DROP TABLE staged_topic_attributions_e2 SYNC" });
+      await lease("staging_gone", "0");
+      await runOnce(context, config, "staging_gone");
+      t.same(await chargedOn(stores, "staging_gone", changed), ["ann: 1", "bob: 3"]);
+      t.same(await attributedOn(stores, "staging_gone", changed), []);
+      t.same(await attributedOn(stores, "staging_gone", kept), ["orders: 2", "users: 6"], "of the same bill");
+      holds(t, await attributionDate(stores, "staging_gone", changed), {
+        published_hash: null,
+        publishing_hash: null,
+      });
+      upstream.onWindow = async () => undefined;
+      await runOnce(context, config, "staging_gone");
+      await isRolledForward(t, "staging_gone");
+      const usage = await rowsOf<{ n: string }>(
+        stores,
+        "staging_gone",
+        "SELECT toString(count()) AS n FROM topic_usage",
+      );
+      t.same(usage, [{ n: "8" }], "two metrics of two topics on two days");
+    },
+  );
 
-  await t.test("and has lost the bill of a day, lets its attributions go with it", async (t) => {
-    const { upstream, context, publication } = await dieAfterIntent("bill_gone");
-    await publication.client.command({ query: "DROP TABLE staged_chargebacks_e2 SYNC" });
-    await lease("bill_gone", "0");
-    await runOnce(context, config, "bill_gone");
-    t.same(await chargedOn(stores, "bill_gone", changed), ["ann: 2", "bob: 6"], "the old bill stays");
-    t.same(
-      await attributedOn(stores, "bill_gone", changed),
-      ["orders: 2", "users: 6"],
-      "and what adds up to it",
-    );
-    t.same(
-      await attributedOn(stores, "bill_gone", kept),
-      ["orders: 4", "users: 4"],
-      "the other day moves on",
-    );
-    upstream.onWindow = async () => undefined;
-    await runOnce(context, config, "bill_gone");
-    await isRolledForward(t, "bill_gone");
-  });
+  await t.test(
+    "an interrupted publish whose bill of a day is lost drops the attributions of the day",
+    async (t) => {
+      const { upstream, context, publication } = await dieAfterIntent("bill_gone");
+      await publication.client.command({ query: "DROP TABLE staged_chargebacks_e2 SYNC" });
+      await lease("bill_gone", "0");
+      await runOnce(context, config, "bill_gone");
+      t.same(await chargedOn(stores, "bill_gone", changed), ["ann: 2", "bob: 6"], "the old bill stays");
+      t.same(
+        await attributedOn(stores, "bill_gone", changed),
+        ["orders: 2", "users: 6"],
+        "and what adds up to it",
+      );
+      t.same(
+        await attributedOn(stores, "bill_gone", kept),
+        ["orders: 4", "users: 4"],
+        "the other day moves on",
+      );
+      upstream.onWindow = async () => undefined;
+      await runOnce(context, config, "bill_gone");
+      await isRolledForward(t, "bill_gone");
+    },
+  );
 });

@@ -33,89 +33,96 @@ const tenants = [
 ];
 const [heavy, light, other] = [daysBefore(4), daysBefore(3), daysBefore(2)];
 
-t.test("costs are attributed to topics beside identities", async (t) => {
+t.test("costs are attributed to topics in addition to identities", async (t) => {
   const opened = await openTestStores(t, shortTenants(tenants, ["topic_attribution_retry_limit: 2"]));
   const { stores } = opened;
   const config = withTopics(opened.config);
   const adds = (t: Test, tenant: string) => addsUp(t, stores, tenant);
 
-  await t.test("by measured bytes, evenly where the product has none, and all of it", async (t) => {
-    const { upstream, ecosystems } = topicUpstream();
-    upstream.bill.set(heavy, { "metered-1": "8", "r-1": "1" });
-    upstream.bill.set(light, { "metered-1": "-0.333333333333" });
-    upstream.bill.set(other, { "metered-1": "0", "metered-2": "5" });
-    const context = runContext(stores, { ecosystems });
-    const first = await runOnce(context, config, "usual");
-    holds(t, first, { status: "completed", dates_calculated: 3, chargeback_rows_written: 9 });
-    t.same(await attributedOn(stores, "usual", heavy), [
-      "orders: 2",
-      "users: 6",
-      "idle: 0.3333",
-      "orders: 0.3333",
-      "users: 0.3334",
-    ]);
-    t.same(
-      await attributedOn(stores, "usual", light),
-      ["orders: -0.0833", "users: -0.250033333333"],
-      "a refund",
-    );
-    t.same(await attributedOn(stores, "usual", other), ["users: 0", "orders: 1.25", "users: 3.75"]);
-    await adds(t, "usual");
-    holds(t, await attributionDate(stores, "usual", heavy), {
-      staged_hash: null,
-      publishing_hash: null,
-      published_hash: String,
-      attribution_rows: 5,
-      billing_lines: 2,
-    });
-    holds(t, await reconciled(stores, "usual"), { off: [], staged: 0 });
+  await t.test(
+    "all costs are attributed by measured bytes, or evenly for products without metrics",
+    async (t) => {
+      const { upstream, ecosystems } = topicUpstream();
+      upstream.bill.set(heavy, { "metered-1": "8", "r-1": "1" });
+      upstream.bill.set(light, { "metered-1": "-0.333333333333" });
+      upstream.bill.set(other, { "metered-1": "0", "metered-2": "5" });
+      const context = runContext(stores, { ecosystems });
+      const first = await runOnce(context, config, "usual");
+      holds(t, first, { status: "completed", dates_calculated: 3, chargeback_rows_written: 9 });
+      t.same(await attributedOn(stores, "usual", heavy), [
+        "orders: 2",
+        "users: 6",
+        "idle: 0.3333",
+        "orders: 0.3333",
+        "users: 0.3334",
+      ]);
+      t.same(
+        await attributedOn(stores, "usual", light),
+        ["orders: -0.0833", "users: -0.250033333333"],
+        "a refund",
+      );
+      t.same(await attributedOn(stores, "usual", other), ["users: 0", "orders: 1.25", "users: 3.75"]);
+      await adds(t, "usual");
+      holds(t, await attributionDate(stores, "usual", heavy), {
+        staged_hash: null,
+        publishing_hash: null,
+        published_hash: String,
+        attribution_rows: 5,
+        billing_lines: 2,
+      });
+      holds(t, await reconciled(stores, "usual"), { off: [], staged: 0 });
 
-    const parts = await partsOf(stores, "usual");
-    holds(t, await runOnce(context, config, "usual"), { status: "completed", dates_calculated: 0 });
-    t.same(await partsOf(stores, "usual"), parts, "a run with nothing new rewrites nothing");
+      const parts = await partsOf(stores, "usual");
+      holds(t, await runOnce(context, config, "usual"), { status: "completed", dates_calculated: 0 });
+      t.same(await partsOf(stores, "usual"), parts, "a run with nothing new rewrites nothing");
 
-    upstream.topics = { orders: 1, users: 1 };
-    upstream.bill.set(light, { "metered-1": "4" });
-    holds(t, await runOnce(context, config, "usual"), { status: "completed", dates_calculated: 1 });
-    t.same(await attributedOn(stores, "usual", heavy), [
-      "orders: 4",
-      "users: 4",
-      "orders: 0.5",
-      "users: 0.5",
-    ]);
-    t.same(await attributedOn(stores, "usual", light), ["orders: 2", "users: 2"]);
-    const now = await partsOf(stores, "usual");
-    for (const table of ["billing", "chargebacks", "usage"]) {
-      const of = (all: readonly string[]) => all.filter((part) => part.startsWith(`${table} ${heavy}`));
-      t.same(of(now), of(parts), `new usage of topics leaves ${table} as it is`);
-    }
-    holds(t, await runOnce(context, config, "usual", { force: true }), { dates_calculated: 3 });
-    await adds(t, "usual");
+      upstream.topics = { orders: 1, users: 1 };
+      upstream.bill.set(light, { "metered-1": "4" });
+      holds(t, await runOnce(context, config, "usual"), { status: "completed", dates_calculated: 1 });
+      t.same(await attributedOn(stores, "usual", heavy), [
+        "orders: 4",
+        "users: 4",
+        "orders: 0.5",
+        "users: 0.5",
+      ]);
+      t.same(await attributedOn(stores, "usual", light), ["orders: 2", "users: 2"]);
+      const now = await partsOf(stores, "usual");
+      for (const table of ["billing", "chargebacks", "usage"]) {
+        const of = (all: readonly string[]) => all.filter((part) => part.startsWith(`${table} ${heavy}`));
+        t.same(of(now), of(parts), `new usage of topics leaves ${table} as it is`);
+      }
+      holds(t, await runOnce(context, config, "usual", { force: true }), { dates_calculated: 3 });
+      await adds(t, "usual");
 
-    upstream.topics = { orders: 0, users: 0 };
-    upstream.topicRules = upstream.topicRules.filter((rule) => rule.product_type === "METERED");
-    await runOnce(context, config, "usual");
-    const unmeasured = ["orders: 4 no_metrics_located", "users: 4 no_metrics_located"];
-    t.same(await attributedOn(stores, "usual", heavy), unmeasured, "without traffic; SHARED has no rule now");
-    const skipping = withTopics(opened.config, { missing_metrics_behavior: "skip" });
-    await runOnce(context, skipping, "usual");
-    t.same(await attributedOn(stores, "usual", heavy), ["__UNATTRIBUTED__: 8 no_metrics_located"]);
-    upstream.topicRules = [];
-    await runOnce(context, skipping, "usual");
-    t.same(await attributedOn(stores, "usual", heavy), [], "no product type is attributed any more");
+      upstream.topics = { orders: 0, users: 0 };
+      upstream.topicRules = upstream.topicRules.filter((rule) => rule.product_type === "METERED");
+      await runOnce(context, config, "usual");
+      const unmeasured = ["orders: 4 no_metrics_located", "users: 4 no_metrics_located"];
+      t.same(
+        await attributedOn(stores, "usual", heavy),
+        unmeasured,
+        "without traffic; SHARED has no rule now",
+      );
+      const skipping = withTopics(opened.config, { missing_metrics_behavior: "skip" });
+      await runOnce(context, skipping, "usual");
+      t.same(await attributedOn(stores, "usual", heavy), ["__UNATTRIBUTED__: 8 no_metrics_located"]);
+      upstream.topicRules = [];
+      await runOnce(context, skipping, "usual");
+      t.same(await attributedOn(stores, "usual", heavy), [], "no product type is attributed any more");
 
-    upstream.topicRules = [{ product_type: "SHARED", metrics: [] }];
-    upstream.topics = {};
-    await runOnce(context, config, "usual");
-    t.same(await attributedOn(stores, "usual", heavy), ["__UNATTRIBUTED__: 1 no_topics_located"]);
-    upstream.bill.clear();
-    await lossSaidBefore(stores, "usual");
-    await runOnce(context, config, "usual");
-    t.same(await attributedOn(stores, "usual", heavy), [], "a day whose bill has gone");
-    holds(t, await reconciled(stores, "usual"), { days: 0, staged: 0 });
-  });
+      upstream.topicRules = [{ product_type: "SHARED", metrics: [] }];
+      upstream.topics = {};
+      await runOnce(context, config, "usual");
+      t.same(await attributedOn(stores, "usual", heavy), ["__UNATTRIBUTED__: 1 no_topics_located"]);
+      upstream.bill.clear();
+      await lossSaidBefore(stores, "usual");
+      await runOnce(context, config, "usual");
+      t.same(await attributedOn(stores, "usual", heavy), [], "a day whose bill has gone");
+      holds(t, await reconciled(stores, "usual"), { days: 0, staged: 0 });
+    },
+  );
 
-  await t.test("an outage of their metrics keeps no chargeback from being published", async (t) => {
+  await t.test("an outage of topic metrics does not prevent chargebacks from being published", async (t) => {
     const { upstream, ecosystems } = topicUpstream();
     for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8", "r-1": "1" });
     upstream.topicGaps.set(heavy, ["topic_bytes_in", "topic_bytes_out", "topic_retained_bytes"]);
@@ -164,7 +171,7 @@ t.test("costs are attributed to topics beside identities", async (t) => {
     await adds(t, "outage");
   });
 
-  await t.test("with the metrics that are there, when some are away", async (t) => {
+  await t.test("attributions use the available metrics if some are missing", async (t) => {
     const { upstream, ecosystems } = topicUpstream();
     upstream.bill.set(heavy, { "metered-1": "8", "r-1": "1" });
     upstream.topicGaps.set(heavy, ["topic_bytes_in"]);
@@ -182,7 +189,7 @@ t.test("costs are attributed to topics beside identities", async (t) => {
     await adds(t, "partial");
   });
 
-  await t.test("follow a bill that moves on while their metrics are away", async (t) => {
+  await t.test("attributions follow a changed bill while their metrics are unavailable", async (t) => {
     const { upstream, ecosystems } = topicUpstream();
     upstream.bill.set(heavy, { "metered-1": "8" });
     upstream.bill.set(light, { "metered-1": "8" });
@@ -220,35 +227,38 @@ t.test("costs are attributed to topics beside identities", async (t) => {
     await adds(t, "moved");
   });
 
-  await t.test("that do not add up are not published, and given up after as many attempts", async (t) => {
-    const { upstream, ecosystems } = topicUpstream();
-    upstream.bill.set(heavy, { "r-1": "10" });
-    const context = runContext(stores, { ecosystems });
-    const { client } = await stores.tenant("broken");
-    // A tenth of every line gets lost, as by a rule that is damaged in the store.
-    const { hash } = topicRuleSet(upstream.topicRules, "even_split");
-    upstream.onWindow = async () => {
-      await client.command({
-        query: `ALTER TABLE allocation_rules UPDATE ratio_to = 900000 WHERE rules_hash = '${hash}'`,
-        clickhouse_settings: { mutations_sync: "1" },
-      });
-    };
-    for (const attempt of [1, 2]) {
-      const result = await runOnce(context, config, "broken");
-      holds(t, result.errors, [
-        {
-          date: heavy,
-          message: new RegExp(`^attribution to topics: attempt ${attempt} of 2: conservation check failed`),
-        },
-      ]);
-      t.same(await chargedOn(stores, "broken", heavy), ["ann: 5", "bob: 5"]);
-      const wanted = attempt < 2 ? [] : ["__UNATTRIBUTED__: 10 attribution_failed"];
-      t.same(await attributedOn(stores, "broken", heavy), wanted);
-    }
-    await adds(t, "broken");
-  });
+  await t.test(
+    "attributions that do not add up are not published, and abandoned after the attempts",
+    async (t) => {
+      const { upstream, ecosystems } = topicUpstream();
+      upstream.bill.set(heavy, { "r-1": "10" });
+      const context = runContext(stores, { ecosystems });
+      const { client } = await stores.tenant("broken");
+      // A tenth of every line gets lost, as by a rule that is damaged in the store.
+      const { hash } = topicRuleSet(upstream.topicRules, "even_split");
+      upstream.onWindow = async () => {
+        await client.command({
+          query: `ALTER TABLE allocation_rules UPDATE ratio_to = 900000 WHERE rules_hash = '${hash}'`,
+          clickhouse_settings: { mutations_sync: "1" },
+        });
+      };
+      for (const attempt of [1, 2]) {
+        const result = await runOnce(context, config, "broken");
+        holds(t, result.errors, [
+          {
+            date: heavy,
+            message: new RegExp(`^attribution to topics: attempt ${attempt} of 2: conservation check failed`),
+          },
+        ]);
+        t.same(await chargedOn(stores, "broken", heavy), ["ann: 5", "bob: 5"]);
+        const wanted = attempt < 2 ? [] : ["__UNATTRIBUTED__: 10 attribution_failed"];
+        t.same(await attributedOn(stores, "broken", heavy), wanted);
+      }
+      await adds(t, "broken");
+    },
+  );
 
-  await t.test("stay when it is switched off, as long as their bill does", async (t) => {
+  await t.test("attributions stay after the feature is disabled, as long as their bill does", async (t) => {
     const { upstream, ecosystems } = topicUpstream();
     for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
     const context = runContext(stores, { ecosystems });
@@ -263,7 +273,7 @@ t.test("costs are attributed to topics beside identities", async (t) => {
     await adds(t, "switched");
   });
 
-  await t.test("are kept for their own number of days", async (t) => {
+  await t.test("attributions have a retention of their own", async (t) => {
     const { upstream, ecosystems } = topicUpstream();
     for (let age = 2; age <= 7; age += 1) upstream.bill.set(daysBefore(age), { "metered-1": "8" });
     const asked: string[] = [];
@@ -281,7 +291,7 @@ t.test("costs are attributed to topics beside identities", async (t) => {
     holds(t, await reconciled(stores, "kept"), { days: 6, off: [], staged: 0 });
   });
 
-  await t.test("never go to excluded topics, also where what was measured before stays", async (t) => {
+  await t.test("excluded topics get no costs, even if earlier usage is kept", async (t) => {
     const { upstream, ecosystems: scripted } = topicUpstream();
     for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
     let stillCovers: Gatherer["retentionCovers"];
@@ -324,7 +334,7 @@ t.test("costs are attributed to topics beside identities", async (t) => {
     holds(t, await reconciled(stores, "excluded"), { off: [], staged: 0 });
   });
 
-  await t.test("are settled once their day is not gathered any more", async (t) => {
+  await t.test("attributions become final when their day is no longer gathered", async (t) => {
     const { upstream, ecosystems } = topicUpstream();
     upstream.bill.set(heavy, { "metered-1": "8" });
     upstream.topicGaps.set(heavy, ["topic_bytes_in", "topic_bytes_out", "topic_retained_bytes"]);

@@ -100,58 +100,61 @@ t.teardown(() => {
   else process.env.TZ = zoneBefore;
 });
 
-t.test("property: a run gathers from its lookback up to its cutoff, each day in one piece", async (t) => {
-  const classes = new Classes<(typeof names)[number]>();
-  const cuts = new Set<string>();
-  fc.assert(
-    fc.property(input, ({ day, edge, at, lookback, cutoff, daysPerWindow, cutAtMonths, zone }) => {
-      fc.pre(lookback > cutoff);
-      process.env.TZ = zone;
-      const atEdge = {
-        first: FIRST_STORED + lookback,
-        "one before": FIRST_STORED + lookback - 1,
-        last: LAST_STORED + 1 + cutoff,
-        "one after": LAST_STORED + 2 + cutoff,
-      };
-      const today = edge === undefined ? day : atEdge[edge];
-      const [first, end] = [today - lookback, today - cutoff];
-      countDays(classes, first, end);
-      const window = gatherWindow(dayOf(new Date(today * DAY + at)), lookback, cutoff);
-      assert.deepEqual(window, { start: textOf(first), end: textOf(end) });
+t.test(
+  "property: a run gathers each day from its lookback to its cutoff in exactly one window",
+  async (t) => {
+    const classes = new Classes<(typeof names)[number]>();
+    const cuts = new Set<string>();
+    fc.assert(
+      fc.property(input, ({ day, edge, at, lookback, cutoff, daysPerWindow, cutAtMonths, zone }) => {
+        fc.pre(lookback > cutoff);
+        process.env.TZ = zone;
+        const atEdge = {
+          first: FIRST_STORED + lookback,
+          "one before": FIRST_STORED + lookback - 1,
+          last: LAST_STORED + 1 + cutoff,
+          "one after": LAST_STORED + 2 + cutoff,
+        };
+        const today = edge === undefined ? day : atEdge[edge];
+        const [first, end] = [today - lookback, today - cutoff];
+        countDays(classes, first, end);
+        const window = gatherWindow(dayOf(new Date(today * DAY + at)), lookback, cutoff);
+        assert.deepEqual(window, { start: textOf(first), end: textOf(end) });
 
-      const pieces = cutWindow(window, { daysPerWindow, cutAtMonths });
-      const all = Array.from({ length: end - first }, (_, index) => textOf(first + index));
-      assert.deepEqual(
-        pieces.toReversed().flatMap(daysOfWindow),
-        all,
-        "each day once, the newest piece first",
-      );
-      for (const [index, piece] of pieces.entries()) {
-        const has = daysOfWindow(piece);
-        assert.ok(has.length > 0 && has.length <= daysPerWindow);
-        const months = new Set(has.map((day) => day.slice(0, 7)));
-        if (cutAtMonths) assert.equal(months.size, 1);
-        const isMonthsFirst = piece.start.endsWith("-01");
-        const isLast = index === pieces.length - 1;
-        // No piece is shorter than it has to be.
-        if (has.length < daysPerWindow && !isLast) assert.ok(cutAtMonths && isMonthsFirst);
-        cuts.add(isLast ? "at the start" : has.length === daysPerWindow ? "by length" : "at a month");
-      }
+        const pieces = cutWindow(window, { daysPerWindow, cutAtMonths });
+        const all = Array.from({ length: end - first }, (_, index) => textOf(first + index));
+        assert.deepEqual(
+          pieces.toReversed().flatMap(daysOfWindow),
+          all,
+          "each day once, the newest piece first",
+        );
+        for (const [index, piece] of pieces.entries()) {
+          const has = daysOfWindow(piece);
+          assert.ok(has.length > 0 && has.length <= daysPerWindow);
+          const months = new Set(has.map((day) => day.slice(0, 7)));
+          if (cutAtMonths) assert.equal(months.size, 1);
+          const isMonthsFirst = piece.start.endsWith("-01");
+          const isLast = index === pieces.length - 1;
+          // No piece is shorter than it has to be.
+          if (has.length < daysPerWindow && !isLast) assert.ok(cutAtMonths && isMonthsFirst);
+          cuts.add(isLast ? "at the start" : has.length === daysPerWindow ? "by length" : "at a month");
+        }
 
-      const isStored = first >= FIRST_STORED && end - 1 <= LAST_STORED;
-      if (isStored) refuseUnstorable(window);
-      else
-        assert.throws(() => refuseUnstorable(window), {
-          message: `the days to gather are ${textOf(first)} to ${textOf(end - 1)}, and the stores hold those from 1970-01-01 to 2105-12-31: nothing was gathered or dropped. Is the clock right?`,
-        });
-    }),
-    { numRuns: 1500 },
-  );
-  t.strictSame(classes.missing(names, 2), [], "every kind of day was met");
-  t.strictSame([...cuts].sort(), ["at a month", "at the start", "by length"]);
-});
+        const isStored = first >= FIRST_STORED && end - 1 <= LAST_STORED;
+        if (isStored) refuseUnstorable(window);
+        else
+          assert.throws(() => refuseUnstorable(window), {
+            message: `the days to gather are ${textOf(first)} to ${textOf(end - 1)}, and the stores hold those from 1970-01-01 to 2105-12-31: nothing was gathered or dropped. Is the clock right?`,
+          });
+      }),
+      { numRuns: 1500 },
+    );
+    t.strictSame(classes.missing(names, 2), [], "every kind of day was met");
+    t.strictSame([...cuts].sort(), ["at a month", "at the start", "by length"]);
+  },
+);
 
-t.test("around every end of a month of the years 1900 to 2299, days follow one another", async (t) => {
+t.test("days around every end of a month of the years 1900 to 2299 are consecutive", async (t) => {
   process.env.TZ = "Australia/Lord_Howe";
   const wrong: string[] = [];
   let met = 0;

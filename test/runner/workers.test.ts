@@ -125,7 +125,7 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
   const others = tenants.filter((tenant) => ![ofStopped, ofKilled].includes(tenant));
 
   await t.test(
-    "the third runs all others, and leaves alone what the leases of the first two hold",
+    "the third worker runs all other tenants, and not those whose leases the first two hold",
     async (t) => {
       const areDone = () => others.every((each) => third.said.includes(`completed ${each}`));
       await until("they are done", areDone, 240);
@@ -138,7 +138,7 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
     },
   );
 
-  await t.test("when the leases have run out, it takes the tenants over", async (t) => {
+  await t.test("another worker takes the tenants over when the leases have expired", async (t) => {
     if (isPatient) {
       await until("the tenant of the dead", () => third.said.includes(`begins ${ofKilled}`), 240);
       const [, next] = await runsSince(ofKilled);
@@ -155,14 +155,14 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
   });
 
   const resumedAt = await clock();
-  await t.test("the one that was stopped publishes nothing when it continues", async (t) => {
+  await t.test("a stopped worker publishes nothing when it continues", async (t) => {
     stopped.kill("SIGCONT");
     await until("its run has ended", () => stopped.said.includes(`failed ${ofStopped}`), 240);
     const ofFirstRun = stopped.said.slice(0, stopped.said.indexOf(`failed ${ofStopped}`));
     t.strictSame(ofFirstRun, [`begins ${ofStopped}`, `SIGSTOP ${ofStopped}`]);
   });
 
-  await t.test("from then on the work spreads", async (t) => {
+  await t.test("the tenants then spread over the workers", async (t) => {
     const begun = third.said.length;
     await until(
       "both have completed runs",
@@ -193,7 +193,7 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
   });
 
   if (others.includes(HEAVY))
-    await t.test("of one worker, a heavy tenant waits for its turn like all others", async (t) => {
+    await t.test("a heavy tenant of one worker waits for its turn like all others", async (t) => {
       const turns = (await Promise.all(others.map(runsSince)))
         .flat()
         .filter(({ started_at }) => started_at < resumedAt)

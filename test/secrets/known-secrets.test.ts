@@ -3,7 +3,7 @@ import { passwordsIn } from "../../src/config/passwords-in.js";
 import { deepWithoutSecrets, keepSecrets, withoutSecrets } from "../../src/secrets/known-secrets.js";
 import fc from "../property.js";
 
-t.test("a secret is hidden in every form that it is sent in", async (t) => {
+t.test("a secret is masked in every encoding", async (t) => {
   const secret = 'pä/ss "w+rd\\';
   const forms = [
     secret,
@@ -21,7 +21,7 @@ t.test("a secret is hidden in every form that it is sent in", async (t) => {
   });
 });
 
-t.test("property: the base64 of a text that holds a secret shows nothing of its middle", async (t) => {
+t.test("property: the base64 of a text that contains a secret reveals nothing of its middle", async (t) => {
   const secret = "correct-horse-battery";
   keepSecrets([secret]);
   const around = fc.string({ maxLength: 20 });
@@ -37,10 +37,13 @@ t.test("property: the base64 of a text that holds a secret shows nothing of its 
   t.pass("held for all");
 });
 
-t.test("the longest of two secrets is hidden whole, and one of two characters is none", async (t) => {
-  keepSecrets(["tomato", "tomato-soup", "ab", ""]);
-  t.equal(withoutSecrets("tomato-soup, tomato, ab"), "***, ***, ab");
-});
+t.test(
+  "the longer of two overlapping secrets is masked as a whole, and two characters are not a secret",
+  async (t) => {
+    keepSecrets(["tomato", "tomato-soup", "ab", ""]);
+    t.equal(withoutSecrets("tomato-soup, tomato, ab"), "***, ***, ab");
+  },
+);
 
 for (const [text, passwords] of [
   ["embedded", []],
@@ -52,5 +55,5 @@ for (const [text, passwords] of [
   ["postgresql:///app?host=/run&user=u&password=p%20w&sslpassword=k", ["p%20w", "p w", "k", "k"]],
   ["clickhouses://u:p@w@host/facts", ["p@w", "p@w"]],
 ] as const) {
-  t.test(`the passwords in ${text}`, async (t) => t.strictSame(passwordsIn(text), passwords));
+  t.test(`passwords are found in ${text}`, async (t) => t.strictSame(passwordsIn(text), passwords));
 }

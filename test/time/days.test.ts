@@ -92,7 +92,7 @@ function counting() {
   };
 }
 
-t.test("a day is followed by the next of the calendar, and sorts before it", async (t) => {
+t.test("a day is followed by the next calendar day, and sorts before it", async (t) => {
   const met = counting();
   fc.assert(
     fc.property(calendarDays, (each) => {
@@ -112,7 +112,7 @@ t.test("a day is followed by the next of the calendar, and sorts before it", asy
   t.strictSame(met.rare(), [], "every kind of day was met");
 });
 
-t.test("every instant of a day lies in it, and none around it", async (t) => {
+t.test("every instant of a day belongs to it, and no other instant", async (t) => {
   const met = counting();
   const withinDay = fc.integer({ min: 0, max: DAY_MS - 1 });
   fc.assert(
@@ -137,7 +137,7 @@ t.test("every instant of a day lies in it, and none around it", async (t) => {
   t.equal(midnightSeconds("1970-01-02"), DAY_SECONDS);
 });
 
-t.test("what is added can be taken away, and days apart count as whole days", async (t) => {
+t.test("adding and subtracting days are inverse, and differences are whole days", async (t) => {
   const met = counting();
   const distances = new Set<string>();
   const distance = fc.oneof(fc.integer({ min: -300_000, max: 300_000 }), fc.integer({ min: -3, max: 3 }));
@@ -164,7 +164,7 @@ t.test("what is added can be taken away, and days apart count as whole days", as
   t.strictSame([...distances].sort(), ["back", "far", "near", "none", "on"]);
 });
 
-t.test("a window has each day from its start up to its end, which it leaves out", async (t) => {
+t.test("a window has each day from its start to its end, without the end", async (t) => {
   const met = counting();
   const lengths = new Set<string>();
   fc.assert(
@@ -211,7 +211,7 @@ t.test("months have their own lengths", async (t) => {
   t.strictSame([...moves].sort(), ["to a shorter month", "to the same day"]);
 });
 
-t.test("the first and the last of many are those that sort so", async (t) => {
+t.test("the earliest and latest of several days are the first and last in order", async (t) => {
   fc.assert(
     fc.property(fc.array(calendarDays, { minLength: 1, maxLength: 5 }), (drawn) => {
       const [first = "", ...others] = drawn.map(text);
@@ -247,7 +247,7 @@ const NO_DAYS = [
   "2100-02-29",
 ];
 
-t.test("what is no day is refused everywhere", async (t) => {
+t.test("a text that is not a day is refused everywhere", async (t) => {
   const refuse: Readonly<Record<string, (day: string) => unknown>> = {
     midnightOf,
     midnightSeconds,
@@ -268,7 +268,7 @@ t.test("what is no day is refused everywhere", async (t) => {
   for (const day of ["0000-01-01", "2000-02-29", "2024-02-29", "9999-12-31"]) t.equal(isDay(day), true, day);
 });
 
-t.test("nothing lies outside the years 0000 to 9999", async (t) => {
+t.test("results outside the years 0000 to 9999 are refused", async (t) => {
   const outside = new RangeError("not a day of the years 0000 to 9999");
   t.throws(() => addDays("9999-12-31", 1), outside);
   t.throws(() => addDays("0000-01-01", -1), outside);

@@ -19,7 +19,7 @@ t.test("a certificate and its key are read", async (t) => {
   );
 });
 
-t.test("what is refused says which setting, which file, and why", async (t) => {
+t.test("an invalid file is refused with the setting, the path and the reason", async (t) => {
   const { settings, renew } = certificateFiles(t);
   const { certificate_file: certificate, key_file: key } = settings;
   const refusal = async (changed: Partial<typeof settings> = {}) => {
@@ -73,7 +73,7 @@ t.test("what is refused says which setting, which file, and why", async (t) => {
   t.equal(await refusal(), "nothing", "a certificate is for everybody");
 });
 
-t.test("a renewed certificate is noticed, and half a one is not taken", async (t) => {
+t.test("a renewed certificate is used, and an incomplete one is not", async (t) => {
   const { settings, renew } = certificateFiles(t);
   const used: string[] = [];
   const problems: string[] = [];
