@@ -11,12 +11,12 @@ import { type PendingDay, pendingDays } from "./sql/pending-days.js";
 import { leaveOutLostInput, marksOf } from "./waiting-days.js";
 
 /**
- * Calculates, checks and publishes every pending day of a tenant in batches: its chargebacks, and its attributions if they are
- * enabled. A batch that fails is halved until the day that made it fail is alone, so that one bad day never holds up another. A
- * day that fails keeps what was published, and counts an attempt.
+ * Calculates, checks and publishes every pending day of a tenant in batches: its chargebacks, and its topic
+ * attributions if they are enabled. A batch that fails is halved until the failing day is alone, so that one bad day
+ * never blocks another. A day that fails stays published as it is, and counts an attempt.
  *
- * A batch is published while the next one is calculated, because swapping partitions waits for the disk and calculating for
- * processors.
+ * A batch is published while the next one is calculated, because swapping partitions waits for the disk and calculating
+ * for processors.
  */
 export async function allocatePending(input: AllocatePending): Promise<void> {
   const job: LedgerJob = { ...input, ledger: chargebackLedger };
@@ -49,7 +49,7 @@ async function attribute(input: AllocatePending, calculatedNow: ReadonlySet<stri
   return await attributePending({ ...input, ...input.topics, ledger: topicLedger, onFailure }, calculatedNow);
 }
 
-/** What the batches of a run share. */
+/** State that all batches of a run share. */
 interface Batches extends LedgerJob {
   readonly failures: DayFailures;
   readonly attributed: Attributed;
@@ -63,7 +63,7 @@ async function calculateBatch(job: LedgerJob, days: readonly string[]): Promise<
   return await calculateDays(job, days);
 }
 
-/** Publishes what was calculated, or tries again with each half of the days. */
+/** Publishes the calculated days. If that fails, tries again with each half of the days. */
 async function finishBatch(
   job: Batches,
   days: readonly string[],

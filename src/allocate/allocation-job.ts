@@ -4,7 +4,7 @@ import type { Publication } from "./publish.js";
 import type { RuleSet } from "./rules.js";
 import type { DayCheck } from "./sql/check-conservation.js";
 
-/** What the calculation of a tenant's pending days works with, and whom it tells. There is one for each ledger. */
+/** Input and callbacks of the calculation of a tenant's pending days, one per ledger. */
 export interface LedgerJob extends Calculation, Publication {
   readonly retryLimit: number;
   readonly maxWork: number;
@@ -16,7 +16,7 @@ export interface LedgerJob extends Calculation, Publication {
   readonly onFailure: (day: string, message: string, isConservation: boolean) => void;
 }
 
-/** Allocation to identities, and to topics if that is enabled. */
+/** Allocation to identities, and to topics if enabled. */
 export interface AllocatePending extends Omit<LedgerJob, "ledger"> {
   readonly topics?: TopicAttribution;
 }

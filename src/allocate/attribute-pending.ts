@@ -9,10 +9,10 @@ import { type PendingAttribution, pendingAttributions } from "./sql/pending-days
 import { leaveOutLostInput, marksOf } from "./waiting-days.js";
 
 /**
- * Calculates the pending attributions to topics, but publishes none: they become visible together with the chargebacks of their
- * day. A day whose chargebacks wait is left out, because its bill is not the visible one.
+ * Calculates the pending topic attributions without publishing them: they are published together with the chargebacks
+ * of their day. A day whose chargebacks are still pending is left out, because its bill is not visible yet.
  *
- * Whatever happens to an attribution, the chargebacks of its day do not wait for it. Returns the days that can be published.
+ * A failed attribution never delays the chargebacks of its day. Returns the days that can be published.
  */
 export async function attributePending(
   job: LedgerJob,
@@ -31,7 +31,7 @@ export async function attributePending(
   return attributed;
 }
 
-/** A batch that fails is halved until the day that made it fail is alone. */
+/** Calculates a batch. A batch that fails is halved until the failing day is alone. */
 async function attributeBatch(
   job: LedgerJob,
   days: readonly string[],

@@ -5,9 +5,9 @@ export interface DayWork {
 }
 
 /**
- * Cuts days, in their order, into batches of at most `maxWork` rows and `maxDays` days. A day that exceeds this alone is a batch
- * of its own. One statement per batch costs far less than one per day (measured: 50 ms of fixed cost per day), and the bound keeps
- * its memory flat.
+ * Cuts days, in their order, into batches of at most `maxWork` rows and `maxDays` days. A day that exceeds a limit
+ * alone is a batch of its own. One statement per batch costs far less than one per day (measured: 50 ms of fixed cost
+ * per day), and the limits bound its memory.
  */
 export function batchDays(days: readonly DayWork[], maxWork: number, maxDays: number): string[][] {
   const batches: string[][] = [];

@@ -12,8 +12,8 @@ import { WORTH_SUMMING } from "./sql/usage-sums.js";
 import { type WeightBound, weightBound } from "./sql/weight-bound.js";
 
 /**
- * Calculates staged days into the staged rows of a ledger and proves them: allocates them in one statement, then compares every
- * line with its bill. Says for each day whether it may be published, but never publishes.
+ * Calculates staged days into the staged rows of a ledger and verifies them: allocates them in one statement, then
+ * compares every line with its bill. The check of each day says whether it may be published. Nothing is published here.
  */
 export interface Calculation {
   readonly ledger: SplitLedger;
@@ -22,20 +22,20 @@ export interface Calculation {
   readonly rules: RuleSet;
   readonly decimalPlaces: number;
   readonly signal: AbortSignal;
-  /** What the rows of a day say of it. Default: final, of an unknown input. */
+  /** Marks that the rows of a day get. Default: final, of an unknown input. */
   readonly marks?: ReadonlyMap<string, DayMarks>;
-  /** Bound on the memory of one statement, in bytes. */
+  /** Memory limit of one statement, in bytes. */
   readonly maxMemoryBytes: number;
 }
 
 export interface DayMarks {
-  /** It lacks something that may still arrive. */
+  /** The day misses data that may still come. */
   readonly provisional: boolean;
   /** Hash of the input. */
   readonly revision: string;
 }
 
-/** How long a store that went away is waited for, in milliseconds. */
+/** How long to wait for an unreachable store, in milliseconds. */
 const WAIT_FOR_STORE = {
   retries: Number.POSITIVE_INFINITY,
   minTimeout: 100,
@@ -43,15 +43,19 @@ const WAIT_FOR_STORE = {
   maxRetryTime: 15_000,
 } as const;
 
-/** The engine takes 0.25 s of processor time to plan a statement: fewer rows are not worth a second one. */
+/** The engine takes 0.25 s of processor time to plan a statement. With fewer rows, a second one does not pay off. */
 const worthTwoStatements = 1_000_000;
 
-/** Decimal digits that a product of cost and weight may have in Int128, with room for the offset of rounding, which is less than the weight. */
+/**
+ * Decimal digits of a product of cost and weight that fit Int128, with room for the offset of rounding, which is less
+ * than the weight.
+ */
 const int128Digits = 37;
 
 /**
- * Allocates the days and checks them. Throws if the statement itself fails; then none of the days is calculated. A store that goes away
- * is no fault of theirs: once it is back they are calculated again. If it goes away with the same days twice, they may be what ends it.
+ * Allocates the days and checks them. Throws if the statement itself fails; then none of the days is calculated. If the
+ * store becomes unreachable, the days are calculated again once it is back. If that happens twice with the same days,
+ * it throws, because they may be the cause.
  */
 export async function calculateDays(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   try {
@@ -68,13 +72,13 @@ export async function calculateDays(calculation: Calculation, days: readonly str
   }
 }
 
-/** Waits for the store; false when it stays away. */
+/** Waits for the store; false if it stays down. */
 async function isBack({ client, signal }: Calculation): Promise<boolean> {
-  const ask = async () => {
+  const ping = async () => {
     const { success } = await client.ping();
-    if (!success) throw new Error("the store does not answer");
+    if (!success) throw new Error("the store does not respond");
   };
-  return await pRetry(ask, { ...WAIT_FOR_STORE, signal }).then(
+  return await pRetry(ping, { ...WAIT_FOR_STORE, signal }).then(
     () => true,
     () => false,
   );
@@ -88,11 +92,11 @@ async function calculateOnce(calculation: Calculation, days: readonly string[]):
   const { hash: rulesHash, combinesMetrics, configured } = rules;
   const { decimalPlaces } = calculation;
   const sumsOfDay = bound.samples_a_sum >= WORTH_SUMMING;
-  const how = { ledger, epoch, rulesHash, decimalPlaces, combinesMetrics, sumsOfDay, wide, configured };
+  const options = { ledger, epoch, rulesHash, decimalPlaces, combinesMetrics, sumsOfDay, wide, configured };
   await allAtOnce(
     calculation,
     (bound.rows_at_most < worthTwoStatements ? [days] : halves(days)).map((half) =>
-      allocateDays({ ...how, ...marked(calculation, half) }),
+      allocateDays({ ...options, ...marked(calculation, half) }),
     ),
   );
   return await checkDays(calculation, days);
@@ -112,8 +116,9 @@ function halves(days: readonly string[]): (readonly string[])[] {
 }
 
 /**
- * Runs statements side by side, with the memory divided among them. The engine writes with one thread per statement, so a single
- * one leaves a core idle. Waits for all of them, even when one fails: none must still be writing when its days are tried again.
+ * Runs statements side by side and divides the memory among them. The engine writes with one thread per statement, so a
+ * single statement leaves a core idle. Waits for all of them, even if one fails: none may still be writing when its
+ * days are calculated again.
  */
 async function allAtOnce(calculation: Calculation, statements: readonly Statement[]): Promise<void> {
   const maxMemoryBytes = Math.floor(calculation.maxMemoryBytes / statements.length);
@@ -124,16 +129,16 @@ async function allAtOnce(calculation: Calculation, statements: readonly Statemen
   if (failed !== undefined) throw failed.reason;
 }
 
-/** Allocates every line of the days, whole, to nobody, and checks them. */
+/** Allocates every line of the days as a whole to the ledger's `nobody`, and checks them. */
 export async function unallocate(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, client, epoch, rules, decimalPlaces } = calculation;
   await dropStagedDays(client, epoch, days, [ledger.name]);
-  const how = { ledger, epoch, rulesHash: rules.hash, decimalPlaces };
-  await execute(calculation, unallocateDays({ ...how, ...marked(calculation, days) }));
+  const options = { ledger, epoch, rulesHash: rules.hash, decimalPlaces };
+  await execute(calculation, unallocateDays({ ...options, ...marked(calculation, days) }));
   return await checkDays(calculation, days);
 }
 
-/** A check per day, even for days that have neither lines nor rows. */
+/** Returns one check per day, even for days without lines and rows. */
 async function checkDays(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, epoch, rules } = calculation;
   const statement = checkConservation({ ledger, epoch, rulesHash: rules.hash, days });
@@ -159,10 +164,11 @@ async function execute(calculation: Calculation, statement: Statement): Promise<
     clickhouse_settings: {
       max_memory_usage: String(calculation.maxMemoryBytes),
       max_partitions_per_insert_block: "1000",
-      // A batch is written as one block, so that a day is one part: smaller on disk than two, and nothing to merge later.
+      // A batch is written as one block, so that a day is one part: smaller on disk than two, and nothing to merge
+      // later.
       min_insert_block_size_rows: "2500000",
       min_insert_block_size_bytes: "536870912",
-      // Spills well before the bound, so that a day of any size fits.
+      // Spills to disk well before the limit, so that a day of any size fits.
       max_bytes_before_external_group_by: String(Math.floor(calculation.maxMemoryBytes / 4)),
       max_bytes_before_external_sort: String(Math.floor(calculation.maxMemoryBytes / 4)),
     },

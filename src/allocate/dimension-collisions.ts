@@ -4,8 +4,9 @@ import { dimensionFields } from "../store/clickhouse/dimension-id.js";
 import { type Params, readRows } from "../store/clickhouse/statement.js";
 
 /**
- * Two dimensions whose hashes agree in their 53 bits: the one recorded first keeps the id, and the other gets one from a hash with
- * a salt. With a million dimensions this happens in one of 18,000 stores; the result is still never wrong.
+ * Resolves collisions of dimension ids. If the 53-bit hashes of two dimensions are equal, the one recorded first keeps
+ * the id, and the other gets one from a salted hash. With a million dimensions this happens in one of 18,000 stores,
+ * and no result is ever wrong.
  */
 interface CollisionScope {
   readonly client: ClickHouseClient;
@@ -33,8 +34,9 @@ GROUP BY dimension_id ORDER BY dimension_id`,
 }
 
 /**
- * The oldest keeps the id. Each of the others gets the first free one of its salted hashes. It is recorded first and moved
- * afterwards, so that a crash in between is repaired, with the same id, by the next search for collisions.
+ * The oldest dimension keeps the id. Each of the others gets the first free id of its salted hashes. That id is
+ * recorded before the dimension is moved, so that after a crash in between the next search for collisions repairs it,
+ * with the same id.
  */
 export async function resolveCollision(
   scope: CollisionScope,
@@ -44,7 +46,7 @@ export async function resolveCollision(
   const { client } = scope;
   const columns = dimensionFields.join(", ");
   for (const fingerprint of collision.fingerprints.slice(1)) {
-    const id = (await notedId(scope, fingerprint)) ?? (await noteFreeId(scope, fingerprint, mask));
+    const id = (await recordedId(scope, fingerprint)) ?? (await recordFreeId(scope, fingerprint, mask));
     await client.command({
       query: `
 INSERT INTO dimensions (dimension_id, fingerprint, ${columns}, recorded_at)
@@ -61,19 +63,19 @@ WHERE fingerprint = {fingerprint:UInt128} AND dimension_id = {taken:UInt64} LIMI
   }
 }
 
-async function notedId(scope: CollisionScope, fingerprint: string): Promise<string | undefined> {
-  const [noted] = await rows<{ id: string }>(
+async function recordedId(scope: CollisionScope, fingerprint: string): Promise<string | undefined> {
+  const [recorded] = await rows<{ id: string }>(
     scope,
     "SELECT toString(dimension_id) AS id FROM dimension_collisions FINAL WHERE fingerprint = {fingerprint:UInt128}",
     { fingerprint },
   );
-  return noted?.id;
+  return recorded?.id;
 }
 
-/** The number of salts to try: with 53 bits, the second one would already be a miracle. */
+/** The most salts to try. With 53 bits, even a second try is extremely unlikely. */
 const mostSalts = 65_535;
 
-async function noteFreeId(scope: CollisionScope, fingerprint: string, mask: bigint): Promise<string> {
+async function recordFreeId(scope: CollisionScope, fingerprint: string, mask: bigint): Promise<string> {
   for (let salt = 1; salt <= mostSalts; salt += 1) {
     const dimension_id = saltedId(fingerprint, salt, mask);
     if (await isTaken(scope, dimension_id)) continue;
@@ -87,7 +89,7 @@ async function noteFreeId(scope: CollisionScope, fingerprint: string, mask: bigi
   throw new RangeError(`no free dimension id in ${mostSalts} attempts`);
 }
 
-/** Id of a dimension under a salt: 53 bits of a hash of its fingerprint. */
+/** Derives an id from a dimension's fingerprint and a salt: 53 bits of a hash. */
 function saltedId(fingerprint: string, salt: number, mask: bigint): string {
   const digest = createHash("sha256").update(`${fingerprint}:${salt}`).digest();
   return (digest.readBigUInt64LE(0) & mask).toString();

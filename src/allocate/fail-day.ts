@@ -4,7 +4,7 @@ import { runStatement } from "../store/postgres/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { isRunOver } from "./publish-checked.js";
 import type { DayCheck } from "./sql/check-conservation.js";
-import { noteFailure } from "./sql/note-failure.js";
+import { recordFailure } from "./sql/note-failure.js";
 
 /** Failed attempts of each pending day before this run. */
 export type DayFailures = ReadonlyMap<string, number>;
@@ -13,7 +13,7 @@ export function conserves(check: DayCheck): boolean {
   return check.lines_off === 0;
 }
 
-/** Why a calculated day is not published. */
+/** A calculated day does not equal its bill, so it must not be published. */
 export class ConservationError extends Error {
   override readonly name = "ConservationError";
   constructor(readonly check: DayCheck) {
@@ -24,8 +24,8 @@ export class ConservationError extends Error {
 }
 
 /**
- * Counts a failed attempt of a day, which keeps what was published. At the limit the day is given up, and its lines go whole to
- * nobody, so that it does not wait forever. Throws only what ends the run.
+ * Counts a failed attempt of a day, which stays published as it is. At the limit, gives the day up: its lines go as a
+ * whole to the ledger's `nobody`, so that the day does not wait forever. Throws only errors that end the run.
  */
 export async function failDay(
   job: LedgerJob,
@@ -43,7 +43,7 @@ export async function failDay(
   }
   const attempt = (failures.get(day) ?? 0) + 1;
   job.onFailure(day, `attempt ${attempt} of ${retryLimit}: ${reason}`, isConservation);
-  await runStatement(job.postgres, noteFailure({ ledger, tenantName, days: [day], reason }));
+  await runStatement(job.postgres, recordFailure({ ledger, tenantName, days: [day], reason }));
   if (attempt < retryLimit) return;
   logger.error(
     { tenant: tenantName, date: day, err: error },
@@ -53,6 +53,6 @@ export async function failDay(
     await giveUp();
   } catch (second) {
     if (isRunOver(job, second)) throw second;
-    job.onFailure(day, `not even to ${ledger.nobody}: ${errorText(second)}`, false);
+    job.onFailure(day, `could not be given to ${ledger.nobody} either: ${errorText(second)}`, false);
   }
 }

@@ -5,21 +5,24 @@ import { type Ledger, ledgers } from "../store/ledger.js";
 export interface SplitLedger extends Ledger {
   /** Sets of recipients, `(day, scope, resource_id, recipient)`: a table or a query in parentheses. */
   sets(epoch: number): string;
-  /** Detail of a part of nobody that stands among parts of others. */
+  /** Detail of a part that goes to `nobody` while other parts of the line have recipients. */
   readonly unknown: string;
-  /** How a part was found, from `kind` of the tier and its `source_key`. */
+  /** Expression for the method of a part, from the tier's `kind` and its `source_key`. */
   readonly method: string;
-  /** The same where lines can be given by the kinds of tiers that only configured rules have. */
+  /** Like `method`, for tenants with configured rules, which have further kinds of tiers. */
   readonly configuredMethod?: string;
-  /** The other columns of the table that explain a row, each with its expression, which may use `timestamp` and the parameters `rules_hash`, `decimal_places`, `days` and `revisions`. */
+  /**
+   * Further columns that explain a row, with their expressions. These may use `timestamp` and the parameters
+   * `rules_hash`, `decimal_places`, `days` and `revisions`.
+   */
   readonly explained: Readonly<Record<string, string>>;
-  /** The same columns where a day is given up, each with its literal or such an expression. */
+  /** The same columns for a day that is given up, with literals or such expressions. */
   readonly givenUp: Readonly<Record<string, string>>;
-  /** Every line is split, or only those of product types that have a rule. */
+  /** Splits every line, or only lines of product types that have a rule. */
   readonly split: "all" | "ruled";
 }
 
-/** `revisions` are those of `days`. */
+/** `revisions` are those of `days`, in their order. */
 const REVISION = "transform(toDate(timestamp, 'UTC'), {days:Array(Date)}, {revisions:Array(String)}, '')";
 
 export const chargebackLedger: SplitLedger = {
@@ -76,7 +79,10 @@ export const topicLedger: SplitLedger = {
   split: "ruled",
 };
 
-/** Condition on lines of the bill, to append to another one. Takes the parameter `rules_hash` unless it is empty. */
+/**
+ * Returns a condition on billing lines, to append to another one. It takes the parameter `rules_hash` unless it is
+ * empty.
+ */
 export function ruledLines({ split }: SplitLedger): string {
   if (split === "all") return "";
   return " AND product_type IN (SELECT product_type FROM allocation_rules WHERE rules_hash = {rules_hash:String})";

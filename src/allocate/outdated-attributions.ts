@@ -3,7 +3,9 @@ import { filledDays } from "../store/clickhouse/partitions.js";
 import { readRows } from "../store/clickhouse/statement.js";
 import { checkPublishedAttributions, type DayCheck } from "./sql/check-conservation.js";
 
-/** Days whose visible attributions to topics do not add up to their staged bill. Costs nothing if there are none. */
+/**
+ * Returns days whose visible topic attributions do not add up to their staged bill. Costs nothing if there are none.
+ */
 export async function outdatedAttributions(
   scope: { readonly client: ClickHouseClient; readonly epoch: number; readonly signal: AbortSignal },
   days: readonly string[],

@@ -8,12 +8,12 @@ import { outdatedAttributions } from "./outdated-attributions.js";
 import { PublishInterruptedError, publishDays } from "./publish.js";
 import type { DayCheck } from "./sql/check-conservation.js";
 
-/** Attributions to topics that were calculated and wait to be published, by day. */
+/** Topic attributions that were calculated and wait to be published, by day. */
 export type Attributed = ReadonlyMap<string, DayCheck>;
 
 /**
- * Publishes days whose check succeeded, with the dimensions of their rows and their attributions to topics. Attributions that are
- * visible, do not fit the new bill and have no successor yet are removed in the same step.
+ * Publishes days whose check succeeded, with the dimensions of their rows and their topic attributions. The same step
+ * removes visible attributions that do not match the new bill and have no successor yet.
  */
 export async function publishChecked(
   job: LedgerJob,
@@ -37,7 +37,7 @@ export async function publishChecked(
   for (const check of checks) job.onPublished(check);
 }
 
-/** Publishes attributions of days whose chargebacks stay as they are. Throws only what ends the run. */
+/** Publishes attributions of days whose chargebacks do not change. Throws only errors that end the run. */
 export async function publishAttributions(job: LedgerJob, checks: readonly DayCheck[]): Promise<void> {
   const [first] = checks;
   if (first === undefined) return;
@@ -55,8 +55,11 @@ function withRows({ day, rows }: DayCheck) {
   return { day, rows };
 }
 
-/** A lost lease, a store that is lost or cannot work, an abort, or a publish that only the next run can finish ends the run; everything else concerns a day. */
+/**
+ * Returns whether the error ends the run: a lost lease, a lost or failing store, an abort, or a publish that only the
+ * next run can finish. Other errors concern a single day.
+ */
 export function isRunOver(job: Pick<LedgerJob, "signal">, error: unknown): boolean {
-  const cutOff = error instanceof LeaseLostError || error instanceof PublishInterruptedError;
-  return job.signal.aborted || cutOff || isStoreFault(error);
+  const isInterrupted = error instanceof LeaseLostError || error instanceof PublishInterruptedError;
+  return job.signal.aborted || isInterrupted || isStoreFault(error);
 }

@@ -14,9 +14,10 @@ import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-pu
 import { type AttributionDays, noAttributions, swapDays } from "./swap-days.js";
 
 /**
- * Makes checked days visible. There are four steps, each of which can be repeated: Postgres records the intent (only for the
- * holder of the lease), ClickHouse swaps the day's partitions, then records what they are, and Postgres records the result. A
- * crash in between leaves the intent and the staged partitions that it names, so the next run rolls forward.
+ * Makes checked days visible in four steps, each of which can be repeated. Postgres records the intent (only for the
+ * owner of the lease), ClickHouse swaps the day's partitions, ClickHouse records what it shows now, and Postgres
+ * records the result. A crash in between leaves the intent and the staged partitions that it names, so the next run
+ * rolls forward.
  */
 export interface Publication {
   readonly client: ClickHouseClient;
@@ -28,8 +29,8 @@ export interface Publication {
 }
 
 /**
- * A failure between intent and result: some of the days may be visible. None of them may be calculated again until the next run
- * has rolled forward, because it rolls forward with the staged partitions.
+ * A publish failed between intent and result, so some of the days may be visible. None of them may be calculated again
+ * until the next run has rolled forward, because it rolls forward with the staged partitions.
  */
 export class PublishInterruptedError extends Error {
   override readonly name = "PublishInterruptedError";
@@ -43,7 +44,7 @@ export class PublishInterruptedError extends Error {
   }
 }
 
-/** Changes of days' attributions to topics: days with their rows, and days whose rows are removed. */
+/** Changes to topic attributions: days whose rows are replaced, and days whose rows are removed. */
 export interface PublishedAttributions {
   readonly replaced: readonly PublishedDay[];
   readonly withdrawn: readonly string[];
@@ -51,18 +52,18 @@ export interface PublishedAttributions {
 
 const none: PublishedAttributions = { replaced: [], withdrawn: [] };
 
-/** Publishes days that were calculated and checked: their chargebacks, their attributions to topics, or both together. */
+/** Publishes days that were calculated and checked: their chargebacks, their topic attributions, or both together. */
 export async function publishDays(
   publication: Publication,
   days: readonly PublishedDay[],
   attributions = none,
 ): Promise<void> {
   if (days.length + attributions.replaced.length + attributions.withdrawn.length === 0) return;
-  const intent = () => noteIntent(publication, namesOf(days), daysOf(attributions));
-  await carryOut(publication, intent, days, attributions);
+  const intent = () => recordIntent(publication, namesOf(days), daysOf(attributions));
+  await runSteps(publication, intent, days, attributions);
 }
 
-/** Publishes days of a ledger once more, as days that are not provisional. Their staged rows say so already. */
+/** Publishes days of a ledger again as final. Their staged rows are marked as final already. */
 export async function publishSettled(
   publication: Publication,
   ledger: SplitLedger,
@@ -70,13 +71,13 @@ export async function publishSettled(
 ): Promise<void> {
   const { tenantName, epoch } = publication;
   const statement = beginSettling({ ledger, tenantName, epoch, days: namesOf(days) });
-  const intent = () => note(publication, [{ days, statement }]);
-  if (ledger.name === "chargebacks") await carryOut(publication, intent, days, none);
-  else await carryOut(publication, intent, [], { replaced: days, withdrawn: [] });
+  const intent = () => runAll(publication, [{ days, statement }]);
+  if (ledger.name === "chargebacks") await runSteps(publication, intent, days, none);
+  else await runSteps(publication, intent, [], { replaced: days, withdrawn: [] });
 }
 
-/** All steps from the intent on. */
-async function carryOut(
+/** Runs all steps, beginning with the intent. */
+async function runSteps(
   publication: Publication,
   intent: () => Promise<void>,
   days: readonly PublishedDay[],
@@ -87,11 +88,11 @@ async function carryOut(
   const { publishLock, signal } = publication;
   await publishLock.shared(async () => {
     await intent();
-    // From here on the intent stands, and an abort does not stop it: finish, or leave it to the next run to finish.
+    // From here on the intent is recorded, and an abort has no effect: finish now, or leave it to the next run.
     try {
       await swapDays(publication, names, changes);
-      await noteHeld(publication, days, attributions);
-      await noteResult(publication, days, attributions);
+      await recordStoreState(publication, days, attributions);
+      await recordResult(publication, days, attributions);
     } catch (error) {
       if (error instanceof LeaseLostError) throw error;
       throw new PublishInterruptedError([...new Set([...names, ...changes.replaced])], error);
@@ -107,14 +108,14 @@ function daysOf({ replaced, withdrawn }: PublishedAttributions): AttributionDays
   return { replaced: namesOf(replaced), withdrawn };
 }
 
-/** First step. Throws if the lease is no longer ours. */
-export async function noteIntent(
+/** First step. Throws if the lease has been lost. */
+export async function recordIntent(
   publication: Publication,
   days: readonly string[],
   { replaced, withdrawn } = noAttributions,
 ): Promise<void> {
   const { tenantName, epoch } = publication;
-  await note(publication, [
+  await runAll(publication, [
     { days, statement: beginPublishing({ ledger: chargebackLedger, tenantName, epoch, days }) },
     {
       days: replaced,
@@ -125,20 +126,24 @@ export async function noteIntent(
 }
 
 /**
- * Third step: the store records what it now shows of the days, so that a store that was restored, replaced or recreated can be
- * told from the one that Postgres knows.
+ * Third step: the store records what it shows of the days now. This distinguishes a store that was restored, replaced
+ * or recreated from the one that Postgres knows.
  */
-export async function noteHeld(
+export async function recordStoreState(
   publication: Publication,
   days: readonly PublishedDay[],
   { replaced, withdrawn } = none,
 ): Promise<void> {
   const { client, epoch } = publication;
-  const noted = await publishingHashes(publication, chargebackLedger, days);
-  await recordPublishedDays(client, { ledger: "chargebacks", epoch, days: noted });
-  const gone = withdrawn.map((day) => ({ day, hash: "", rows: 0 }));
+  const recorded = await publishingHashes(publication, chargebackLedger, days);
+  await recordPublishedDays(client, { ledger: "chargebacks", epoch, days: recorded });
+  const removed = withdrawn.map((day) => ({ day, hash: "", rows: 0 }));
   const attributed = await publishingHashes(publication, topicLedger, replaced);
-  await recordPublishedDays(client, { ledger: "topic_attributions", epoch, days: [...attributed, ...gone] });
+  await recordPublishedDays(client, {
+    ledger: "topic_attributions",
+    epoch,
+    days: [...attributed, ...removed],
+  });
 }
 
 async function publishingHashes(
@@ -155,22 +160,24 @@ async function publishingHashes(
   return days.map(({ day, rows }) => ({ day, hash: hashes.get(day) ?? "", rows }));
 }
 
-/** Last step: the days count as published. What is staged of them is no longer needed, and is dropped when the run ends. */
-export async function noteResult(
+/**
+ * Last step: the days count as published. Their staged rows are no longer needed, and are dropped when the run ends.
+ */
+export async function recordResult(
   publication: Publication,
   days: readonly PublishedDay[],
   { replaced, withdrawn } = none,
 ): Promise<void> {
   const { tenantName, epoch } = publication;
   const attributed = [...replaced, ...withdrawn.map((day) => ({ day, rows: 0 }))];
-  await note(publication, [
+  await runAll(publication, [
     { days, statement: finishPublishing({ tenantName, epoch, days }) },
     { days: attributed, statement: finishAttribution({ tenantName, epoch, days: attributed }) },
   ]);
 }
 
-/** Runs statements that touch each of their days once, all or none of them. */
-async function note(
+/** Runs statements that update each of their days once, all or none of them. Throws if a statement updates fewer. */
+async function runAll(
   { postgres, epoch }: Publication,
   steps: readonly { readonly days: readonly unknown[]; readonly statement: Statement }[],
 ): Promise<void> {

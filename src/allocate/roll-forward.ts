@@ -5,7 +5,7 @@ import { readRows } from "../store/clickhouse/statement.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { outdatedAttributions } from "./outdated-attributions.js";
-import { noteHeld, noteIntent, noteResult, type Publication } from "./publish.js";
+import { type Publication, recordIntent, recordResult, recordStoreState } from "./publish.js";
 import { WITHDRAWN } from "./sql/begin-publishing.js";
 import { forgetPublishing } from "./sql/forget-publishing.js";
 import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-publishing.js";
@@ -14,25 +14,25 @@ import { swapDays } from "./swap-days.js";
 export interface RolledForward {
   /** Days made visible, ascending. */
   readonly finished: readonly string[];
-  /** Days whose staged rows are gone: they keep what is visible, and are calculated anew when they are gathered. */
+  /** Days without staged rows: they stay published as they are, and are recalculated when they are gathered again. */
   readonly lost: readonly string[];
 }
 
-/** Finishes what a run that died left between its intent and its result. */
+/** Finishes publishes whose run died between intent and result. */
 export async function rollForward(publication: Publication): Promise<RolledForward> {
   const { finished, lost } = await interruptedOf(publication, chargebackLedger);
   const attributions = await interruptedOf(publication, topicLedger);
   // Attributions to a bill that will not become visible are lost with it.
-  const fits = (day: string) => !lost.includes(day);
-  const replaced = attributions.finished.filter(fits);
+  const hasBill = (day: string) => !lost.includes(day);
+  const replaced = attributions.finished.filter(hasBill);
   const lostAttributions = [
     ...attributions.lost,
-    ...[...attributions.finished, ...attributions.withdrawn].filter((day) => !fits(day)),
+    ...[...attributions.finished, ...attributions.withdrawn].filter((day) => !hasBill(day)),
   ];
   await forget(publication, chargebackLedger, lost);
   await forget(publication, topicLedger, lostAttributions);
   const withdrawn = [
-    ...attributions.withdrawn.filter(fits),
+    ...attributions.withdrawn.filter(hasBill),
     ...(await withdrawOutdated(
       publication,
       finished.filter((day) => !replaced.includes(day) && !attributions.withdrawn.includes(day)),
@@ -49,12 +49,14 @@ function daysOf(...lists: readonly (readonly string[])[]): string[] {
   return [...new Set(lists.flat())].sort();
 }
 
-/** Visible attributions that do not fit a bill that is about to become visible, now that their successor is lost: they must be removed. */
+/**
+ * Removes visible attributions that do not match a bill that is about to become visible, and whose successor is lost.
+ */
 async function withdrawOutdated(publication: Publication, days: readonly string[]): Promise<string[]> {
   const withdrawn = await outdatedAttributions(publication, days);
   if (withdrawn.length === 0) return [];
   await dropStagedDays(publication.client, publication.epoch, withdrawn, ["topic_attributions"]);
-  await noteIntent(publication, [], { replaced: [], withdrawn });
+  await recordIntent(publication, [], { replaced: [], withdrawn });
   return withdrawn;
 }
 
@@ -97,13 +99,13 @@ async function finish(
   await swapDays(publication, days, { replaced, withdrawn });
   const counted = await withRows(client, chargebackLedger, days);
   const attributions = { replaced: await withRows(client, topicLedger, replaced), withdrawn };
-  await noteHeld(publication, counted, attributions);
-  await noteResult(publication, counted, attributions);
+  await recordStoreState(publication, counted, attributions);
+  await recordResult(publication, counted, attributions);
 }
 
 /**
- * A day with a bill has staged lines and rows. If it has none, something removed them since the intent was recorded: the store was
- * restored or recreated. Swapping in nothing would then delete the day.
+ * A day with a bill has staged lines and rows. If it has none, something removed them since the intent was recorded:
+ * the store was restored or recreated. Swapping in nothing would then delete the day.
  */
 async function stagedCompletely(
   client: ClickHouseClient,
@@ -116,7 +118,7 @@ async function stagedCompletely(
     billing_lines === 0 || tables.every((table) => filled.get(table)?.has(day));
 }
 
-/** Days with the number of their visible rows. */
+/** Returns days with the number of their visible rows. */
 async function withRows(client: ClickHouseClient, { name }: SplitLedger, days: readonly string[]) {
   if (days.length === 0) return [];
   const found = await readRows<{ day: string; n: number }>(client, {

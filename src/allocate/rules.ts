@@ -4,33 +4,36 @@ import { digestOf } from "../config/digest.js";
 import { readRows } from "../store/clickhouse/statement.js";
 
 /**
- * Turns the rules that an ecosystem declares into the rows that the allocation statement joins. A rule set is stored once
- * under the hash of its content and never changed, so a statement that names the hash sees one whole set.
+ * Turns the rules that an ecosystem declares into the rows that the allocation statement joins. A rule set is stored
+ * once under the hash of its content and never changed, so a statement that names the hash sees one whole set.
  */
 export interface RuleSet {
   readonly hash: string;
   readonly rows: readonly RuleRow[];
-  /** Metric sets of more than one metric, e.g. `bytes_in+bytes_out`: their usage has to be added up first. */
+  /** Some rule has a set of several metrics, e.g. `bytes_in+bytes_out`, whose usage has to be added up first. */
   readonly combinesMetrics: boolean;
-  /** What the statement has to know of rules that go by more than product type and resource; undefined where all go by these. */
+  /**
+   * What the statement needs for rules that depend on more than product type and resource; undefined without such
+   * rules.
+   */
   readonly configured?: ConfiguredPlaces;
 }
 
-/** Of each place `currency@COLUMN` that tiers look at, the column's expression in SQL on the staged bill. */
+/** For each `currency@COLUMN` in `set_of` of a tier, the column's SQL expression on the staged bill. */
 export interface ConfiguredPlaces {
   readonly places: ReadonlyMap<string, string>;
 }
 
-/** Rules by configuration, beside those of the ecosystem. */
+/** Rules of the configuration, in addition to those of the ecosystem. */
 export interface ConfiguredRules extends ConfiguredPlaces {
   readonly rules: readonly AllocationRule[];
-  /** Of all that decides which lines they take, and whom lines name. */
+  /** Digest of everything that decides which lines the rules take, and which identities lines name. */
   readonly digest: string;
 }
 
 /** One tier of one component of one product's rule, as stored in `allocation_rules`. */
 export interface RuleRow {
-  /** Left out for the rule of a product type. */
+  /** Undefined for the rule of a product type. */
   readonly rule?: string;
   readonly product_type: string;
   readonly component: number;
@@ -47,28 +50,32 @@ export interface RuleRow {
 /** A component's share is cut in millionths of the line. */
 const whole = 1_000_000;
 
-/** Product types that nobody declared a rule for are still charged, to nobody. */
+/** Product types without a rule are still charged, to `UNALLOCATED`. */
 const fallback: AllocationRule = {
   product_type: "*",
   components: [{ ratio: "1", tiers: [{ kind: "terminal", detail: "no_allocator_for_product_type" }] }],
 };
 
-/** Checks the rules and makes their rows. Throws on a rule that could leave a line without a row or its sum. */
+/**
+ * Checks the rules and builds their rows. Throws on a rule that could leave a line without a row, or change its sum.
+ */
 export function buildRuleSet(rules: readonly AllocationRule[], configured?: ConfiguredRules): RuleSet {
-  const own = rules.some((rule) => rule.product_type === "*") ? rules : [...rules, fallback];
-  const set = ruleSetOf([...own, ...(configured?.rules ?? [])], configured?.digest);
-  const named = set.rows.some(({ rule, kind }) => rule !== undefined || kind === "line");
-  return named ? { ...set, configured: { places: configured?.places ?? new Map() } } : set;
+  const withFallback = rules.some((rule) => rule.product_type === "*") ? rules : [...rules, fallback];
+  const set = ruleSetOf([...withFallback, ...(configured?.rules ?? [])], configured?.digest);
+  const isConfigured = set.rows.some(({ rule, kind }) => rule !== undefined || kind === "line");
+  return isConfigured ? { ...set, configured: { places: configured?.places ?? new Map() } } : set;
 }
 
 /** A rule whose details and scopes belong to any ledger. */
 type AnyRule = AllocationRule<string, string>;
 
-/** Like `buildRuleSet`, but without a rule for product types that have none: their lines do not belong to this ledger. */
+/**
+ * Like `buildRuleSet`, but without a rule for product types that have none: their lines do not belong to this ledger.
+ */
 export function ruleSetOf(rules: readonly AnyRule[], digest?: string): RuleSet {
   const names = rules.map(nameOf);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new RangeError(`two allocation rules for ${twice}`);
+  const duplicate = names.find((name, index) => names.indexOf(name) !== index);
+  if (duplicate !== undefined) throw new RangeError(`two allocation rules for ${duplicate}`);
   const rows = rules.flatMap(ruleRows).sort(byKey);
   const content = digest === undefined ? rows : [rows, digest];
   return {
@@ -97,7 +104,7 @@ function ruleRows(rule: AnyRule): RuleRow[] {
 function tierRows(
   rule: AnyRule,
   component: RuleComponent<string, string>,
-  place: Pick<RuleRow, "component" | "ratio_from" | "ratio_to">,
+  position: Pick<RuleRow, "component" | "ratio_from" | "ratio_to">,
 ): RuleRow[] {
   if (component.tiers.findIndex((tier) => tier.kind === "terminal") !== component.tiers.length - 1) {
     throw new RangeError(`the last tier of ${nameOf(rule)}, and only the last, must be terminal`);
@@ -105,17 +112,17 @@ function tierRows(
   return component.tiers.map((tier, index) => ({
     ...(rule.rule !== undefined && { rule: rule.rule }),
     product_type: rule.product_type,
-    ...place,
+    ...position,
     component_ratio: component.ratio,
     tier: index,
     kind: tier.kind,
     sources: [...tierSources(tier)].sort(),
-    set_of: placeOf(tier),
+    set_of: setOf(tier),
     allocation_detail: tier.detail,
   }));
 }
 
-function placeOf(tier: RuleTier<string, string>): SetOf {
+function setOf(tier: RuleTier<string, string>): SetOf {
   if (tier.kind === "even" || tier.kind === "cost") return tier.of;
   return tier.kind === "fixed" ? "tenant" : "resource";
 }

@@ -1,6 +1,6 @@
 /**
- * Settles provisional days that no run gathers any more: what they lack does not come, so their rows no longer say that they may change.
- * Nothing else about them changes. Their amounts stay, and so do the rules that they were allocated by, whatever the rules are now.
+ * Makes provisional days final that no run gathers any more: their missing data will not come. Nothing else about them
+ * changes. Their amounts stay, and so do the rules that they were allocated by, whatever the rules are now.
  */
 import { replaceDays } from "../store/clickhouse/partitions.js";
 import { isoDay } from "../store/clickhouse/sql-text.js";
@@ -12,16 +12,19 @@ import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { type Publication, publishSettled } from "./publish.js";
 import { type AbandonedDay, abandonedDays } from "./sql/abandoned-days.js";
 
-/** How many days are copied by one statement. */
+/** How many days one statement copies. */
 const DAYS_AT_ONCE = 10;
 
-/** Everything that the swap of a day's ledger replaces, besides the ledger itself. */
+/** Tables that the swap of a day replaces besides the ledger itself. */
 const inputsOf = {
   chargebacks: ["billing", "usage", "identity_sets", "usage_gaps"],
   topic_attributions: ["billing", "topic_usage", "topic_usage_gaps"],
 } as const satisfies Readonly<Record<SplitLedger["name"], readonly FactTable[]>>;
 
-/** `gathered`: days `[start, end)` that this run has gathered all the same. Returns the days that were settled, ascending. */
+/**
+ * `gathered` are days `[start, end)` that this run has gathered nevertheless. Returns the days that became final,
+ * ascending.
+ */
 export async function settleAbandonedDays(
   publication: Publication,
   {
@@ -64,7 +67,7 @@ async function settle(
   );
 }
 
-/** Of the ledger's columns, those that change, and to what. */
+/** Columns of the ledger that change, with their new values. */
 const settled: Readonly<Record<string, string>> = {
   provisional: "false",
   revision: "transform(day, {days:Array(Date)}, {revisions:Array(String)}, '')",
@@ -90,7 +93,10 @@ WHERE day IN {days:Array(Date)}`,
   });
 }
 
-/** Number of rows by day. Throws where the staged rows of a day are not the published ones but for what they say of the day. */
+/**
+ * Returns the number of rows by day. Throws if the staged rows of a day differ from the published ones in other
+ * columns.
+ */
 async function rowsAsPublished(
   { client, epoch, signal }: Publication,
   { name }: SplitLedger,

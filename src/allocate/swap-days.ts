@@ -5,17 +5,17 @@ import { stagedTable } from "../store/clickhouse/staging.js";
 import type { FactTable } from "../store/fact-tables.js";
 import { NEXT_BILLING, publishAtomically } from "../store/facts/atomic-swap.js";
 
-/** Days whose attributions to topics change, in addition to days whose chargebacks do. */
+/** Days whose topic attributions change, in addition to days whose chargebacks do. */
 export interface AttributionDays {
-  /** What was staged replaces what is visible. */
+  /** Days whose staged attributions replace the visible ones. */
   readonly replaced: readonly string[];
-  /** What is visible does not add up to the new bill and goes; nothing is staged in its place. */
+  /** Days whose visible attributions do not add up to the new bill and are removed, with nothing staged instead. */
   readonly withdrawn: readonly string[];
 }
 
 export const noAttributions: AttributionDays = { replaced: [], withdrawn: [] };
 
-/** What a day was calculated from besides its bill. It is swapped in first. */
+/** Input that a day was calculated from besides its bill. It is swapped in first. */
 const inputs = ["topic_usage", "topic_usage_gaps", "usage", "identity_sets", "usage_gaps"] as const;
 
 /** How long to wait for a store that dies, 15 s in total. */
@@ -24,16 +24,17 @@ const RETRIES = { retries: 5, minTimeout: 500, factor: 2 } as const;
 interface Swap {
   readonly client: ClickHouseClient;
   readonly epoch: number;
-  /** An abort stops nothing, but no store is waited for any more. */
+  /** An abort does not stop the swap. It only ends waiting for an unreachable store. */
   readonly signal: AbortSignal;
 }
 
 /**
- * Swaps the staged partitions of days in. Readers see the bill and the chargebacks of the days change in one step, and the attributions
- * right after it. The swap can be repeated, and is repeated while the store is away.
+ * Swaps in the staged partitions of days. Readers see the bill and the chargebacks of the days change in one step, and
+ * the attributions right after it. The swap can be repeated, and is repeated while the store is unreachable.
  *
- * A day that has rows now and none staged is also replaced, from nothing, rather than dropped. Every action names the staging
- * table, so that a holder that lost its lease after it was allowed to publish fails here, and removes nothing.
+ * A day with visible rows but no staged ones is also replaced by an empty partition, rather than dropped. Every action
+ * names the staging table. So if a run lost its lease after it was allowed to publish, the swap fails here and removes
+ * nothing.
  */
 export async function swapDays(
   swap: Swap,

@@ -29,8 +29,8 @@ function everyTopic(detail: AttributionDetail): TopicTier {
 }
 
 /**
- * Never finds anybody, because every topic with usage is already in the set of topics before it. It makes an outage visible:
- * topics are known only by their metrics, so if those failed, "no topics" would be wrong.
+ * Never finds a recipient, because the tier before it finds every topic with usage. It makes an outage visible: topics
+ * are known only by their metrics, so if those are missing, "no topics" would be wrong.
  */
 const measuredAtAll: TopicTier = {
   kind: "usage",

@@ -7,8 +7,8 @@ import { forgetStagedInput } from "./sql/forget-staged-input.js";
 import type { PendingDay } from "./sql/pending-days.js";
 
 /**
- * Finds days whose bill is recorded as staged but is missing, because the store was restored or recreated. Calculating them would
- * publish an empty day over a good one. Returns the other days.
+ * Excludes days whose bill is recorded as staged but is missing, because the store was restored or recreated.
+ * Calculating them would publish an empty day over a good one. Returns the other days.
  */
 export async function leaveOutLostInput<Day extends PendingDay>(
   job: LedgerJob,
@@ -33,7 +33,7 @@ export async function leaveOutLostInput<Day extends PendingDay>(
   return days.filter((day) => !lost.includes(day));
 }
 
-/** What the rows of the days say of them. */
+/** Returns the marks that the rows of the days get. */
 export function marksOf(days: readonly PendingDay[]): ReadonlyMap<string, DayMarks> {
   return new Map(days.map((day) => [day.day, day]));
 }

@@ -1,9 +1,9 @@
 /**
- * One tag on many dimensions, in one transaction. Dimensions come in batches of any number of ids, so that a bulk by filter is
- * streamed and never held as a whole.
+ * Puts one tag on many dimensions, in one transaction. Dimensions come in batches of ids, so that a bulk by filter is
+ * streamed and never in memory as a whole.
  *
- * Measured: see `bench/tags.ts`. The outbox entry of a batch is written by the statement that writes its tags: their ids never
- * come to this process.
+ * Measured: see `bench/tags.ts`. The statement that writes a batch of tags also writes its outbox entry, so tag ids
+ * never reach this process.
  */
 import { readPostgres, runStatement } from "../store/postgres/statement.js";
 import { labelIds } from "./labels.js";
@@ -11,7 +11,7 @@ import { type TagTransaction, type TagWriter, writeTags } from "./transaction.js
 import type { TagInput } from "./write.js";
 
 export interface BulkInput extends TagInput {
-  /** Tags that are there get the new name and author, and keep their value; otherwise they are left as they are. */
+  /** Gives existing tags the new name and author, and keeps their value. Otherwise, existing tags are skipped. */
   readonly override_existing: boolean;
 }
 
@@ -21,7 +21,7 @@ export interface BulkCounts {
   readonly skipped_count: number;
 }
 
-/** Batches of ids, ascending over all of them and without repetition, of dimensions that the copy in Postgres has. */
+/** Batches of ids, ascending over all batches and without duplicates, of dimensions that the copy in Postgres has. */
 export type DimensionBatches = () => AsyncIterable<readonly number[]>;
 
 export async function tagInBulk(
@@ -36,46 +36,49 @@ export async function tagInBulk(
     for await (const ids of dimensions()) {
       const updated = input.override_existing ? await override(tx, input, labelId, ids, "all") : 0;
       const created = updated === ids.length ? 0 : await create(tx, input, labelId, ids);
-      const left = ids.length - created - updated;
+      const rest = ids.length - created - updated;
       counts.created_count += created;
       counts.updated_count += updated;
-      if (!input.override_existing) counts.skipped_count += left;
-      else if (left > 0) {
-        // Somebody made these between our two statements.
+      if (!input.override_existing) counts.skipped_count += rest;
+      else if (rest > 0) {
+        // Another writer added these tags between the two statements.
         await override(tx, input, labelId, ids, "others");
-        counts.updated_count += left;
+        counts.updated_count += rest;
       }
     }
-    if (counts.created_count + counts.updated_count > 0) tx.note(counts);
+    if (counts.created_count + counts.updated_count > 0) tx.audit(counts);
     return counts;
   });
 }
 
-/** What `tagInBulk` would do if nobody else tagged meanwhile. Changes nothing. */
+/** Returns the counts that `tagInBulk` would have if nobody else wrote tags meanwhile. Changes nothing. */
 export async function previewBulk(
   { postgres, tenantName, stop }: TagWriter,
   input: BulkInput,
   dimensions: DimensionBatches,
 ): Promise<BulkCounts> {
-  let [there, absent] = [0, 0];
+  let [tagged, untagged] = [0, 0];
   for await (const ids of dimensions()) {
     const params = [tenantName, ids, input.tag_key];
     const [row] = await readPostgres<{ tags: number }>(postgres, { query: TAGGED, params }, stop?.signal);
-    there += row?.tags ?? 0;
-    absent += ids.length - (row?.tags ?? 0);
+    tagged += row?.tags ?? 0;
+    untagged += ids.length - (row?.tags ?? 0);
   }
   return input.override_existing
-    ? { created_count: absent, updated_count: there, skipped_count: 0 }
-    : { created_count: absent, updated_count: 0, skipped_count: there };
+    ? { created_count: untagged, updated_count: tagged, skipped_count: 0 }
+    : { created_count: untagged, updated_count: 0, skipped_count: tagged };
 }
 
-/** Of these dimensions, how many have a tag with the key. Each by its index, like OVERRIDE. */
+/** Counts how many of these dimensions have a tag with the key. Looks each up by its index, like OVERRIDE. */
 const TAGGED = `
 SELECT count(*)::int AS tags FROM unnest($2::bigint[]) AS wanted (id), LATERAL (
   SELECT FROM tags WHERE dimension_id = wanted.id AND tenant_name = $1 AND tag_key = $3
 ) AS found`;
 
-/** Tags that are there, or those of them that are not as they should be. Locked in the order of their dimensions, like those that are made. */
+/**
+ * Updates existing tags, or only those that differ from the input. Locks them in the order of their dimensions, as
+ * `create` does.
+ */
 async function override(
   tx: TagTransaction,
   input: BulkInput,
@@ -94,8 +97,8 @@ async function override(
 }
 
 /**
- * Each tag by its index, both when it is locked and when it is changed: the planner knows nothing of the ids, and left to itself
- * may read all tags of all tenants for each batch. Locked in the order of the ids.
+ * Finds each tag by its index, both to lock and to change it. The planner knows nothing about the ids, and otherwise
+ * may read all tags of all tenants for each batch. Tags are locked in the order of the ids.
  */
 const OVERRIDE = `
 WITH before AS MATERIALIZED (
@@ -114,7 +117,7 @@ WITH before AS MATERIALIZED (
 )
 SELECT label_id, count(*) AS tags FROM before GROUP BY label_id`;
 
-/** Tags that are missing; answers how many were. */
+/** Adds the missing tags and returns their number. */
 async function create(
   tx: TagTransaction,
   input: BulkInput,

@@ -1,4 +1,4 @@
-/** Copies to Postgres the dimensions that ClickHouse recorded since the last time. */
+/** Copies to Postgres the dimensions that ClickHouse has recorded since the last copy. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
@@ -17,8 +17,9 @@ const ROWS_AT_ONCE = 10_000;
 const BEGINNING = "1970-01-01 00:00:00.000000";
 
 /**
- * In the order of their recording, so that a copy that breaks off goes on where it was. For who knows that nobody records
- * meanwhile: the holder of the tenant's lease, after its run. What is missed nevertheless is found when it is asked for.
+ * Copies in the order of recording, so that an interrupted copy continues where it was. Only for a caller that prevents
+ * others from recording dimensions: the owner of the tenant's lease, after its run. Dimensions that are missed
+ * nevertheless are copied on demand.
  */
 export async function copyNewDimensions({
   client,
@@ -42,13 +43,13 @@ WHERE recorded_at > {since:DateTime64(6, 'UTC')} ORDER BY recorded_at`,
     const newest = waiting.at(-1)?.recorded;
     if (newest === undefined) return;
     await copyDimensions(postgres, tenantName, waiting);
-    await noteCopied(postgres, tenantName, newest);
+    await recordProgress(postgres, tenantName, newest);
     copied += waiting.length;
     waiting = [];
   };
   for await (const piece of streamRows<Recorded>(client, statement, signal)) {
     for (const row of piece) {
-      // Never between two of the same instant: the next copy begins behind it.
+      // Never cut between two rows of the same instant, because the next copy begins after that instant.
       const isNewInstant = waiting.at(-1)?.recorded !== row.recorded;
       if (waiting.length >= ROWS_AT_ONCE && isNewInstant) await flush();
       waiting.push(row);
@@ -60,7 +61,7 @@ WHERE recorded_at > {since:DateTime64(6, 'UTC')} ORDER BY recorded_at`,
 
 type Recorded = Dimension & { recorded: string };
 
-async function noteCopied(postgres: Pool, tenantName: string, upTo: string): Promise<void> {
+async function recordProgress(postgres: Pool, tenantName: string, upTo: string): Promise<void> {
   await runStatement(postgres, {
     query: `INSERT INTO tag_mirrors (tenant_name, dimensions_up_to) VALUES ($1, $2)
      ON CONFLICT (tenant_name) DO UPDATE SET dimensions_up_to = excluded.dimensions_up_to`,

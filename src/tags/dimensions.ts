@@ -1,6 +1,6 @@
 /**
- * The copy in Postgres of what ClickHouse knows of dimensions. Filled after each run, and one by one when an id is asked for that
- * it lacks. With it tags are checked, written and listed while ClickHouse is away.
+ * The copy of ClickHouse's dimensions in Postgres. It is filled after each run, and single dimensions are added when a
+ * missing id is requested. With it, tags are checked, written and listed while ClickHouse is unreachable.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
@@ -22,7 +22,10 @@ export interface Dimension {
 
 const fields = dimensionFields.join(", ");
 
-/** Of those ids, which the copy lacks. Ascending. Each by the index: to join would be to read the whole copy for each batch of a bulk. */
+/**
+ * Returns the ids that the copy misses, ascending. Looks each up by the index: a join would read the whole copy for
+ * each batch of a bulk.
+ */
 export async function uncopiedIds(
   postgres: Pool | PoolClient,
   tenantName: string,
@@ -36,7 +39,7 @@ export async function uncopiedIds(
   return rows.map((row) => row.id);
 }
 
-/** One dimension of the copy. */
+/** Selects one dimension of the copy. */
 export function copiedDimension(tenantName: string, dimensionId: number) {
   return {
     query: `SELECT dimension_id, ${fields} FROM dimensions WHERE tenant_name = $1 AND dimension_id = $2`,
@@ -44,10 +47,10 @@ export function copiedDimension(tenantName: string, dimensionId: number) {
   };
 }
 
-/** Ids of one statement: as many as a request's line holds. */
+/** The most ids in one statement: as many as fit into a request's line. */
 const IDS_AT_ONCE = 500;
 
-/** What ClickHouse knows of these ids; those that it does not know are left out. */
+/** Reads the dimensions of these ids from ClickHouse, without ids that it does not have. */
 export async function lookUpDimensions(
   client: ClickHouseClient,
   ids: readonly number[],
@@ -64,7 +67,9 @@ export async function lookUpDimensions(
   return found;
 }
 
-/** Adds to the copy what it lacks. Ascending, so that two who add the same wait for each other and never both. */
+/**
+ * Adds missing dimensions to the copy, in ascending order, so that two writers of the same dimensions cannot deadlock.
+ */
 export async function copyDimensions(
   postgres: Pool | PoolClient,
   tenantName: string,

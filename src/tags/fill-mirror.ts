@@ -1,4 +1,4 @@
-/** Writes all tags of a tenant into its ClickHouse, whatever that holds. */
+/** Rewrites all tags of a tenant in its ClickHouse. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { PoolClient } from "pg";
 import { runStatement } from "../store/postgres/statement.js";
@@ -6,10 +6,10 @@ import type { WaitingTag } from "./outbox.js";
 
 export interface Filling {
   readonly client: ClickHouseClient;
-  /** Holds the lock of the mirror. */
+  /** Has the lock of the mirror. */
   readonly transaction: PoolClient;
   readonly tenantName: string;
-  /** Later than all that the mirror holds. */
+  /** Newer than all versions in the mirror. */
   readonly version: number;
   readonly mirrorId: string;
   readonly write: (tags: readonly WaitingTag[]) => Promise<void>;
@@ -19,8 +19,9 @@ export interface Filling {
 const TAGS_AT_ONCE = 20_000;
 
 /**
- * First the new rows, then the old ones go: readers see every tag all the while. Tags that are written meanwhile wait in the
- * outbox for a later version. The id comes last: a filling that breaks off is begun again. Returns how many tags there are.
+ * Writes the new rows before it deletes the old ones, so that readers see every tag at all times. Tags that are written
+ * meanwhile wait in the outbox for a later version. The mirror's id is written last, so that an interrupted filling is
+ * repeated. Returns the number of tags.
  */
 export async function fillMirror(filling: Filling): Promise<number> {
   const { client, transaction, tenantName, version, mirrorId, signal } = filling;

@@ -1,11 +1,11 @@
-/** Drops dimensions whose chargebacks run out by retention, and their tags. */
+/** Drops dimensions whose chargebacks expire by retention, and their tags. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { dimensionFields } from "../store/clickhouse/dimension-id.js";
 import { readRows, readTuples } from "../store/clickhouse/statement.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { type TagTransaction, writeTags } from "./transaction.js";
-import { noteRemoved } from "./write.js";
+import { markRemoved } from "./write.js";
 
 export interface DimensionRetention {
   readonly client: ClickHouseClient;
@@ -19,23 +19,25 @@ export interface DimensionRetention {
 const IDS_AT_ONCE = 10_000;
 
 /**
- * Before the days are dropped: it is their rows that tell what runs out from what a calculation has taken away, and may give back. Only
- * when the oldest day that is kept is another one than the last time. Postgres first, so that what breaks off is begun again. Only
- * dimensions that ClickHouse knows are dropped: one that a rebuilt store has not calculated again yet keeps its tags. Nobody may publish
- * meanwhile: for the holder of the tenant's lease. Returns how many were dropped.
+ * Runs before the days are dropped. Their rows distinguish dimensions that expire from those that a calculation has
+ * removed and may add again. Does nothing unless the oldest kept day has changed since the last time.
+ *
+ * Deletes from Postgres first, so that an interrupted deletion is repeated. Drops only dimensions that ClickHouse has:
+ * one that a rebuilt store has not recalculated yet keeps its tags. Only for the owner of the tenant's lease, because
+ * nobody may publish meanwhile. Returns the number of dropped dimensions.
  */
 export async function forgetDimensions(retention: DimensionRetention): Promise<number> {
   const { client, postgres, tenantName, keepFrom, signal } = retention;
   const oldest = await oldestDay(client, keepFrom);
-  if (oldest === (await oldestDayBefore(postgres, tenantName))) return 0;
-  const ids = await dimensionsRunOut(client, keepFrom, signal);
+  if (oldest === (await lastOldestDay(postgres, tenantName))) return 0;
+  const ids = await expiredDimensions(client, keepFrom, signal);
   for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
     signal?.throwIfAborted();
     await forgetInPostgres(postgres, tenantName, ids.slice(from, from + IDS_AT_ONCE));
   }
   for (let from = 0; from < ids.length; from += IDS_AT_ONCE) {
     signal?.throwIfAborted();
-    // By their ids: on replicas, each would ask what runs out for itself, which ClickHouse refuses.
+    // Delete by ids: otherwise each replica would evaluate the subquery itself, which ClickHouse rejects.
     await client.command({
       query: `ALTER TABLE dimensions DELETE WHERE dimension_id IN (${ids.slice(from, from + IDS_AT_ONCE).join(", ")})`,
       clickhouse_settings: { mutations_sync: "1" },
@@ -54,7 +56,7 @@ export async function forgetDimensions(retention: DimensionRetention): Promise<n
   return ids.length;
 }
 
-/** Of those that are kept, from the engine's own bounds of each day's parts: no row is read. Null without any. */
+/** Returns the oldest kept day, from the engine's metadata of each day's parts: no row is read. Null without any. */
 async function oldestDay(client: ClickHouseClient, keepFrom: string): Promise<string | null> {
   const query =
     "SELECT if(count() = 0, '', toString(min(day))) AS oldest FROM chargebacks WHERE day >= {keepFrom:Date}";
@@ -62,7 +64,7 @@ async function oldestDay(client: ClickHouseClient, keepFrom: string): Promise<st
   return row?.oldest || null;
 }
 
-async function oldestDayBefore(postgres: Pool, tenantName: string): Promise<string | null | undefined> {
+async function lastOldestDay(postgres: Pool, tenantName: string): Promise<string | null | undefined> {
   const { rows } = await runStatement<{ oldest_day: string | null }>(postgres, {
     query: "SELECT oldest_day FROM tag_mirrors WHERE tenant_name = $1",
     params: [tenantName],
@@ -73,10 +75,10 @@ async function oldestDayBefore(postgres: Pool, tenantName: string): Promise<stri
 const fields = dimensionFields.join(", ");
 const fieldsButIdentity = dimensionFields.filter((field) => field !== "identity_id").join(", ");
 /**
- * No row is kept, and either the last ones go now, or it has been known for longer than rows are kept. Distinct identities by line first,
- * as allocation does it: far cheaper than distinct rows of eight texts.
+ * Selects dimensions without kept rows whose last rows are dropped now, or that were recorded longer ago than rows are
+ * kept. Groups the identities by line first, as the allocation does: far cheaper than distinct rows of eight texts.
  */
-const runsOut = `(${fieldsButIdentity}, identity_id) NOT IN (
+const isExpired = `(${fieldsButIdentity}, identity_id) NOT IN (
   SELECT ${fieldsButIdentity}, arrayJoin(groupUniqArray(identity_id)) FROM chargebacks
   WHERE day >= {keepFrom:Date} GROUP BY ${fieldsButIdentity}
 ) AND (recorded_at < {keepFrom:Date} OR (${fieldsButIdentity}, identity_id) IN (
@@ -84,19 +86,19 @@ const runsOut = `(${fieldsButIdentity}, identity_id) NOT IN (
   WHERE day < {keepFrom:Date} GROUP BY ${fieldsButIdentity}
 ))`;
 
-async function dimensionsRunOut(
+async function expiredDimensions(
   client: ClickHouseClient,
   keepFrom: string,
   signal?: AbortSignal,
 ): Promise<number[]> {
   const read = {
-    query: `SELECT DISTINCT dimension_id FROM (SELECT dimension_id, recorded_at, ${fields} FROM dimensions) WHERE ${runsOut} ORDER BY dimension_id`,
+    query: `SELECT DISTINCT dimension_id FROM (SELECT dimension_id, recorded_at, ${fields} FROM dimensions) WHERE ${isExpired} ORDER BY dimension_id`,
     params: { keepFrom },
   };
   return (await readTuples<[number]>(client, read, signal)).map(([id]) => id);
 }
 
-/** Alone: no tag is being written for any of them. */
+/** Deletes under the exclusive lock, so that no tag is being written for any of the dimensions. */
 async function forgetInPostgres(postgres: Pool, tenantName: string, ids: readonly number[]): Promise<void> {
   const forget = async (tx: TagTransaction) => {
     const { rows } = await runStatement<{ tag_id: number; label_id: number; dimension_id: number }>(
@@ -107,11 +109,11 @@ async function forgetInPostgres(postgres: Pool, tenantName: string, ids: readonl
         params: [tenantName, ids],
       },
     );
-    noteRemoved(tx, rows);
+    markRemoved(tx, rows);
     await runStatement(tx.client, {
       query: "DELETE FROM dimensions WHERE tenant_name = $1 AND dimension_id = ANY($2)",
       params: [tenantName, ids],
     });
   };
-  await writeTags({ postgres, tenantName }, forget, "alone");
+  await writeTags({ postgres, tenantName }, forget, "exclusive");
 }

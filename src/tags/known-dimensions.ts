@@ -1,4 +1,7 @@
-/** Which of many ids are dimensions of the tenant. What the copy in Postgres lacks is asked of ClickHouse, and copied. */
+/**
+ * Checks which ids are dimensions of the tenant. Dimensions that the copy in Postgres misses are read from ClickHouse
+ * and copied.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { isPostgresFault } from "../store/store-trouble.js";
@@ -18,17 +21,17 @@ export interface UnknownDimension {
   readonly code: "dimension_not_found" | "store_unavailable";
 }
 
-/** From so many on, all that is new is copied in one go instead of asked for one by one. */
+/** With at least this many missing ids, all new dimensions are copied at once instead of one by one. */
 const MANY = 1_000;
 
 export interface CompletedCopy {
   readonly known: readonly number[];
   readonly unknown: readonly UnknownDimension[];
-  /** Why the store could not be asked. */
+  /** Why the store could not be read. */
   readonly cause: unknown;
 }
 
-/** `ids`: ascending. So is `known`. Throws where it is Postgres that cannot take the copy: then it can take no tags either. */
+/** `ids` and `known` ascend. Throws if Postgres itself cannot store the copy: it cannot store tags then, either. */
 export async function completeCopy(source: DimensionSource, ids: readonly number[]): Promise<CompletedCopy> {
   const { postgres, tenantName, signal } = source;
   const missing = await uncopiedIds(postgres, tenantName, ids);
@@ -43,10 +46,10 @@ export async function completeCopy(source: DimensionSource, ids: readonly number
     code = "store_unavailable";
     cause = error;
   }
-  const still = new Set(await uncopiedIds(postgres, tenantName, missing));
+  const stillMissing = new Set(await uncopiedIds(postgres, tenantName, missing));
   return {
-    known: ids.filter((id) => !still.has(id)),
-    unknown: [...still].map((dimension_id) => ({ dimension_id, code })),
+    known: ids.filter((id) => !stillMissing.has(id)),
+    unknown: [...stillMissing].map((dimension_id) => ({ dimension_id, code })),
     cause,
   };
 }
@@ -54,10 +57,10 @@ export async function completeCopy(source: DimensionSource, ids: readonly number
 async function copyMissing(source: DimensionSource, missing: readonly number[]): Promise<void> {
   const { postgres, tenantName, signal } = source;
   const client = await source.store();
-  let left = missing;
-  if (left.length >= MANY) {
+  let remaining = missing;
+  if (remaining.length >= MANY) {
     await copyNewDimensions({ client, postgres, tenantName, signal });
-    left = await uncopiedIds(postgres, tenantName, left);
+    remaining = await uncopiedIds(postgres, tenantName, remaining);
   }
-  await copyDimensions(postgres, tenantName, await lookUpDimensions(client, left, signal));
+  await copyDimensions(postgres, tenantName, await lookUpDimensions(client, remaining, signal));
 }

@@ -1,6 +1,6 @@
 /**
- * Labels: the different pairs of key and display name, each with the number of its tags. A tag points to its label, so that a
- * search over a million tags looks at the few labels there are.
+ * Labels: the distinct pairs of key and display name, each with the number of its tags. A tag points to its label, so
+ * that a search over a million tags reads only the few labels.
  */
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
@@ -8,8 +8,8 @@ import { readPostgres, runStatement } from "../store/postgres/statement.js";
 import { type Label, searchText } from "./tag-text.js";
 
 /**
- * Ids of labels, in their order; makes those that are missing. Before the writer's transaction, not in it: a label that a long
- * bulk has not committed yet would make every other writer of that label wait. One that is not used in the end does no harm.
+ * Returns ids of labels, in their order, and adds missing labels. Runs before the writer's transaction: a label that a
+ * long bulk has not committed yet would block every other writer of that label. An unused label does no harm.
  */
 export async function labelIds(
   postgres: Pool,
@@ -32,7 +32,7 @@ export async function labelIds(
   const ids = new Map(rows.map((row) => [row.label_hash.toString("hex"), row.label_id]));
   return hashes.map((hash) => {
     const id = ids.get(hash.toString("hex"));
-    if (id === undefined) throw new Error("a label is gone that was just made");
+    if (id === undefined) throw new Error("a label that was just added is missing");
     return id;
   });
 }
@@ -40,7 +40,9 @@ export async function labelIds(
 const FIND_LABELS =
   "SELECT label_id, label_hash FROM tag_labels WHERE tenant_name = $1 AND label_hash = ANY($2)";
 
-/** `used_at` is touched once an hour: that keeps a label without tags from being dropped before its first one is written. */
+/**
+ * Updates `used_at` once an hour, which keeps a label without tags from being dropped before its first tag is written.
+ */
 const MAKE_LABELS = `
 INSERT INTO tag_labels (tenant_name, label_hash, tag_key, display_name, search_text)
 SELECT DISTINCT ON (label_hash) $1, label_hash, tag_key, display_name, search_text
@@ -53,8 +55,8 @@ function labelHash(label: Label): Buffer {
 }
 
 /**
- * Adds to the numbers of tags. The last statement of a transaction: labels are what writers share, and are locked only while
- * it commits. Locked in the order of their ids, so that no two writers wait for each other.
+ * Adds to the counts of tags. This is the last statement of a transaction: writers share labels, so they are locked
+ * only while it commits. They are locked in the order of their ids, so that no two writers deadlock.
  */
 export async function addToLabelCounts(
   client: PoolClient,

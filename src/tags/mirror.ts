@@ -1,8 +1,9 @@
 /**
- * Brings a tenant's ClickHouse up to date with its tags. One at a time over all processes: whoever holds the lock on the
- * tenant's row in `tag_mirrors` takes the oldest changes, reads what those tags are now, writes them under a version from a
- * sequence, and forgets the changes. Read and numbered under the lock, a newer version is never an older state. A crash
- * between the two stores leaves the changes waiting, and to write them again does no harm: the engine keeps the newest version of each tag.
+ * Brings a tenant's ClickHouse up to date with its tags, one process at a time. The owner of the lock on the tenant's
+ * row in `tag_mirrors` takes the oldest changes, reads the current state of those tags, writes it under a version from
+ * a sequence, and deletes the changes. Reading and numbering happen under the lock, so a newer version never has an
+ * older state. After a crash between the two stores, the changes are still pending. Writing them again does no harm:
+ * the engine keeps the newest version of each tag.
  */
 import { randomUUID } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -22,12 +23,15 @@ export interface MirrorTarget {
 }
 
 /**
- * No statement takes longer: the transaction that holds the lock lies idle meanwhile, which Postgres allows for a minute. A store
- * that takes connections and never answers thus keeps nobody waiting for ever.
+ * The limit of each statement. Meanwhile the transaction with the lock is idle, which Postgres allows for a minute.
+ * Thus a store that accepts connections and never responds does not block others forever.
  */
 const STATEMENT_MS = 45_000;
 
-async function limited<T>(signal: AbortSignal, statement: (signal: AbortSignal) => Promise<T>): Promise<T> {
+async function withTimeout<T>(
+  signal: AbortSignal,
+  statement: (signal: AbortSignal) => Promise<T>,
+): Promise<T> {
   const either = anySignal([signal, AbortSignal.timeout(STATEMENT_MS)]);
   try {
     return await statement(either);
@@ -36,94 +40,100 @@ async function limited<T>(signal: AbortSignal, statement: (signal: AbortSignal) 
   }
 }
 
-/** Mirrors all that waits. */
+/** Mirrors all pending changes. */
 export async function mirrorWaiting(target: MirrorTarget): Promise<void> {
   while (await mirrorSome(target)) target.signal.throwIfAborted();
 }
 
-/** Returns whether more may wait. */
+/** Returns whether more changes may be pending. */
 async function mirrorSome(target: MirrorTarget): Promise<boolean> {
   const { client, postgres, tenantName, signal } = target;
   return await withTransaction(postgres, async (transaction) => {
-    const noted = await lockMirror(transaction, tenantName);
+    const expected = await lockMirror(transaction, tenantName);
     const { outboxIds, tags } = await oldestChanges(transaction, tenantName);
     if (outboxIds.length === 0) return false;
-    // The first tags come with the mirror's id: without it, the next check would take the mirror for another and fill it anew.
-    if (noted.version === 0) await fillIfOutdated(target, transaction, noted);
+    // Write the mirror's id with the first tags. Without it, the next check would take the mirror for another one and
+    // refill it.
+    if (expected.version === 0) await fillIfOutdated(target, transaction, expected);
     const version = await nextVersion(transaction);
-    await limited(signal, (limit) => writeMirror(client, tags, version, limit));
+    await withTimeout(signal, (limit) => writeMirror(client, tags, version, limit));
     await forgetChanges(transaction, outboxIds);
-    await noteVersion(transaction, tenantName, version);
+    await recordVersion(transaction, tenantName, version);
     return true;
   });
 }
 
-/** What a tenant's ClickHouse says of itself: the newest version, and which mirror it is. */
+/** The state of a tenant's ClickHouse: the newest version, and the id of the mirror. */
 interface MirrorState {
   readonly version: number;
   readonly mirror_id: string | null;
 }
 
 /**
- * Fills the mirror anew when it is not the one that was written last: a database that was made anew, moved, or set back to an
- * older state. Returns whether it was.
+ * Refills the mirror if it is not the one that was last written: the database was recreated, moved, or reset to an
+ * older state. Returns whether it was refilled.
  */
 export async function checkMirror(target: MirrorTarget): Promise<boolean> {
   const { postgres, tenantName } = target;
   return await withTransaction(postgres, async (transaction) => {
-    const noted = await lockMirror(transaction, tenantName);
+    const expected = await lockMirror(transaction, tenantName);
     // A tenant that never had a tag needs no mirror.
-    if (noted.version === 0 && !(await isWaiting(transaction, tenantName))) return false;
-    return await fillIfOutdated(target, transaction, noted);
+    if (expected.version === 0 && !(await isWaiting(transaction, tenantName))) return false;
+    return await fillIfOutdated(target, transaction, expected);
   });
 }
 
-/** For who holds the lock of the mirror. Returns whether it was filled. */
+/** Requires the lock of the mirror. Returns whether it was filled. */
 async function fillIfOutdated(
   { client, tenantName, signal }: MirrorTarget,
   transaction: PoolClient,
-  noted: NotedMirror,
+  expected: ExpectedMirror,
 ): Promise<boolean> {
-  const held = await limited(signal, (limit) => readMirrorState(client, limit));
-  if (held.mirror_id === noted.mirror_id && held.version === noted.version) return false;
-  const version = await nextVersion(transaction, held.version);
+  const mirrored = await withTimeout(signal, (limit) => readMirrorState(client, limit));
+  if (mirrored.mirror_id === expected.mirror_id && mirrored.version === expected.version) return false;
+  const version = await nextVersion(transaction, mirrored.version);
   const mirrorId = randomUUID();
   const write = (tags: readonly WaitingTag[]) =>
-    limited(signal, (limit) => writeMirror(client, tags, version, limit));
+    withTimeout(signal, (limit) => writeMirror(client, tags, version, limit));
   const filled = await fillMirror({ client, transaction, tenantName, version, mirrorId, write, signal });
-  await noteVersion(transaction, tenantName, filled === 0 ? 0 : version, mirrorId);
+  await recordVersion(transaction, tenantName, filled === 0 ? 0 : version, mirrorId);
   return true;
 }
 
-interface NotedMirror {
+interface ExpectedMirror {
   readonly mirror_id: string;
   readonly version: number;
 }
 
-async function lockMirror(transaction: PoolClient, tenantName: string): Promise<NotedMirror> {
+async function lockMirror(transaction: PoolClient, tenantName: string): Promise<ExpectedMirror> {
   await runStatement(transaction, {
     query: "INSERT INTO tag_mirrors (tenant_name) VALUES ($1) ON CONFLICT DO NOTHING",
     params: [tenantName],
   });
-  const { rows } = await runStatement<NotedMirror>(transaction, {
+  const { rows } = await runStatement<ExpectedMirror>(transaction, {
     query: "SELECT mirror_id, version FROM tag_mirrors WHERE tenant_name = $1 FOR UPDATE",
     params: [tenantName],
   });
-  const [noted] = rows;
-  if (noted === undefined) throw new Error("a row that was just made is not there");
-  return noted;
+  const [expected] = rows;
+  if (expected === undefined) throw new Error("a row that was just added is missing");
+  return expected;
 }
 
-/** Later than any before, and than `held`: after Postgres was set back, ClickHouse may hold later ones. */
-async function nextVersion(transaction: PoolClient, held = 0): Promise<number> {
+/**
+ * Returns a version newer than all before and than `mirrored`. If Postgres was reset, ClickHouse may have newer ones.
+ */
+async function nextVersion(transaction: PoolClient, mirrored = 0): Promise<number> {
   const next = { query: "SELECT nextval('tag_mirror_versions') AS version", params: [] };
   const version = (await runStatement<{ version: number }>(transaction, next)).rows[0]?.version ?? 0;
-  if (version > held) return version;
-  await runStatement(transaction, { query: "SELECT setval('tag_mirror_versions', $1)", params: [held + 1] });
-  return held + 1;
+  if (version > mirrored) return version;
+  await runStatement(transaction, {
+    query: "SELECT setval('tag_mirror_versions', $1)",
+    params: [mirrored + 1],
+  });
+  return mirrored + 1;
 }
 
-async function noteVersion(
+async function recordVersion(
   transaction: PoolClient,
   tenantName: string,
   version: number,
@@ -142,11 +152,11 @@ SELECT (SELECT max(version) FROM dimension_tags) AS version,
   (SELECT if(count() = 1, toString(any(mirror_id)), '') FROM dimension_tags_mirror) AS mirror_id`,
     params: {},
   };
-  const [held] = await readRows<{ version: number; mirror_id: string }>(client, read, signal);
-  return { version: held?.version ?? 0, mirror_id: held?.mirror_id ?? null };
+  const [mirrored] = await readRows<{ version: number; mirror_id: string }>(client, read, signal);
+  return { version: mirrored?.version ?? 0, mirror_id: mirrored?.mirror_id ?? null };
 }
 
-/** Tags that are gone are written too, as removed. */
+/** Writes removed tags, too, marked as deleted. */
 async function writeMirror(
   client: ClickHouseClient,
   tags: readonly WaitingTag[],

@@ -1,12 +1,15 @@
-/** The outbox: which tags the tenant's ClickHouse does not show yet as they are. Written with the tags, emptied by the mirror. */
+/**
+ * The outbox: tags whose current state is not in the tenant's ClickHouse yet. Written with the tags, emptied by the
+ * mirror.
+ */
 import type { Pool, PoolClient } from "pg";
 import { runStatement } from "../store/postgres/statement.js";
 
-/** Tags an outbox row names at most: what is mirrored at once stays small. */
+/** The most tags per outbox row, so that the mirror writes small batches. */
 export const TAGS_PER_ENTRY = 10_000;
 
-/** `tags`: dimension by tag. */
-export async function noteChanges(
+/** `tags` maps ids of tags to their dimensions. */
+export async function addToOutbox(
   client: PoolClient,
   tenantName: string,
   tags: ReadonlyMap<number, number>,
@@ -21,7 +24,7 @@ export async function noteChanges(
   }
 }
 
-/** Whether anything waits: an index lookup. */
+/** Returns whether changes are pending. Costs one index lookup. */
 export async function isWaiting(postgres: Pool | PoolClient, tenantName: string): Promise<boolean> {
   const { rows } = await runStatement<{ waiting: boolean }>(postgres, {
     query: "SELECT EXISTS (SELECT FROM tag_outbox WHERE tenant_name = $1) AS waiting",
@@ -30,7 +33,7 @@ export async function isWaiting(postgres: Pool | PoolClient, tenantName: string)
   return rows[0]?.waiting === true;
 }
 
-/** A tag as it is now; without a key when it is gone. */
+/** A tag in its current state; without a key if it was removed. */
 export interface WaitingTag {
   readonly tag_id: number;
   readonly dimension_id: number;
@@ -43,7 +46,7 @@ export interface WaitingChanges {
   readonly tags: readonly WaitingTag[];
 }
 
-/** The oldest changes of a tenant, a few entries at once. For who holds the lock of the mirror. */
+/** Reads the oldest changes of a tenant, a few entries at once. Requires the lock of the mirror. */
 export async function oldestChanges(client: PoolClient, tenantName: string): Promise<WaitingChanges> {
   const entries = await runStatement<{ outbox_id: number }>(client, {
     query: "SELECT outbox_id FROM tag_outbox WHERE tenant_name = $1 ORDER BY outbox_id LIMIT 10",
@@ -70,7 +73,7 @@ export async function forgetChanges(client: PoolClient, outboxIds: readonly numb
   });
 }
 
-/** Of these tenants, those that have a mirror or need one. */
+/** Returns those of the tenants that have a mirror or need one. */
 export async function mirroredTenants(
   postgres: Pool,
   tenantNames: readonly string[],

@@ -1,24 +1,25 @@
 /**
- * All tags of a tenant, searched. The labels are what is looked at, since there are few of them: they give the total from their
- * counts, and the ids of the page from the index by label.
+ * Searches all tags of a tenant. It searches the labels, since there are few of them: their counts give the total, and
+ * the index by label gives the ids of the page.
  *
- * Measured on 1 M tags: the total costs 0.13 µs a label (1 ms with 10,000 labels, 130 ms if every tag had one of its own). A
- * trigram index (pg_trgm) finds rare needles among a million labels in 1 ms, but common ones, which have to be counted, in 120 ms
- * as well, and doubles the time of writing; the mirror in ClickHouse takes 45 to 70 ms whatever the needle.
+ * Measured on 1 M tags: the total costs 0.13 µs a label (1 ms with 10,000 labels, 130 ms if every tag had one of its
+ * own). A trigram index (pg_trgm) finds rare needles among a million labels in 1 ms, but common ones, which have to be
+ * counted, in 120 ms as well, and doubles the time of writing; the mirror in ClickHouse takes 45 to 70 ms whatever the
+ * needle.
  */
 import type { TagRead } from "./tag-record.js";
 import { foldCase } from "./tag-text.js";
 
 export interface TagSearch {
   readonly tenantName: string;
-  /** Literal, whatever its case; empty finds all. */
+  /** Literal text in any case; an empty one finds all tags. */
   readonly search: string;
 }
 
-/** So many labels are followed one by one. */
+/** The most labels that are followed one by one. */
 const MOST_LABELS_FOLLOWED = 500;
 
-/** One row: `total` tags, in `labels` labels, of which `label_ids` are at most the first MOST_LABELS_FOLLOWED + 1. */
+/** One row: `total` tags in `labels` labels. `label_ids` has at most the first MOST_LABELS_FOLLOWED + 1. */
 export interface SearchTotal {
   readonly total: number;
   readonly labels: number;
@@ -35,29 +36,31 @@ export function searchTotal({ tenantName, search }: TagSearch): TagRead {
   };
 }
 
-/** A pattern in which the needle means itself. For most needles LIKE takes less time than strpos. */
+/** Returns a pattern that matches the needle literally. For most needles LIKE takes less time than strpos. */
 function containing(search: string): string {
   return `%${foldCase(search).replaceAll(/[\\%_]/g, "\\$&")}%`;
 }
 
-/** Where a page begins: behind a tag, and then so many tags further. */
-export interface PlaceInTags {
+/** Where a page begins: `offset` tags after the tag `after`. */
+export interface TagPosition {
   readonly after: number;
   readonly offset: number;
   readonly limit: number;
 }
 
-/** So many tags are gathered by their labels and sorted; of more, the next ones are never far when tags are walked by id. */
+/**
+ * The most tags that are collected by their labels and sorted. With more, walking tags by id soon finds the next ones.
+ */
 const MOST_GATHERED = 20_000;
 
-/** Rows: tag_id, ascending. */
-export function searchPage(found: TagSearch, sum: SearchTotal, place: PlaceInTags): TagRead {
-  if (found.search === "") return everyTag(found, place);
-  if (sum.labels <= MOST_LABELS_FOLLOWED) return followLabels(sum.label_ids ?? [], place);
-  return sum.total <= MOST_GATHERED ? gatherByLabel(found, place) : walkTags(found, place);
+/** Selects tag_id, ascending. */
+export function searchPage(found: TagSearch, sum: SearchTotal, position: TagPosition): TagRead {
+  if (found.search === "") return everyTag(found, position);
+  if (sum.labels <= MOST_LABELS_FOLLOWED) return followLabels(sum.label_ids ?? [], position);
+  return sum.total <= MOST_GATHERED ? gatherByLabel(found, position) : walkTags(found, position);
 }
 
-function everyTag({ tenantName }: TagSearch, { after, offset, limit }: PlaceInTags): TagRead {
+function everyTag({ tenantName }: TagSearch, { after, offset, limit }: TagPosition): TagRead {
   return {
     query:
       "SELECT tag_id FROM tags WHERE tenant_name = $1 AND tag_id > $2 ORDER BY tag_id LIMIT $3 OFFSET $4",
@@ -65,8 +68,8 @@ function everyTag({ tenantName }: TagSearch, { after, offset, limit }: PlaceInTa
   };
 }
 
-/** Of each label only its first tags can be on the page: read from the index, in order. */
-function followLabels(labelIds: readonly number[], { after, offset, limit }: PlaceInTags): TagRead {
+/** Only the first tags of each label can be on the page. They are read from the index, in order. */
+function followLabels(labelIds: readonly number[], { after, offset, limit }: TagPosition): TagRead {
   return {
     query: `
 SELECT first.tag_id FROM unnest($1::bigint[]) AS wanted (id),
@@ -78,7 +81,7 @@ ORDER BY first.tag_id LIMIT $3 OFFSET $4`,
   };
 }
 
-function gatherByLabel({ tenantName, search }: TagSearch, { after, offset, limit }: PlaceInTags): TagRead {
+function gatherByLabel({ tenantName, search }: TagSearch, { after, offset, limit }: TagPosition): TagRead {
   return {
     query: `
 SELECT t.tag_id
@@ -89,7 +92,7 @@ ORDER BY t.tag_id LIMIT $3 OFFSET $4`,
   };
 }
 
-function walkTags({ tenantName, search }: TagSearch, { after, offset, limit }: PlaceInTags): TagRead {
+function walkTags({ tenantName, search }: TagSearch, { after, offset, limit }: TagPosition): TagRead {
   return {
     query: `
 SELECT t.tag_id

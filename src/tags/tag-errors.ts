@@ -1,4 +1,4 @@
-/** How writing tags is refused. */
+/** Errors of writing tags. */
 
 /** The tenant has no such dimension. */
 export class DimensionNotFoundError extends Error {
@@ -8,7 +8,7 @@ export class DimensionNotFoundError extends Error {
   }
 }
 
-/** The tenant, or the dimension where one is named, has no such tag. */
+/** The tenant, or the given dimension, has no such tag. */
 export class TagNotFoundError extends Error {
   override readonly name = "TagNotFoundError";
   constructor(
@@ -19,7 +19,7 @@ export class TagNotFoundError extends Error {
   }
 }
 
-/** The dimension has a tag with this key, or was to get two. */
+/** The dimension has a tag with this key, or the request has the key twice. */
 export class TagKeyTakenError extends Error {
   override readonly name = "TagKeyTakenError";
   constructor(

@@ -1,7 +1,7 @@
 /**
- * Keeps the mirrors of all tenants up to date while a process lives. Writers wait for the mirror, a moment at most: a store that is
- * away must not keep them. Readers look whether anything waits (one index lookup) and then wait too. A timer does
- * the rest: what could not be mirrored, what other processes left, and stores that were made anew.
+ * Keeps the mirrors of all tenants up to date while a process runs. Writers wait for the mirror only briefly, so that
+ * an unreachable store does not block them. Readers check for pending changes (one index lookup) and then wait, too. A
+ * timer does the rest: changes that could not be mirrored, changes of other processes, and stores that were recreated.
  */
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
@@ -12,16 +12,16 @@ import { checkMirror, mirrorWaiting } from "./mirror.js";
 import { isWaiting, mirroredTenants } from "./outbox.js";
 
 export interface TagMirror {
-  /** After a commit. Never throws: the change is safe, and mirrored later if not now. */
+  /** Call after a commit. Never throws: the change is committed, and mirrored later if not now. */
   afterWrite(tenantName: string): Promise<void>;
   /**
-   * Before a read that shows tags. Throws where the store has no room for them: the read would work, and show the tags of before. What else
-   * is wrong with the store, the read itself says.
+   * Call before a read that shows tags. Throws if the store's disk is full: the read would succeed, and show outdated
+   * tags. The read itself reports all other faults of the store.
    */
   beforeRead(tenantName: string): Promise<void>;
-  /** Begins looking after the mirrors by itself. */
+  /** Begins to check the mirrors periodically. */
   start(): void;
-  /** Lets what is under way end, for a moment; what is cut off is mirrored after the next start. */
+  /** Waits a moment for updates in progress. An update that is cut off is repeated after the next start. */
   stop(): Promise<void>;
 }
 
@@ -34,60 +34,60 @@ export interface TagMirrorOptions {
 
 /** Milliseconds. */
 export interface TagMirrorTiming {
-  /** A writer waits so long for the mirror: a larger bulk is mirrored when it is answered, or by who reads next. */
-  readonly writerPatience: number;
-  /** A reader does. */
-  readonly readerPatience: number;
-  /** Between two looks at what waits. */
+  /** How long a writer waits for the mirror. A larger bulk is mirrored after its response, or before the next read. */
+  readonly writerTimeout: number;
+  /** How long a reader waits for the mirror. */
+  readonly readerTimeout: number;
+  /** Interval between checks for pending changes. */
   readonly interval: number;
-  /** A mirror is known to be the one it should be for so long. */
+  /** How long the check of a mirror's identity stays valid. */
   readonly checked: number;
-  /** After a failure, writers leave a store alone for so long. */
+  /** How long writers skip a store after a failure. */
   readonly pause: number;
 }
 
 const usualTiming: TagMirrorTiming = {
-  writerPatience: 200,
-  readerPatience: 10_000,
+  writerTimeout: 200,
+  readerTimeout: 10_000,
   interval: 2_000,
   checked: 10_000,
   pause: 1_000,
 };
 
-/** A read does not wait longer for Postgres to say whether anything waits. */
+/** How long a read waits for Postgres to report pending changes. */
 const POSTGRES_MS = 500;
 
-/** A shutdown waits so long for what is being mirrored. */
+/** How long a shutdown waits for updates in progress. */
 const STOP_MS = 5_000;
 
 export function createTagMirror(options: TagMirrorOptions): TagMirror {
   const { stores, tenantNames, logger } = options;
   const timing = { ...usualTiming, ...options.timing };
   const ended = new AbortController();
-  // Each mirror under way waits for it, and Node.js warns of more than ten.
+  // Each update in progress listens to the signal, and Node.js warns of more than ten listeners.
   setMaxListeners(0, ended.signal);
   const mirrors = new Map(
     tenantNames.map((name) => [name, tenantMirror(name, { stores, logger, timing, signal: ended.signal })]),
   );
-  const lookAfterAll = async () => {
+  const updateDueMirrors = async () => {
     const tenants = await mirroredTenants(stores.postgres, tenantNames);
     const due = tenants.filter(({ tenant_name, waiting }) => waiting || mirrors.get(tenant_name)?.isDue());
-    // Not waited for: a store that hangs must not keep the others' tags.
+    // Do not wait: a store that hangs must not block other tenants' tags.
     for (const { tenant_name } of due) void mirrors.get(tenant_name)?.update();
   };
   let timer: NodeJS.Timeout | undefined;
-  let looking = Promise.resolve();
-  const look = () => {
-    looking = lookAfterAll()
+  let polling = Promise.resolve();
+  const poll = () => {
+    polling = updateDueMirrors()
       .catch((error: unknown) => logger.debug({ err: error }, "could not check for pending tag changes"))
       .then(() => {
-        if (timer !== undefined) timer = setTimeout(look, timing.interval).unref();
+        if (timer !== undefined) timer = setTimeout(poll, timing.interval).unref();
       });
   };
   return {
     async afterWrite(tenantName) {
       const mirror = mirrors.get(tenantName);
-      if (mirror !== undefined && !mirror.isPausing()) await waitFor(mirror.update(), timing.writerPatience);
+      if (mirror !== undefined && !mirror.isPausing()) await waitFor(mirror.update(), timing.writerTimeout);
     },
     async beforeRead(tenantName) {
       const mirror = mirrors.get(tenantName);
@@ -96,37 +96,40 @@ export function createTagMirror(options: TagMirrorOptions): TagMirror {
         isWaiting(stores.postgres, tenantName).catch(() => undefined),
         POSTGRES_MS,
       );
-      if (waiting === undefined) return; // no Postgres, nothing to mirror
+      if (waiting === undefined) return; // Postgres is unreachable, so nothing can be mirrored
       if (!waiting && !mirror.isDue()) return;
-      const failure = await waitFor(mirror.update(), timing.readerPatience);
+      const failure = await waitFor(mirror.update(), timing.readerTimeout);
       if (isDiskFull(failure)) throw failure;
     },
     start() {
-      timer ??= setTimeout(look, 0).unref();
+      timer ??= setTimeout(poll, 0).unref();
     },
     async stop() {
       clearTimeout(timer);
       timer = undefined;
-      const settled = Promise.all([looking, ...[...mirrors.values()].map((mirror) => mirror.settled())]);
-      await waitFor(settled, STOP_MS);
+      const idle = Promise.all([polling, ...[...mirrors.values()].map((mirror) => mirror.idle())]);
+      await waitFor(idle, STOP_MS);
       ended.abort();
-      await waitFor(settled, STOP_MS);
+      await waitFor(idle, STOP_MS);
     },
   };
 }
 
-/** The answer, or undefined when it takes longer. */
-async function waitFor<T>(answer: Promise<T>, milliseconds: number): Promise<T | undefined> {
-  const enough = new AbortController();
-  const limit = delay(milliseconds, undefined, { signal: enough.signal }).catch(() => undefined);
+/** Resolves with the result, or with undefined after the timeout. */
+async function waitFor<T>(result: Promise<T>, milliseconds: number): Promise<T | undefined> {
+  const done = new AbortController();
+  const limit = delay(milliseconds, undefined, { signal: done.signal }).catch(() => undefined);
   try {
-    return await Promise.race([answer, limit]);
+    return await Promise.race([result, limit]);
   } finally {
-    enough.abort();
+    done.abort();
   }
 }
 
-/** One tenant's: at most one update under way, and one that begins after it for all who came meanwhile. */
+/**
+ * The mirror of one tenant: at most one update in progress, and one that begins after it for all callers that came
+ * meanwhile.
+ */
 function tenantMirror(
   tenantName: string,
   {
@@ -145,7 +148,7 @@ function tenantMirror(
   let failedAt = Number.NEGATIVE_INFINITY;
   let isDown = false;
   const isDue = () => performance.now() - checkedAt > timing.checked;
-  /** Returns why it failed. */
+  /** Resolves with the error if the update failed. */
   const updateNow = async (): Promise<unknown> => {
     try {
       const { client } = await stores.tenant(tenantName);
@@ -176,7 +179,7 @@ function tenantMirror(
   return {
     isDue,
     isPausing: () => performance.now() - failedAt < timing.pause,
-    /** Mirrors at least what is committed now. Resolves with why it failed, or with undefined. */
+    /** Mirrors at least what is committed now. Resolves with the error if that failed, or with undefined. */
     update(): Promise<unknown> {
       if (running === undefined) return begin();
       next ??= running.then(() => {
@@ -185,7 +188,7 @@ function tenantMirror(
       });
       return next;
     },
-    async settled() {
+    async idle() {
       await next;
       await running;
     },

@@ -1,11 +1,11 @@
-/** Tags as they are read: the record of one, those of a dimension, and pages of all of a tenant. */
+/** Reads of tags: one record, those of a dimension, and pages of all tags of a tenant. */
 
-/** A tag, complete. */
+/** A complete tag. */
 export interface TagRecord {
   readonly tag_id: number;
   readonly dimension_id: number;
   readonly tag_key: string;
-  /** A UUID that the service makes. */
+  /** A UUID that the service generates. */
   readonly tag_value: string;
   readonly display_name: string;
   readonly created_by: string;
@@ -13,14 +13,14 @@ export interface TagRecord {
   readonly created_at: string;
 }
 
-/** A tag, with what its dimension is. */
+/** A tag with its dimension's columns. */
 export interface TagInContext extends TagRecord {
   readonly identity_id: string;
   readonly product_type: string;
   readonly resource_id: string;
 }
 
-/** A statement of Postgres and its values. */
+/** A Postgres statement and its values. */
 export interface TagRead {
   readonly query: string;
   readonly params: readonly unknown[];
@@ -30,7 +30,7 @@ const record = `t.tag_id, t.dimension_id, t.tag_key, t.tag_value, l.display_name
   replace(to_char(t.created_at AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'), '.000Z', 'Z') AS created_at`;
 const tags = "tags AS t JOIN tag_labels AS l USING (label_id)";
 
-/** Rows: TagRecord, by tag_id. */
+/** Selects TagRecord, by tag_id. */
 export function tagsOfDimension(tenantName: string, dimensionId: number): TagRead {
   return {
     query: `SELECT ${record} FROM ${tags} WHERE t.tenant_name = $1 AND t.dimension_id = $2 ORDER BY t.tag_id`,
@@ -38,7 +38,7 @@ export function tagsOfDimension(tenantName: string, dimensionId: number): TagRea
   };
 }
 
-/** Rows: TagRecord, by tag_id. */
+/** Selects TagRecord, by tag_id. */
 export function tagsById(tenantName: string, tagIds: readonly number[]): TagRead {
   return {
     query: `SELECT ${record} FROM ${tags} WHERE t.tenant_name = $1 AND t.tag_id = ANY($2) ORDER BY t.tag_id`,
@@ -46,7 +46,7 @@ export function tagsById(tenantName: string, tagIds: readonly number[]): TagRead
   };
 }
 
-/** Rows: TagInContext, by tag_id. */
+/** Selects TagInContext, by tag_id. */
 export function tagsInContext(tenantName: string, tagIds: readonly number[]): TagRead {
   return {
     query: `

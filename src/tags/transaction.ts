@@ -1,40 +1,40 @@
 /**
- * One transaction that writes tags. What it changes goes into the outbox, and into the numbers of tags of each label, by
- * the same commit. The tenant's advisory lock is held, shared: who removes dimensions holds it alone, so that no tag is ever
- * written for a dimension that is just being removed.
+ * One transaction that writes tags. The same commit adds the changes to the outbox, and to the tag counts of each
+ * label. The transaction has the tenant's advisory lock, shared. Removing dimensions takes it exclusively, so that no
+ * tag is ever written for a dimension that is being removed.
  */
 import type { Pool, PoolClient } from "pg";
 import { lockKey } from "../store/postgres/advisory-lock.js";
 import { runStatement } from "../store/postgres/statement.js";
 import { type Interruption, withTransaction } from "../store/postgres/transaction.js";
 import { addToLabelCounts } from "./labels.js";
-import { noteChanges } from "./outbox.js";
+import { addToOutbox } from "./outbox.js";
 
 export interface TagTransaction {
   readonly client: PoolClient;
   readonly tenantName: string;
-  /** A label has so many tags more. */
+  /** Adds to the number of a label's tags. */
   count(labelId: number, added: number): void;
-  /** A tag was made, changed or removed. */
+  /** A tag was added, changed or removed. */
   changed(tagId: number, dimensionId: number): void;
-  /** What the audit says besides of what is changed. Not called where nothing is: then there is no entry. */
-  note(more: Readonly<Record<string, unknown>>): void;
+  /** Sets further data for the audit entry. Without a call there is no entry, because nothing changed. */
+  audit(more: Readonly<Record<string, unknown>>): void;
 }
 
-/** Whose tags, and who waits for them to be written. */
+/** The tenant whose tags are written, and the request that waits for it. */
 export interface TagWriter {
   readonly postgres: Pool;
   readonly tenantName: string;
-  /** Undefined: nobody gives up. */
+  /** Undefined: the write is never interrupted. */
   readonly stop?: Interruption | undefined;
 }
 
 export async function writeTags<T>(
   { postgres, tenantName, stop }: TagWriter,
   work: (tx: TagTransaction) => Promise<T>,
-  how: "beside other writers" | "alone" = "beside other writers",
+  lockMode: "shared" | "exclusive" = "shared",
 ): Promise<T> {
-  const lock = how === "alone" ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared";
+  const lock = lockMode === "exclusive" ? "pg_advisory_xact_lock" : "pg_advisory_xact_lock_shared";
   return await retryingDeadlocks(() =>
     withTransaction(
       postgres,
@@ -45,19 +45,19 @@ export async function writeTags<T>(
         });
         const counts = new Map<number, number>();
         const tags = new Map<number, number>();
-        let noted: Readonly<Record<string, unknown>> | undefined;
+        let auditData: Readonly<Record<string, unknown>> | undefined;
         const result = await work({
           client,
           tenantName,
           count: (labelId, added) => counts.set(labelId, (counts.get(labelId) ?? 0) + added),
           changed: (tagId, dimensionId) => tags.set(tagId, dimensionId),
-          note: (more) => {
-            noted = more;
+          audit: (more) => {
+            auditData = more;
           },
         });
-        await noteChanges(client, tenantName, tags);
+        await addToOutbox(client, tenantName, tags);
         await addToLabelCounts(client, counts);
-        if (noted !== undefined) await stop?.record?.(client, noted);
+        if (auditData !== undefined) await stop?.record?.(client, auditData);
         return result;
       },
       stop,
@@ -65,7 +65,7 @@ export async function writeTags<T>(
   );
 }
 
-/** Everybody locks in the same order, except where two bulks meet dimensions that are both new to Postgres. */
+/** All writers lock in the same order, except if two bulks meet dimensions that are both new to Postgres. */
 async function retryingDeadlocks<T>(attempt: () => Promise<T>): Promise<T> {
   for (let tries = 1; ; tries += 1) {
     try {
@@ -77,7 +77,7 @@ async function retryingDeadlocks<T>(attempt: () => Promise<T>): Promise<T> {
   }
 }
 
-/** Writers of one dimension come one after the other, so that replacing its tags never meets one that is just being added. */
+/** Serializes the writers of a dimension, so that replacing its tags never misses one that is being added. */
 export async function lockDimension(tx: TagTransaction, dimensionId: number): Promise<void> {
   const key = lockKey(`dimension ${dimensionId} of ${tx.tenantName}`);
   await runStatement(tx.client, {

@@ -1,4 +1,4 @@
-/** Writes the tags of one dimension: each call one transaction, everything or nothing. */
+/** Writes the tags of one dimension. Each call is one transaction. */
 import { readPostgres, runStatement } from "../store/postgres/statement.js";
 import { labelIds } from "./labels.js";
 import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "./tag-errors.js";
@@ -6,7 +6,7 @@ import { type TagRecord, tagsById, tagsOfDimension } from "./tag-record.js";
 import type { Label } from "./tag-text.js";
 import { lockDimension, type TagTransaction, type TagWriter, writeTags } from "./transaction.js";
 
-/** What a client says of a tag; the service makes its id, value and time. */
+/** A client's input for a tag. The service generates its id, value and time. */
 export interface TagInput extends Label {
   readonly created_by: string;
 }
@@ -19,24 +19,24 @@ export interface DimensionOfTenant extends TagWriter {
 export async function addTag(on: DimensionOfTenant, input: TagInput): Promise<TagRecord> {
   const labels = await labelIds(on.postgres, on.tenantName, [input], on.stop?.signal);
   return await writeTags(on, async (tx) => {
-    await holdDimension(tx, on.dimensionId);
+    await lockExistingDimension(tx, on.dimensionId);
     const [tagId] = await insertTags(tx, on.dimensionId, [input], labels);
-    if (tagId === undefined) throw new Error("a tag was made and is not there");
-    tx.note({ tag_id: tagId });
+    if (tagId === undefined) throw new Error("a tag that was just added is missing");
+    tx.audit({ tag_id: tagId });
     return await readTag(tx, tagId);
   });
 }
 
 export interface TagChanges {
-  /** Take the place of all tags. */
+  /** Replaces all tags. */
   readonly tags?: readonly TagInput[] | undefined;
   readonly add_tags?: readonly TagInput[] | undefined;
   readonly remove_tag_ids?: readonly number[] | undefined;
 }
 
 /**
- * Replaces, then removes, then adds: a key that is removed may be given anew. Throws DimensionNotFoundError, TagKeyTakenError or
- * TagNotFoundError: then nothing was changed. Returns all tags that the dimension has then.
+ * Replaces, then removes, then adds, so that a removed key can be added again. Throws DimensionNotFoundError,
+ * TagKeyTakenError or TagNotFoundError; then nothing has changed. Returns all tags of the dimension after the change.
  */
 export async function changeTags(on: DimensionOfTenant, changes: TagChanges): Promise<TagRecord[]> {
   const { postgres, tenantName, dimensionId } = on;
@@ -44,7 +44,7 @@ export async function changeTags(on: DimensionOfTenant, changes: TagChanges): Pr
   const adding = changes.add_tags ?? [];
   const labels = await labelIds(postgres, tenantName, [...replacing, ...adding], on.stop?.signal);
   return await writeTags(on, async (tx) => {
-    await holdDimension(tx, dimensionId);
+    await lockExistingDimension(tx, dimensionId);
     const replaced = changes.tags === undefined ? [] : await removeTags(tx, dimensionId);
     await insertTags(tx, dimensionId, replacing, labels);
     const ids = [...new Set(changes.remove_tag_ids ?? [])];
@@ -52,8 +52,8 @@ export async function changeTags(on: DimensionOfTenant, changes: TagChanges): Pr
     const missing = ids.find((id) => !removed.some((tag) => tag.tag_id === id));
     if (missing !== undefined) throw new TagNotFoundError(missing, dimensionId);
     await insertTags(tx, dimensionId, adding, labels.slice(replacing.length));
-    const gone = [...replaced, ...removed].map(auditedTag);
-    if (gone.length + replacing.length + adding.length > 0) tx.note({ removed: gone });
+    const removedTags = [...replaced, ...removed].map(auditedTag);
+    if (removedTags.length + replacing.length + adding.length > 0) tx.audit({ removed: removedTags });
     const { query, params } = tagsOfDimension(tenantName, dimensionId);
     return (await runStatement<TagRecord>(tx.client, { query: query, params: [...params] })).rows;
   });
@@ -63,7 +63,7 @@ export interface TagOfTenant extends TagWriter {
   readonly tagId: number;
 }
 
-/** Gives a tag another name; its key and value stay. Throws TagNotFoundError. */
+/** Renames a tag; its key and value stay. Throws TagNotFoundError. */
 export async function renameTag(tag: TagOfTenant, displayName: string): Promise<TagRecord> {
   const { postgres, tenantName, tagId } = tag;
   const where = "WHERE tenant_name = $1 AND tag_id = $2";
@@ -89,7 +89,7 @@ export async function renameTag(tag: TagOfTenant, displayName: string): Promise<
       tx.count(before.label_id, -1);
       tx.count(labelId, 1);
       tx.changed(tagId, dimension_id);
-      tx.note({ dimension_id, tag_key, former_display_name: before.display_name });
+      tx.audit({ dimension_id, tag_key, former_display_name: before.display_name });
     }
     return await readTag(tx, tagId);
   });
@@ -105,8 +105,8 @@ export async function deleteTag(tag: TagOfTenant): Promise<void> {
     });
     const [removed] = rows;
     if (removed === undefined) throw new TagNotFoundError(tagId);
-    noteRemoved(tx, rows);
-    tx.note({ dimension_id: removed.dimension_id, ...auditedTag(removed) });
+    markRemoved(tx, rows);
+    tx.audit({ dimension_id: removed.dimension_id, ...auditedTag(removed) });
   });
 }
 
@@ -116,7 +116,7 @@ interface RemovedTag {
   readonly dimension_id: number;
 }
 
-/** What is left of a tag in the audit: nothing else knows it any more. */
+/** A removed tag for the audit log, the only place that still has it. */
 interface NamedTag extends RemovedTag, Label {}
 
 const auditedTag = ({ tag_id, tag_key, display_name }: NamedTag) => ({ tag_id, tag_key, display_name });
@@ -124,15 +124,15 @@ const auditedTag = ({ tag_id, tag_key, display_name }: NamedTag) => ({ tag_id, t
 const NAME = "(SELECT display_name FROM tag_labels AS l WHERE l.label_id = tags.label_id) AS display_name";
 const REMOVED = `tag_id, label_id, dimension_id, tag_key, ${NAME}`;
 
-export function noteRemoved(tx: TagTransaction, removed: readonly RemovedTag[]): void {
+export function markRemoved(tx: TagTransaction, removed: readonly RemovedTag[]): void {
   for (const { tag_id, label_id, dimension_id } of removed) {
     tx.count(label_id, -1);
     tx.changed(tag_id, dimension_id);
   }
 }
 
-/** The dimension is there, and no one else writes its tags now. */
-async function holdDimension(tx: TagTransaction, dimensionId: number): Promise<void> {
+/** Locks the tags of the dimension against other writers. Throws if the dimension does not exist. */
+async function lockExistingDimension(tx: TagTransaction, dimensionId: number): Promise<void> {
   await lockDimension(tx, dimensionId);
   const { rowCount } = await runStatement(tx.client, {
     query: "SELECT FROM dimensions WHERE tenant_name = $1 AND dimension_id = $2",
@@ -141,7 +141,7 @@ async function holdDimension(tx: TagTransaction, dimensionId: number): Promise<v
   if (rowCount === 0) throw new DimensionNotFoundError(dimensionId);
 }
 
-/** `labels`: of the inputs, in their order; may be longer. Returns the ids of the new tags. */
+/** `labels` are the ids of the inputs' labels, in their order; may be longer. Returns the ids of the new tags. */
 async function insertTags(
   tx: TagTransaction,
   dimensionId: number,
@@ -163,11 +163,11 @@ async function insertTags(
       inputs.map((input) => input.created_by),
     ],
   });
-  const left = rows.map((row) => row.tag_key);
+  const remaining = rows.map((row) => row.tag_key);
   for (const key of keys) {
-    const at = left.indexOf(key);
-    if (at === -1) throw new TagKeyTakenError(key, dimensionId);
-    left.splice(at, 1);
+    const index = remaining.indexOf(key);
+    if (index === -1) throw new TagKeyTakenError(key, dimensionId);
+    remaining.splice(index, 1);
   }
   for (const row of rows) {
     tx.count(row.label_id, 1);
@@ -176,7 +176,7 @@ async function insertTags(
   return rows.map((row) => row.tag_id);
 }
 
-/** All of the dimension's tags, or those of the ids. */
+/** Removes all tags of the dimension, or those with the ids. */
 async function removeTags(
   tx: TagTransaction,
   dimensionId: number,
@@ -187,13 +187,13 @@ async function removeTags(
      RETURNING ${REMOVED}`,
     params: [tx.tenantName, dimensionId, tagIds],
   });
-  noteRemoved(tx, rows);
+  markRemoved(tx, rows);
   return rows;
 }
 
 async function readTag(tx: TagTransaction, tagId: number): Promise<TagRecord> {
   const { query, params } = tagsById(tx.tenantName, [tagId]);
   const [tag] = (await runStatement<TagRecord>(tx.client, { query: query, params: [...params] })).rows;
-  if (tag === undefined) throw new Error("a tag was written and is not there");
+  if (tag === undefined) throw new Error("a tag that was just written is missing");
   return tag;
 }

@@ -108,7 +108,7 @@ export const publishMutants = [
     [
       [
         "attributions of a lost bill are kept",
-        "attributions.finished.filter(fits)",
+        "attributions.finished.filter(hasBill)",
         "attributions.finished.slice()",
       ],
     ],

@@ -177,14 +177,14 @@ export const readMutants = [
   ...mutantsOf(
     "src/tags/forget-dimensions.ts",
     ["test/tags/concurrency.test.ts"],
-    [["dimensions are forgotten beside writers", 'forget, "alone")', "forget)"]],
+    [["dimensions are forgotten beside writers", 'forget, "exclusive")', "forget)"]],
   ),
   ...mutantsOf(
     "src/tags/transaction.ts",
     ["test/tags/concurrency.test.ts"],
     [
       ["labels are not counted", "await addToLabelCounts(client, counts);", ""],
-      ["changes are not noted for the mirror", "await noteChanges(client, tenantName, tags);", ""],
+      ["changes are not noted for the mirror", "await addToOutbox(client, tenantName, tags);", ""],
       [
         "writers of one dimension are not in turn",
         '"SELECT pg_advisory_xact_lock($1::bigint)"',

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import t from "tap";
-import { noteIntent, noteResult, type Publication, publishDays } from "../../src/allocate/publish.js";
+import { type Publication, publishDays, recordIntent, recordResult } from "../../src/allocate/publish.js";
 import { swapDays } from "../../src/allocate/swap-days.js";
 import { RunInProgressError } from "../../src/runner/control.js";
 import { startTenantRun } from "../../src/runner/tenant-run.js";
@@ -109,20 +109,20 @@ t.test("a holder that continues after its lease was taken over has no effect", a
     await postgres.query("UPDATE leases SET epoch = 2, expires_at = now() + interval '1 minute'");
     await postgres.query("UPDATE tracking_dates SET staged_hash = 'h'");
     await t.rejects(publishDays(old, [{ day, rows: 1 }]), LeaseLostError);
-    await t.rejects(noteResult(old, [{ day, rows: 1 }]), LeaseLostError);
+    await t.rejects(recordResult(old, [{ day, rows: 1 }]), LeaseLostError);
     await postgres.query("UPDATE leases SET epoch = 1, expires_at = now()");
-    await t.rejects(noteIntent(old, [day]), LeaseLostError, "nor when its own lease has run out");
+    await t.rejects(recordIntent(old, [day]), LeaseLostError, "nor when its own lease has run out");
   });
 
   await t.test("an outdated holder cannot record the result of another holder's intent", async (t) => {
     await postgres.query("UPDATE leases SET epoch = 2, expires_at = now() + interval '1 minute'");
     await postgres.query("UPDATE tracking_dates SET publishing_hash = 'theirs', published_hash = 'before'");
-    await t.rejects(noteResult(old, [{ day, rows: 99 }]), LeaseLostError);
+    await t.rejects(recordResult(old, [{ day, rows: 99 }]), LeaseLostError);
     const notes = await postgres.query(
       "SELECT publishing_hash, published_hash, chargeback_rows FROM tracking_dates",
     );
     t.strictSame(notes.rows, [{ publishing_hash: "theirs", published_hash: "before", chargeback_rows: 2 }]);
-    await noteResult({ ...old, epoch: 2 }, [{ day, rows: 2 }]);
+    await recordResult({ ...old, epoch: 2 }, [{ day, rows: 2 }]);
   });
 
   await t.test("an outdated holder with an earlier intent cannot swap days", async (t) => {

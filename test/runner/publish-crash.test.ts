@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { noteIntent, type Publication } from "../../src/allocate/publish.js";
+import { type Publication, recordIntent } from "../../src/allocate/publish.js";
 import { swapDays } from "../../src/allocate/swap-days.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
@@ -57,7 +57,7 @@ t.test("an interrupted publish is completed or discarded", async (t) => {
       "UPDATE leases SET expires_at = now() + interval '1 minute' WHERE tenant_name = $1",
       [tenantName],
     );
-    await noteIntent(publication, [changed, vanished]);
+    await recordIntent(publication, [changed, vanished]);
     return { upstream, context, lines, publication };
   };
   const dead = async (tenantName: string) => {

@@ -1,5 +1,5 @@
 import t, { type Test } from "tap";
-import { noteIntent, type Publication } from "../../src/allocate/publish.js";
+import { type Publication, recordIntent } from "../../src/allocate/publish.js";
 import { swapDays } from "../../src/allocate/swap-days.js";
 import { reconcileAttributions } from "../../src/query/state/reconcile.js";
 import { holds } from "../holds.js";
@@ -48,7 +48,7 @@ t.test("an interrupted publish of attributions is completed or discarded", async
       epoch: 2,
       signal: new AbortController().signal,
     };
-    await noteIntent(publication, [changed], both);
+    await recordIntent(publication, [changed], both);
     t.same(
       await attributedOn(stores, tenantName, changed),
       ["orders: 2", "users: 6"],

@@ -57,7 +57,7 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     ...stores,
     tenant: async (name) => ({ ...(await stores.tenant(name)), ...(away && { client: closed }) }),
   };
-  const timing = { interval: 20, pause: 0, writerPatience: 30_000, readerPatience: 30_000 };
+  const timing = { interval: 20, pause: 0, writerTimeout: 30_000, readerTimeout: 30_000 };
   const tags = createTagMirror({ stores: shaky, tenantNames: ["acme", "globex"], logger: silent, timing });
   const app = await service.build({ stores: shaky, tags });
   // Copied to Postgres as a run would: all but one, which nobody has looked at.

@@ -2,16 +2,16 @@ import type { Ledger } from "../../store/ledger.js";
 import { inputHashOf } from "../../store/postgres/provisional-hash.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** A provisional day that is not gathered any more, and its hash once it is settled. */
+/** A provisional day that is not gathered any more, and its hash once it is final. */
 export interface AbandonedDay {
   readonly day: string;
   readonly settled_hash: string;
 }
 
 /**
- * Provisional days of a ledger before a day that nothing waits for and the store has, ascending. The staged bill of a day that waits to be charged is not in its place:
- * who settles it would replace that bill by the published one. In: tenant, first day that runs gather,
- * days `[start, end)` that this one gathered besides.
+ * Selects a ledger's provisional days before `before`, ascending, that nothing waits for and that the store has.
+ * `gathered` are days `[start, end)` that this run gathered nevertheless. Leaves out days with a staged bill: making
+ * one final would replace that bill by the published one.
  */
 export function abandonedDays(input: {
   ledger: Ledger;

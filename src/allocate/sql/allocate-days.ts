@@ -7,34 +7,35 @@ import type { ConfiguredPlaces } from "../rules.js";
 import { type RuleParts, ruleParts } from "./rule-parts.js";
 
 /**
- * The statement that allocates a batch of days: it reads every staged billing line and writes the rows of a ledger (chargebacks,
- * or attributions to topics). No row passes through JavaScript.
+ * The statement that allocates a batch of days: it reads every staged billing line and writes the rows of a ledger
+ * (chargebacks, or topic attributions). No row passes through JavaScript.
  *
- * Lines → components by ratio → the first tier that finds anybody → that tier's recipients with integer weights → ticks by systematic
- * rounding → rows. All money is integers: `raw` is the amount in units of 1e-12, and a tick is one unit of the tenant's
- * decimal_places. The engine's decimal arithmetic is not used, because its `*`, `/` and sum overflow silently.
+ * Lines → components by ratio → the first tier that finds a recipient → that tier's recipients with integer weights →
+ * ticks by systematic rounding → rows. All money is integers: `raw` is the amount in units of 1e-12, and a tick is one
+ * unit of the tenant's decimal_places. The engine's decimal arithmetic is not used, because its `*`, `/` and sum
+ * overflow silently.
  *
- * The statement uses arrays per line rather than window functions: on 1 M lines x 20 M usage rows, arrays ran at 3.4 M rows/s in
- * 1.1 GB, window functions at 2 to 3 M rows/s in 2.4 GB.
+ * The statement uses arrays per line rather than window functions: on 1 M lines x 20 M usage rows, arrays ran at 3.4 M
+ * rows/s in 1.1 GB, window functions at 2 to 3 M rows/s in 2.4 GB.
  */
 export interface AllocateDays {
   readonly ledger: SplitLedger;
   readonly epoch: number;
   readonly days: readonly string[];
-  /** Of these, the days whose rows are provisional. */
+  /** Those of the days whose rows are provisional. */
   readonly provisional: readonly string[];
-  /** What each of the days is calculated from, in their order. */
+  /** Hash of each day's input, in the order of the days. */
   readonly revisions: readonly string[];
   readonly rulesHash: string;
-  /** Places of a tick, 2 to 12. */
+  /** Decimal places of a tick, 2 to 12. */
   readonly decimalPlaces: number;
   /** Some rule weighs by several metrics together. */
   readonly combinesMetrics: boolean;
-  /** Weights are read as sums of a day, instead of as the samples that they are the sums of. */
+  /** Reads weights as sums of a day instead of as single samples. */
   readonly sumsOfDay: boolean;
-  /** Int256 where cost x weight may not fit Int128: half the speed. */
+  /** Uses Int256, at half the speed, because cost x weight may not fit Int128. */
   readonly wide: boolean;
-  /** Some line may be taken by a configured rule, or name who pays. */
+  /** Set if configured rules may take lines, or lines may name an identity. */
   readonly configured?: ConfiguredPlaces | undefined;
 }
 
@@ -237,10 +238,11 @@ function rankOf({ recipient }: SplitLedger): string {
 }
 
 /**
- * Weights of the usage tiers, summed up over the recipients, from facts collected into arrays in one pass over the table's key: 0.4 s, whereas grouping by
- * identity first, and then into arrays of (name, weight), took 1.8 s (2 M facts). An identity's facts are then next to each other,
- * and the running total at the last of them is the weight of all identities up to it. With many samples to a sum, the sums of a
- * projection are fewer: 0.09 s instead of 0.26 s (2.4 M samples by the hour).
+ * Sums up the weights of usage tiers over the recipients, from facts collected into arrays in one pass over the table's
+ * key: 0.4 s, whereas grouping by identity first, and then into arrays of (name, weight), took 1.8 s (2 M facts). An
+ * identity's facts are then next to each other, and the running total at the last of them is the weight of all
+ * identities up to it. With many samples per sum, the sums of a projection are fewer rows: 0.09 s instead of 0.26 s
+ * (2.4 M samples by the hour).
  */
 function usageRecipients(input: AllocateDays, int: string, { weighingRules }: RuleParts): string {
   const { ledger } = input;

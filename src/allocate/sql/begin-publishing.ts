@@ -3,8 +3,8 @@ import { inputHashOf } from "../../store/postgres/provisional-hash.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
 /**
- * Records that days of a ledger are about to be swapped in. In: tenant, epoch, days. Touches one row per day, or none if the lease
- * is no longer ours by the database's clock: the epoch is the fence.
+ * Records that days of a ledger are about to be swapped in. Updates one row per day, or none if the lease has been lost
+ * by the database's clock: the epoch is the fence.
  */
 export function beginPublishing(input: {
   ledger: Ledger;
@@ -22,8 +22,8 @@ WHERE tenant_name = $1 AND tracking_date = ANY($3::date[]) AND staged_hash IS NO
 }
 
 /**
- * Records that provisional days of a ledger are about to be swapped in as settled ones, from what they are published with. In and out as
- * above; a day that waits to be calculated, or has changed since, is not touched.
+ * Records that provisional days of a ledger are about to be swapped in as final, with the published input. Updates rows
+ * like `beginPublishing`, but skips a day that waits to be calculated or has changed since.
  */
 export function beginSettling(input: {
   ledger: Ledger;
@@ -44,7 +44,10 @@ WHERE tenant_name = $1 AND tracking_date = ANY($3::date[]) AND provisional AND s
 /** The value of publishing_hash while attributions that do not add up to a new bill are being removed. */
 export const WITHDRAWN = "withdrawn";
 
-/** Records that attributions of days are about to be removed. In and out as above; a day may have nothing staged. */
+/**
+ * Records that attributions of days are about to be removed. Updates rows like `beginPublishing`; a day may have
+ * nothing staged.
+ */
 export function beginWithdrawing(input: {
   tenantName: string;
   epoch: number;

@@ -4,15 +4,15 @@ import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../store/ledger.
 import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /**
- * Compares what was staged with the bill, line by line: for each day, how many lines differ from the sum of their rows, or have no
- * row at all. It reads the stored columns, not anything that the allocation statement computed on the way.
+ * Compares staged rows with the bill, line by line: for each day, how many lines differ from the sum of their rows, or
+ * have no row at all. It reads the stored columns, not intermediate results of the allocation statement.
  */
 export interface DayCheck {
   readonly day: string;
   readonly lines: number;
   readonly rows: number;
   readonly lines_off: number;
-  /** Sums by currency, for people to read: `10.5 EUR, 3 USD`. Empty on a day without any. */
+  /** Sums by currency, formatted for people: `10.5 EUR, 3 USD`. Empty on a day without any. */
   readonly billed: string;
   readonly charged: string;
 }
@@ -24,7 +24,7 @@ export function checkConservation(input: {
   days: readonly string[];
 }): Statement {
   const { ledger, epoch } = input;
-  return holdAgainstBill({
+  return compareWithBill({
     lines: `${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)}${ruledLines(ledger)}`,
     rows: `${stagedTable(ledger.name, epoch)} WHERE toDate(timestamp, 'UTC') IN {days:Array(Date)}`,
     ledger,
@@ -33,12 +33,12 @@ export function checkConservation(input: {
 }
 
 /**
- * Days whose *published* attributions to topics would not add up to the bill that is about to be published. Only lines of product
- * types that were attributed on the day count, because the rules of that time are no longer known.
+ * Finds days whose *published* topic attributions would not add up to the bill that is about to be published. Only
+ * lines of product types with attributions on the day count, because the rules of that time are no longer known.
  */
 export function checkPublishedAttributions(input: { epoch: number; days: readonly string[] }): Statement {
   const attributed = "SELECT day, product_type FROM topic_attributions WHERE day IN {days:Array(Date)}";
-  return holdAgainstBill({
+  return compareWithBill({
     lines: `${stagedTable("billing", input.epoch)} WHERE day IN {days:Array(Date)} AND (day, product_type) IN (${attributed})`,
     rows: "topic_attributions WHERE day IN {days:Array(Date)}",
     ledger: ledgers.topic_attributions,
@@ -46,7 +46,7 @@ export function checkPublishedAttributions(input: { epoch: number; days: readonl
   });
 }
 
-function holdAgainstBill(input: {
+function compareWithBill(input: {
   lines: string;
   rows: string;
   ledger: Ledger;
@@ -81,7 +81,7 @@ GROUP BY day ORDER BY day`,
   };
 }
 
-/** Sums of a day by currency, as one text: `10.5 EUR, 3 USD`. */
+/** Formats the sums of a day by currency as one text: `10.5 EUR, 3 USD`. */
 function amountsText(column: string): string {
   return `arrayStringConcat(arrayMap(sum -> concat(toString(sum.2), ' ', sum.1), arraySort(groupArray((toString(currency), ${column})))), ', ')`;
 }

@@ -3,18 +3,21 @@ import type { Statement } from "../../store/clickhouse/statement.js";
 import type { SplitLedger } from "../ledger.js";
 import { storedSums, WORTH_SUMMING } from "./usage-sums.js";
 
-/** A line with the columns of a cloud's bill takes as much memory as so many facts: 1.1 KiB (measured, with a million lines a batch). */
+/**
+ * A line with the columns of a cloud bill takes as much memory as this many facts: 1.1 KiB (measured, with a million
+ * lines per batch).
+ */
 const LINE_WORK = 6;
 
 /**
- * Estimates how many rows of work each day is, as a basis for batches: the lines, the facts and set members that are weighed, plus the rows
- * that come out. For these, each line counts with every member of its resource's sets. If its resource has no set, it counts with its
- * resource's facts, and if it has neither, with the largest tenant-wide set.
+ * Estimates the work of each day in rows, as a basis for batches: lines, weighed facts and set members, plus resulting
+ * rows. For the latter, each line counts with every member of its resource's sets. Without a set, it counts with its
+ * resource's facts, and without either, with the largest tenant-wide set.
  *
- * Where there are many samples to a sum, their sums count: they are what is read then.
+ * With many samples per sum, sums count instead of samples, because the allocation reads the sums then.
  *
- * The estimate is per resource, because pools of identities are skewed. All lines times the day's largest set would be 60 times
- * too much on 2,000 resources, and would make every day a batch of its own.
+ * The estimate is per resource, because identities are distributed unevenly. Multiplying all lines by the day's largest
+ * set would be 60 times too much on 2,000 resources, and would make every day a batch of its own.
  */
 export function estimateDays(input: {
   ledger: SplitLedger;

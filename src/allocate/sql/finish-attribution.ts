@@ -3,8 +3,8 @@ import { WITHDRAWN } from "./begin-publishing.js";
 import type { PublishedDay } from "./finish-publishing.js";
 
 /**
- * Records that attributions of days are visible, or removed if they were to be withdrawn. In: tenant, epoch, days with their row
- * counts. A withdrawn day keeps waiting for what is staged of it. Touches one row per day, or none if another run has the lease.
+ * Records that attributions of days are visible, or removed if they were to be withdrawn. A withdrawn day still waits
+ * for its staged attributions. Updates one row per day, or none if another run has the lease.
  */
 export function finishAttribution(input: {
   tenantName: string;

@@ -1,14 +1,14 @@
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** A day that is visible now, and how many chargeback rows it has. */
+/** A day that is visible now, and the number of its chargeback rows. */
 export interface PublishedDay {
   readonly day: string;
   readonly rows: number;
 }
 
 /**
- * Records that days are visible: flags, hash and counters in one statement. In: tenant, epoch, days with their row counts. Touches
- * one row per day, or none if another run has the lease.
+ * Records that days are visible: flags, hash and counters in one statement. Updates one row per day, or none if another
+ * run has the lease.
  */
 export function finishPublishing(input: {
   tenantName: string;

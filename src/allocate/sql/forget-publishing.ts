@@ -2,8 +2,8 @@ import type { Ledger } from "../../store/ledger.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
 /**
- * Withdraws the intent to publish days of a ledger whose staged rows are gone, and forgets what is known about their published
- * input, so that the next gathering calculates them again. In: tenant, epoch, days. Touches nothing if another run has the lease.
+ * Withdraws the intent to publish days of a ledger whose staged rows are missing, and clears the hash of their
+ * published input, so that the next gathering calculates them again. Updates nothing if another run has the lease.
  */
 export function forgetPublishing(input: {
   ledger: Ledger;

@@ -2,8 +2,8 @@ import type { Ledger } from "../../store/ledger.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
 /**
- * Records that nothing is staged for the days any more; the next gathering stages them again. In: ledger, tenant, epoch, days.
- * Touches nothing if another run has the lease.
+ * Records that nothing is staged for the days any more; the next gathering stages them again. Updates nothing if
+ * another run has the lease.
  */
 export function forgetStagedInput(input: {
   ledger: Ledger;

@@ -1,14 +1,14 @@
 import type { Ledger } from "../../store/ledger.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** A day whose swap began and was not recorded as finished. */
+/** A day whose swap began but was not recorded as finished. */
 export interface InterruptedDay {
   readonly day: string;
   readonly billing_lines: number;
   readonly publishing_hash: string;
 }
 
-/** Days of a ledger whose swap began and was not recorded as finished, ascending. In: tenant. */
+/** Selects days of a ledger whose swap began but was not recorded as finished, ascending. */
 export function interruptedPublishing(input: { ledger: Ledger; tenantName: string }): Statement {
   return {
     query: `

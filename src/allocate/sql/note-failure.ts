@@ -1,8 +1,8 @@
 import type { Ledger } from "../../store/ledger.js";
 import type { Statement } from "../../store/postgres/statement.js";
 
-/** Counts a failed attempt of days, and keeps the reason. In: ledger, tenant, days, reason. */
-export function noteFailure(input: {
+/** Counts a failed attempt of the days, and stores the reason. */
+export function recordFailure(input: {
   ledger: Ledger;
   tenantName: string;
   days: readonly string[];

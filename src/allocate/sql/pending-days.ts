@@ -2,15 +2,15 @@ import { isProvisional } from "../../store/postgres/provisional-hash.js";
 import type { Statement } from "../../store/postgres/statement.js";
 import type { DayMarks } from "../calculate.js";
 
-/** A staged day whose input differs from what is published. */
+/** A staged day whose input differs from the published one. */
 export interface PendingDay extends DayMarks {
   readonly day: string;
   readonly allocation_attempts: number;
-  /** How many lines were gathered. */
+  /** Number of gathered lines. */
   readonly billing_lines: number;
 }
 
-/** Days that are waiting to be calculated, oldest first, whatever their age. In: tenant. */
+/** Selects days that wait to be calculated, oldest first, whatever their age. */
 export function pendingDays(input: { tenantName: string }): Statement {
   return {
     query: `
@@ -23,12 +23,12 @@ ORDER BY tracking_date`,
   };
 }
 
-/** A day whose attribution is waiting. Its chargebacks may be waiting too. */
+/** A day whose attribution is pending. Its chargebacks may be pending, too. */
 export interface PendingAttribution extends PendingDay {
   readonly has_pending_chargebacks: boolean;
 }
 
-/** Days that are waiting for their attribution to topics, oldest first. In: tenant. */
+/** Selects days that wait for their topic attribution, oldest first. */
 export function pendingAttributions(input: { tenantName: string }): Statement {
   return {
     query: `

@@ -4,31 +4,34 @@ import type { SplitLedger } from "../ledger.js";
 import type { ConfiguredPlaces } from "../rules.js";
 
 /**
- * The parts of the allocation statement that differ where lines are taken by configured rules, or can name who pays. Without
- * these, the statement reads nothing more than product types, resources and their facts.
+ * The parts of the allocation statement that differ if configured rules take lines, or lines name an identity. Without
+ * these, the statement reads only product types, resources and their facts.
  */
 export interface RuleParts {
-  /** More names, after the others. */
+  /** SQL to append to the list of all names. */
   readonly names: string;
-  /** What tells rules apart, as columns of `rules`, and as the condition by which a line finds its rule. */
+  /** The columns of `rules` that identify a rule, and the condition by which a line finds its rule. */
   readonly ruleKey: string;
   readonly findsRule: string;
-  /** The staged bill, and what more a line has. */
+  /** The staged bill, and further columns of a line. */
   readonly bill: string;
   readonly ofLine: string;
-  /** Whose facts count, by the expression of a tier's `set_of`. */
+  /** Returns the resource whose facts count, from the expression of a tier's `set_of`. */
   place(setOf: string): string;
-  /** Condition of tiers that look nothing up, to append; the kind that a tier's facts are found by. */
+  /**
+   * Condition for tiers without a look-up, to prepend to another one; and the kind under which a tier's facts are
+   * found.
+   */
   readonly named: string;
   lookup(kind: string): string;
   readonly costType: string;
   readonly method: string;
-  /** Condition on `kind`: recipients were looked up, or weighed. */
+  /** Conditions on `kind`: recipients were looked up, or weighed. */
   readonly isFound: string;
   readonly isWeighed: string;
-  /** Condition on the rules whose sources are metrics. */
+  /** Condition for rules whose sources are metrics. */
   readonly weighingRules: string;
-  /** Rank of whoever gets what nobody was looked up for. */
+  /** Rank of the only recipient of a tier without a look-up. */
   readonly sole: string;
 }
 
@@ -55,11 +58,11 @@ function ofProducts(ledger: SplitLedger, epoch: number): RuleParts {
   };
 }
 
-/** A rule that a line has and the set has not (its lines were staged by another configuration) is as if it had none. */
+/** A line whose rule is not in the set (it was staged with another configuration) is treated as if it had no rule. */
 function ofConfigured(ledger: SplitLedger, epoch: number, { places }: ConfiguredPlaces): RuleParts {
   const billing = stagedTable("billing", epoch);
   const columns = [...places].map(([name, sql], index) => ({ name, sql, alias: `place_${index}` }));
-  const more = columns.map(
+  const columnSql = columns.map(
     ({ sql, alias }) => `, concat(toString(currency), ':', toString(${sql})) AS ${alias}`,
   );
   const cases = columns.map(({ name, alias }) => `, setOf = ${literal(name)}, ${alias}`);
@@ -69,7 +72,7 @@ function ofConfigured(ledger: SplitLedger, epoch: number, { places }: Configured
         SELECT DISTINCT named_identity FROM ${billing} WHERE day IN {days:Array(Date)} AND named_identity != ''`,
     ruleKey: "rule, product_type",
     findsRule: "r.rule = l.rule_name AND r.product_type = l.rule_of",
-    bill: columns.length === 0 ? billing : `(SELECT *${more.join("")} FROM ${billing})`,
+    bill: columns.length === 0 ? billing : `(SELECT *${columnSql.join("")} FROM ${billing})`,
     ofLine: `toUInt32(transform(any(named_identity), names, arrayEnumerate(names), 0)) AS named${columns
       .map(({ alias }) => `, any(${alias}) AS ${alias}`)
       .join("")},

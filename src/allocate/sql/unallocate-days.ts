@@ -4,18 +4,18 @@ import { lineColumns, lineKeySql, rowKeySql } from "../../store/ledger.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /**
- * The last resort for days whose allocation failed as often as their limit allows: every line goes to nobody, whole, with a detail
- * that says so. There are no joins and no arithmetic, so nothing here can fail because of size.
+ * The last resort for days whose allocation failed as often as their limit allows: every line goes as a whole to
+ * `nobody`, with a detail that says so. There are no joins and no arithmetic, so nothing here can fail because of size.
  */
 export function unallocateDays(input: {
   ledger: SplitLedger;
   epoch: number;
   rulesHash: string;
-  /** Places of a tick, 2 to 12: only noted, as nothing is split. */
+  /** Decimal places of a tick, 2 to 12. Only recorded, because nothing is split. */
   decimalPlaces: number;
   days: readonly string[];
   provisional: readonly string[];
-  /** What each of the days is calculated from, in their order. */
+  /** Hash of each day's input, in the order of the days. */
   revisions: readonly string[];
 }): Statement {
   const { ledger, epoch } = input;

@@ -1,12 +1,15 @@
 /**
- * Samples of usage, and their sums. Weights are sums of a day. A projection has them, so that no sample is read, but grouping its rows by identity takes longer
- * than to collect a few samples of each (decision 6).
+ * Samples of usage, and their sums. Weights are sums of a day. A projection has these sums, so that no sample is read.
+ * But grouping the projection's rows by identity takes longer than collecting a few samples of each (decision 6).
  */
 
-/** From so many samples to a sum, the sums are read. */
+/** With at least this many samples per sum, the sums are read. */
 export const WORTH_SUMMING = 4;
 
-/** Rows `{day, samples, sums}` of a table of usage, in parentheses; none of one without the projection. How many parts have how many rows is known without reading them. */
+/**
+ * Selects `{day, samples, sums}` of a usage table, in parentheses; no rows for a table without the projection. The
+ * numbers come from metadata, without reading any rows.
+ */
 export function storedSums(table: string): string {
   return `(
     SELECT toDate(partition) AS day, sum(parent_rows) AS samples, sum(rows) AS sums FROM system.projection_parts

@@ -4,16 +4,16 @@ import type { SplitLedger } from "../ledger.js";
 import { storedSums } from "./usage-sums.js";
 
 /**
- * How large cost x weight can get in these days, as a power of ten, estimated generously: the largest sum of a resource's lines at an instant
- * (lines that are the same are split as one), in units of 1e-12, times all usage of a day, or times a millionth share. It decides between
- * Int128 and Int256.
+ * An upper bound of cost x weight in these days, as a power of ten, estimated generously. The cost is the largest sum
+ * of a resource's lines at an instant (equal lines are split together), in units of 1e-12. The weight is all usage of a
+ * day, or a millionth share. The bound decides between Int128 and Int256.
  *
- * And how many rows can come out at most, if each line of any day went to every fact and set member of all of them.
+ * Also an upper bound of resulting rows, if each line went to every fact and set member of all these days.
  */
 export interface WeightBound {
   readonly digits: number;
   readonly rows_at_most: number;
-  /** Samples of usage to a sum of a day. */
+  /** Samples of usage per sum of a day. */
   readonly samples_a_sum: number;
 }
 
