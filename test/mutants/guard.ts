@@ -174,7 +174,7 @@ export const guardMutants = [
   ...mutantsOf("src/store/clickhouse/embedded/server/execute.ts", sqlAttacks, [
     [
       "EXPLAIN shows the engine's folder",
-      'if (statement.verb === "EXPLAIN") return { sql: slice(0, statement.end), ours: [] };',
+      'if (statement.verb === "EXPLAIN") return { sql: slice(0, statement.end), insertions: [] };',
       "",
     ],
   ]),
@@ -182,9 +182,9 @@ export const guardMutants = [
     "src/store/clickhouse/embedded/server/sql-port/connections.ts",
     ["test/store/clickhouse/embedded/sql-port-connections.test.ts"],
     [
-      ["idle connections lock others out", "if (open.size >= most) makeRoom();", ""],
+      ["idle connections lock others out", "if (open.size >= maxConnections) makeRoom();", ""],
       ["a connection is closed while it runs something", "running === 0", "running >= 0"],
-      ["whoever signed on loses the connection first", "unknown.length > 0 ? unknown : idle", "idle"],
+      ["whoever signed on loses the connection first", "anonymous.length > 0 ? anonymous : idle", "idle"],
       [
         "one address closes the connections of others",
         "countOf(connection) === most",
@@ -198,7 +198,7 @@ export const guardMutants = [
     ],
   ),
   ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/failed-sign-ons.ts", sqlPort, [
-    ["passwords are tried out as fast as they come", "current.count >= MOST_FAILURES", "current.count < 0"],
+    ["passwords are tried out as fast as they come", "current.count >= MAX_FAILURES", "current.count < 0"],
   ]),
   ...mutantsOf("src/store/set-newest.ts", sqlPort, [
     ["everything is remembered", "entries.size > most", "entries.size < 0"],

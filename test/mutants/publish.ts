@@ -12,13 +12,13 @@ export const publishMutants = [
   ...mutantsOf("src/store/clickhouse/embedded/server/replacements.ts", replacements, [
     [
       "a replacement that was cut off is forgotten",
-      "const problem = note && (await redone(engine, note));",
-      "const problem = note && undefined;",
+      "const problem = entry && (await rerun(engine, entry));",
+      "const problem = entry && undefined;",
     ],
     [
       "a replacement is written down after it",
-      "await write(file, noteOf(replacement));\n      await syncFolder(folder);\n      try {\n        return await run();",
-      "try {\n        const done = await run();\n        await write(file, noteOf(replacement));\n        return done;",
+      "await write(file, entryOf(replacement));\n      await syncFolder(folder);\n      try {\n        return await run();",
+      "try {\n        const done = await run();\n        await write(file, entryOf(replacement));\n        return done;",
     ],
   ]),
   ...mutantsOf("src/allocate/swap-days.ts", crash, [

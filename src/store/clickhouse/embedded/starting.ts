@@ -1,22 +1,25 @@
-/** The start of the engine's process: waited for as long as the process works on it, because a large store or a busy machine takes minutes. */
+/**
+ * Waits for the start of the engine's process as long as the process works on it, because a large store or a busy
+ * machine takes minutes.
+ */
 import type { ChildProcess } from "node:child_process";
 import { readFileSync } from "node:fs";
 import type { Logger } from "pino";
 import type { FromChild } from "./server/config.js";
 
 export interface StartWatch {
-  /** Gives the start up. */
+  /** Cancels the start. */
   readonly signal: AbortSignal;
   readonly logger: Logger;
-  /** How often a start that lasts is looked at and logged. */
-  readonly lookMs: number;
-  /** A process that has used no processor time for so long hangs. */
+  /** How often a long start is checked and logged. */
+  readonly checkMs: number;
+  /** A process that has used no CPU time for this long counts as hanging. */
   readonly stalledMs: number;
 }
 
-/** Resolves when the process says that it is ready. Throws what it failed with, or why it is not waited for any longer. */
+/** Resolves when the process is ready. Throws its failure, or the reason why the wait ended. */
 export async function untilStarted(child: ChildProcess, watch: StartWatch): Promise<void> {
-  const { signal, logger, lookMs, stalledMs } = watch;
+  const { signal, logger, checkMs, stalledMs } = watch;
   const began = Date.now();
   let step = "the process starts";
   let work = workOf(child.pid);
@@ -32,7 +35,7 @@ export async function untilStarted(child: ChildProcess, watch: StartWatch): Prom
       };
       const onExit = (code: number | null, by: string | null) =>
         reject(new Error(`it exited (${by ?? `code ${code}`})`));
-      const look = () => {
+      const check = () => {
         const now = workOf(child.pid);
         if (now === undefined || now !== work) lastWorked = Date.now();
         work = now;
@@ -41,7 +44,7 @@ export async function untilStarted(child: ChildProcess, watch: StartWatch): Prom
         if (Date.now() - lastWorked > stalledMs)
           reject(new Error(`it has done nothing for ${Math.round(stalledMs / 1000)} s: ${step}`));
       };
-      const timer = setInterval(look, lookMs);
+      const timer = setInterval(check, checkMs);
       child.on("message", onMessage).on("exit", onExit).on("error", reject);
       signal.addEventListener("abort", onAbort);
       stopWatching = () => {
@@ -56,11 +59,11 @@ export async function untilStarted(child: ChildProcess, watch: StartWatch): Prom
   }
 }
 
-/** The processor time of a process in the kernel's ticks. Undefined where the system does not say, as outside of Linux. */
+/** CPU time of a process in the kernel's ticks. Undefined if the system does not provide it, as outside of Linux. */
 function workOf(pid: number | undefined): number | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The name of the program is in parentheses, and may have blanks. User and system time are the 14th and 15th field.
+    // The program's name is in parentheses, and may contain blanks. User and system time are the 14th and 15th field.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return Number(fields[11]) + Number(fields[12]);
   } catch {

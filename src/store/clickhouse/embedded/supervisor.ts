@@ -1,7 +1,7 @@
 /**
- * Keeps the embedded ClickHouse running: a child process that holds the engine, so that a crash in native code never takes the
- * service down. It is started on first use, and restarted when it dies. It listens on a unix socket in its own folder, which no
- * other user can open, so that nobody else can take its place while it is down.
+ * Keeps the embedded ClickHouse running: a child process that runs the engine, so that a crash in native code never
+ * ends the service. It is started on first use, and restarted when it dies. It listens on a unix socket in its own
+ * folder, which no other user can open, so that nobody else can take its place while it is down.
  */
 import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
@@ -24,21 +24,21 @@ import {
 import { type StartWatch, untilStarted } from "./starting.js";
 
 export interface EmbeddedClickHouseOptions {
-  /** A folder that is this engine's alone; made when it is not there. */
+  /** A folder for this engine only. It is created if it is missing. */
   readonly dataDir: string;
-  /** The engine's memory limit. Default: half of what the machine, or the container, has. */
+  /** The engine's memory limit. Default: half of the memory of the machine or container. */
   readonly maxMemoryBytes?: number | undefined;
   /** A second, read-only listener for SQL clients. Its certificate, if it has one, is read again at once on SIGHUP. */
   readonly sqlPort?: SqlListener | undefined;
   readonly logger: Logger;
-  /** Gives up a start that is under way, and every later one. A running engine is ended by `stop`. */
+  /** Cancels a start in progress, and every later one. `stop` ends a running engine. */
   readonly signal?: AbortSignal | undefined;
-  /** How long a start is waited for. */
-  readonly patience?: Pick<StartWatch, "lookMs" | "stalledMs"> | undefined;
+  /** How long to wait for a start. */
+  readonly patience?: Pick<StartWatch, "checkMs" | "stalledMs"> | undefined;
 }
 
 export interface Endpoint {
-  /** Its host means nothing: requests go through the socket. */
+  /** The host in it has no meaning, because requests go through the socket. */
   readonly url: string;
   readonly socketPath: string;
   readonly username: string;
@@ -46,12 +46,12 @@ export interface Endpoint {
 }
 
 export interface EmbeddedClickHouse {
-  /** Starts the engine when it does not run, and resolves when it answers. The endpoint stays the same over restarts. */
+  /** Starts the engine if it does not run, and resolves when it responds. The endpoint stays the same over restarts. */
   endpoint(): Promise<Endpoint>;
-  /** Stops running statements and the engine; the child is gone when this resolves. */
+  /** Stops running statements and the engine. The child has ended when this resolves. */
   stop(): Promise<void>;
   pid(): number | undefined;
-  /** Whether the port for SQL clients is open, and why not; undefined when none is wanted. */
+  /** State of the port for SQL clients. Undefined if none is configured. */
   sqlPort(): SqlPortState | undefined;
 }
 
@@ -64,18 +64,18 @@ export interface SqlPortState {
 const USER = "default";
 const SOCKET = "engine.sock";
 const LEFT_BEHIND = "a statement of a SQL user was ended, but the engine goes on with it";
-/** A start that takes longer is logged, each time it has taken so long again. */
-const LOOK_MS = 20_000;
-/** A start in which the process does nothing for so long is given up. */
+/** A longer start is logged, repeatedly at this interval. */
+const CHECK_MS = 20_000;
+/** A start is given up if the process does nothing for this long. */
 const STALLED_MS = 5 * 60_000;
 /** How long a child may take to stop before it is killed. */
 const STOP_TIMEOUT_MS = 5_000;
 const FIRST_BACKOFF_MS = 250;
 const MAX_BACKOFF_MS = 30_000;
 
-/** So much of what a child says at its start goes into the error when it fails. */
-const MAX_SAID = 5;
-/** A child that lived so long was healthy: the next crash starts from the first back-off again. */
+/** How many of the child's outputs during its start are added to the error if it fails. */
+const MAX_OUTPUTS = 5;
+/** A child that lived this long was healthy, so the back-off starts from the beginning at the next crash. */
 const HEALTHY_MS = 60_000;
 
 export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): EmbeddedClickHouse {
@@ -88,8 +88,8 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
   let child: ChildProcess | undefined;
   let ready: Promise<void> | undefined;
   const stopping = new AbortController();
-  const ended = options.signal ? AbortSignal.any([options.signal, stopping.signal]) : stopping.signal;
-  const patience = options.patience ?? { lookMs: LOOK_MS, stalledMs: STALLED_MS };
+  const stopSignal = options.signal ? AbortSignal.any([options.signal, stopping.signal]) : stopping.signal;
+  const patience = options.patience ?? { checkMs: CHECK_MS, stalledMs: STALLED_MS };
   const onHangUp = () => child?.connected && send(child, { kind: "renew-sql-certificate" });
   if (options.sqlPort?.tls !== undefined) process.on("SIGHUP", onHangUp);
 
@@ -127,9 +127,9 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
   }
 
   async function start(): Promise<void> {
-    ended.throwIfAborted();
-    const said: string[] = [];
-    const started = spawnChild(options, (text) => said.length < MAX_SAID && said.push(text));
+    stopSignal.throwIfAborted();
+    const outputs: string[] = [];
+    const started = spawnChild(options, (text) => outputs.length < MAX_OUTPUTS && outputs.push(text));
     child = started;
     started.on("message", (message: FromChild) => {
       if (message.kind === "sql-port") onSqlPort(message.problem);
@@ -138,13 +138,13 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
     });
     try {
       send(started, { kind: "start", config: config() });
-      await untilStarted(started, { signal: ended, logger, ...patience });
+      await untilStarted(started, { signal: stopSignal, logger, ...patience });
     } catch (error) {
       await kill(started);
       child = undefined;
-      ended.throwIfAborted();
+      stopSignal.throwIfAborted();
       const reason = errorMessage(error);
-      throw new Error(`the embedded ClickHouse did not start: ${[reason, ...said].join("; ")}`, {
+      throw new Error(`the embedded ClickHouse did not start: ${[reason, ...outputs].join("; ")}`, {
         cause: error,
       });
     }
@@ -162,15 +162,15 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
     });
   }
 
-  /** Until it works or we are stopped: the data is there, and whatever keeps the engine from starting may pass. */
+  /** Retries until the engine runs or is stopped: the data is there, and the cause of the failed start may pass. */
   async function restart(): Promise<void> {
     for (;;) {
-      await delay(backoff, undefined, { signal: ended });
+      await delay(backoff, undefined, { signal: stopSignal });
       backoff = Math.min(backoff * 2, MAX_BACKOFF_MS);
       try {
         return await start();
       } catch (error) {
-        ended.throwIfAborted();
+        stopSignal.throwIfAborted();
         logger.error({ err: error, retry_in_ms: backoff }, "embedded ClickHouse did not start");
       }
     }
@@ -206,13 +206,13 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
   };
 }
 
-/** A container's limit where there is one. */
+/** Returns the container's limit if there is one. */
 function availableMemory(): number {
   const limit = process.constrainedMemory();
   return limit > 0 && limit < totalmem() ? limit : totalmem();
 }
 
-/** Secrets of the configuration are in our environment. The child needs none of them: these names, and no others. */
+/** Our environment contains secrets of the configuration. The child gets only these variables. */
 const CHILD_ENVIRONMENT = ["PATH", "HOME", "TMPDIR", "LANG", "LC_ALL"] as const;
 
 function childEnvironment(ours: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
@@ -227,7 +227,8 @@ function spawnChild(
 ): ChildProcess {
   const child = spawn(process.execPath, programArguments("./server/main.js", import.meta.url), {
     stdio: ["ignore", "ignore", "pipe", "ipc"],
-    // The pool's size is read once, when the process starts. The engine has no other setting for its time zone, which must not be the host's.
+    // The pool's size is read once, when the process starts. TZ is the engine's only setting for its time zone, which
+    // must not be the host's.
     env: {
       ...childEnvironment(process.env),
       TZ: "UTC",
@@ -247,9 +248,9 @@ async function stopChild(child: ChildProcess): Promise<void> {
   if (child.exitCode !== null || child.signalCode !== null) return;
   const exited = once(child, "exit");
   if (child.connected) send(child, { kind: "stop" });
-  const late = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
+  const killTimer = setTimeout(() => child.kill("SIGKILL"), STOP_TIMEOUT_MS);
   await exited;
-  clearTimeout(late);
+  clearTimeout(killTimer);
 }
 
 async function kill(child: ChildProcess): Promise<void> {
@@ -260,6 +261,6 @@ async function kill(child: ChildProcess): Promise<void> {
 }
 
 function send(child: ChildProcess, message: ToChild): void {
-  // A child that died meanwhile is dealt with where its exit is.
+  // If the child has died meanwhile, the handler of its exit deals with it.
   child.send(message, () => undefined);
 }

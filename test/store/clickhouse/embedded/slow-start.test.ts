@@ -16,7 +16,7 @@ import { alive } from "../engine-under-test.js";
 function heldEngine(t: Test, options: Partial<EmbeddedClickHouseOptions> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), "embedded-clickhouse-"));
   const { logger, messages } = recordingLogger();
-  const patience = { lookMs: 200, stalledMs: 60_000 };
+  const patience = { checkMs: 200, stalledMs: 60_000 };
   const engine = createEmbeddedClickHouse({ patience, ...options, dataDir, logger });
   t.teardown(async () => {
     await engine.stop();
@@ -39,7 +39,7 @@ t.test("a start that lasts is waited for, and the log says what it is at", async
 });
 
 t.test("a start in which the process does nothing for too long is given up", async (t) => {
-  const { started, pid } = heldEngine(t, { patience: { lookMs: 200, stalledMs: 1_000 } });
+  const { started, pid } = heldEngine(t, { patience: { checkMs: 200, stalledMs: 1_000 } });
   await t.rejects(started, {
     message: /^the embedded ClickHouse did not start: it has done nothing for 1 s: the process starts/,
   });

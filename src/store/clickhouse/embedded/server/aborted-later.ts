@@ -1,4 +1,4 @@
-/** Aborts so long after `signal` did, with its reason. */
+/** Returns a signal that aborts `ms` milliseconds after `signal`, with the same reason. */
 export function abortedLater(signal: AbortSignal, ms: number): AbortSignal {
   const later = new AbortController();
   const abort = () => void setTimeout(() => later.abort(signal.reason), ms);

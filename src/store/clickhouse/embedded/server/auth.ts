@@ -1,6 +1,6 @@
 /**
- * Authenticates the client: one of a port's users, with a password as Basic or in X-ClickHouse headers. The password is never in
- * the URL, which ends up in logs and histories.
+ * Authenticates the client as one of a port's users, by a password as Basic or in X-ClickHouse headers. A password in
+ * the URL is refused, because URLs end up in logs and histories.
  */
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -12,7 +12,7 @@ export interface Account {
   readonly password: string;
 }
 
-/** Returns the account whose user and password the request carries; throws when there is none. */
+/** Returns the account that matches the request's user and password. Throws if there is none. */
 export function authenticate<Known extends Account>(
   request: IncomingMessage,
   url: URL,
@@ -23,24 +23,24 @@ export function authenticate<Known extends Account>(
       "AUTHENTICATION_FAILED",
       "Credentials in the URL are not taken: send them as Basic authentication, or in X-ClickHouse-User and X-ClickHouse-Key",
     );
-  const given = credentialsOf(request);
-  if (given === undefined)
+  const credentials = credentialsOf(request);
+  if (credentials === undefined)
     throw exception("REQUIRED_PASSWORD", "Authentication is required: send the user and the password");
   const found = accounts.filter((account) => {
     const [sameUser, samePassword] = [
-      equal(given.user, account.user),
-      equal(given.password, account.password),
+      equal(credentials.user, account.user),
+      equal(credentials.password, account.password),
     ];
     return sameUser && samePassword;
   });
   if (found[0] !== undefined) return found[0];
   throw exception(
     "AUTHENTICATION_FAILED",
-    `${given.user}: Authentication failed: password is incorrect, or there is no user with such name`,
+    `${credentials.user}: Authentication failed: password is incorrect, or there is no user with such name`,
   );
 }
 
-/** Undefined where a client sent none. */
+/** Returns undefined if the client sent no credentials. */
 export function credentialsOf(request: IncomingMessage): Account | undefined {
   const authorization = header(request, "authorization");
   const basic = /^Basic +([A-Za-z0-9+/=_-]+) *$/i.exec(authorization ?? "")?.[1];
@@ -53,9 +53,9 @@ export function credentialsOf(request: IncomingMessage): Account | undefined {
   return { user: user ?? "default", password: password ?? "" };
 }
 
-/** Compares digests, so that the time taken tells nothing of the text or its length. */
-function equal(given: string, wanted: string): boolean {
-  return timingSafeEqual(digest(given), digest(wanted));
+/** Compares digests, so that the time taken reveals nothing about the text or its length. */
+function equal(actual: string, expected: string): boolean {
+  return timingSafeEqual(digest(actual), digest(expected));
 }
 
 function digest(text: string): Buffer {

@@ -1,6 +1,7 @@
 /**
- * The body of a request: the statement (or its end), and an insert's data. Data is written to a file before the engine sees
- * any of it, so that an upload that breaks inserts nothing, memory stays flat, and binary formats work like text.
+ * Reads the body of a request: the statement (or its end), and an insert's data. Data is written to a file before the
+ * engine sees any of it, so that an upload that breaks inserts nothing, memory stays flat, and binary formats work like
+ * text.
  */
 import { randomUUID } from "node:crypto";
 import type { FileHandle } from "node:fs/promises";
@@ -19,9 +20,9 @@ export interface Spool {
   remove(): Promise<void>;
 }
 
-/** So much of a body is read before deciding whether it is an insert with data behind it. */
+/** How much of a body is read before it is decided whether it is an insert followed by data. */
 export const HEAD_BYTES = 256 * 1024;
-/** A statement longer than this is refused; the engine's own limit (max_query_size) is lower unless raised. */
+/** Longer statements are refused. The engine's own limit (max_query_size) is lower unless raised. */
 export const MAX_STATEMENT_BYTES = 64 * 1024 * 1024;
 
 const DECODERS = {
@@ -31,7 +32,7 @@ const DECODERS = {
   br: createBrotliDecompress,
 };
 
-/** The body without its Content-Encoding. A body cut short ends in an error, never in a normal end. */
+/** Returns the body without its Content-Encoding. A truncated body ends with an error, never with a normal end. */
 export function decodedBody(request: IncomingMessage): Readable {
   const encoding = header(request, "content-encoding")?.toLowerCase() ?? "identity";
   if (encoding === "identity") return request;
@@ -43,15 +44,15 @@ export function decodedBody(request: IncomingMessage): Readable {
   }
   const decoder = DECODERS[encoding as keyof typeof DECODERS]();
   pipeline(request, decoder, () => undefined);
-  // It may break before anyone reads it; who reads it is told then.
+  // It may break before it is read. The reader gets the error then.
   return decoder.on("error", () => undefined);
 }
 
-/** Chunks of a body read by pieces: first a head, then what is left. */
+/** Reads a body in pieces: first its head, then the rest. */
 export interface BodyReader {
-  /** Reads on until `bytes` are there or the body ends; gives all that was read so far. */
+  /** Reads on until `bytes` have been read or the body ends. Returns everything read so far. */
   upTo(bytes: number): Promise<{ readonly data: Buffer; readonly complete: boolean }>;
-  /** Writes `first` and all that was not read yet to a file in `directory`. */
+  /** Writes `first` and the unread rest to a file in `directory`. */
   spool(directory: string, first: Buffer): Promise<Spool>;
 }
 

@@ -1,6 +1,6 @@
 /**
- * CityHash128 of version 1.0.2, the checksum of ClickHouse's compressed blocks. Later versions of CityHash give other values. The
- * names are those of Google's own source.
+ * CityHash128 of version 1.0.2, the checksum of ClickHouse's compressed blocks. Later versions of CityHash give other
+ * values. The names are those of Google's own source.
  */
 const K0 = 0xc3a5c85c97cb3127n;
 const K1 = 0xb492b66fbe98f273n;
@@ -10,7 +10,7 @@ const MUL = 0x9ddfea08eb382d69n;
 
 type Pair = readonly [first: bigint, second: bigint];
 
-/** 16 bytes: the low half first, each little-endian. */
+/** Returns 16 bytes: the low half first, each half little-endian. */
 export function cityHash128(data: Buffer): Buffer {
   const [first, second] = hash(data);
   const bytes = Buffer.alloc(16);

@@ -1,6 +1,6 @@
 /**
- * Sessions that clients keep by `session_id`: temporary tables and SET persist, one query runs at a time, and the session ends
- * after its timeout.
+ * Sessions that clients keep by `session_id`. Temporary tables and SET persist, one query runs at a time, and a session
+ * ends after its timeout.
  */
 
 import { literal } from "../../sql-text.js";
@@ -9,47 +9,53 @@ import { exception } from "./exception.js";
 import { SESSION_DEFAULTS, setStatement } from "./settings.js";
 
 export interface ClientSessions {
-  /** Locks the session for one query, and opens it when it is new. */
+  /** Locks the session for one query, and opens it if it is new. */
   enter(id: string, mustExist: boolean): EngineSession;
-  /** Unlocks; the session is closed when nobody enters it for so long. */
+  /** Unlocks the session. It is closed if it is not entered again within the timeout. */
   leave(id: string, timeoutSeconds: number): void;
   closeAll(): void;
 }
 
-interface Kept {
+interface ClientSession {
   readonly session: EngineSession;
   busy: boolean;
   expiry: NodeJS.Timeout | undefined;
 }
 
 export function clientSessions(engine: Engine): ClientSessions {
-  const sessions = new Map<string, Kept>();
+  const sessions = new Map<string, ClientSession>();
 
   function drop(id: string): void {
-    const kept = sessions.get(id);
-    if (kept === undefined || kept.busy) return;
+    const entry = sessions.get(id);
+    if (entry === undefined || entry.busy) return;
     sessions.delete(id);
-    clearTimeout(kept.expiry);
-    kept.session.close();
+    clearTimeout(entry.expiry);
+    entry.session.close();
   }
 
   return {
     enter(id, mustExist) {
-      const known = sessions.get(id);
-      if (known?.busy) throw exception("SESSION_IS_LOCKED", `Session ${id} is locked by a concurrent client`);
-      if (known === undefined && mustExist) throw exception("SESSION_NOT_FOUND", `Session ${id} not found`);
-      const kept: Kept = known ?? { session: engine.open(SESSION_DEFAULTS), busy: false, expiry: undefined };
-      clearTimeout(kept.expiry);
-      kept.busy = true;
-      sessions.set(id, kept);
-      return kept.session;
+      const existing = sessions.get(id);
+      if (existing?.busy)
+        throw exception("SESSION_IS_LOCKED", `Session ${id} is locked by a concurrent client`);
+      if (existing === undefined && mustExist)
+        throw exception("SESSION_NOT_FOUND", `Session ${id} not found`);
+      const entry: ClientSession = existing ?? {
+        session: engine.open(SESSION_DEFAULTS),
+        busy: false,
+        expiry: undefined,
+      };
+      clearTimeout(entry.expiry);
+      entry.busy = true;
+      sessions.set(id, entry);
+      return entry.session;
     },
     leave(id, timeoutSeconds) {
-      const kept = sessions.get(id);
-      if (kept === undefined) return;
-      kept.busy = false;
-      kept.expiry = setTimeout(() => drop(id), timeoutSeconds * 1000);
-      kept.expiry.unref();
+      const entry = sessions.get(id);
+      if (entry === undefined) return;
+      entry.busy = false;
+      entry.expiry = setTimeout(() => drop(id), timeoutSeconds * 1000);
+      entry.expiry.unref();
     },
     closeAll() {
       for (const id of [...sessions.keys()]) drop(id);
@@ -57,7 +63,10 @@ export function clientSessions(engine: Engine): ClientSessions {
   };
 }
 
-/** The values that `names` have now, to be set again after a query that came with its own: those hold for that query alone. */
+/**
+ * Returns the current values of settings, to be restored after a query that sets its own: those are for that query
+ * only.
+ */
 export async function currentSettings(
   session: EngineSession,
   names: readonly string[],
@@ -72,7 +81,7 @@ export async function currentSettings(
   return new Map(rows.map((row): [string, string] => JSON.parse(row)));
 }
 
-/** Puts a session in order after a query: settings back, and whatever a failed statement left in it read away. */
+/** Resets a session after a query: restores settings, and reads away what a failed statement left behind. */
 export async function restore(session: EngineSession, before: ReadonlyMap<string, string>): Promise<void> {
   const statement = setStatement(before);
   if (statement !== undefined) await session.run(statement);

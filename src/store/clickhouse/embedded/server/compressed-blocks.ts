@@ -1,9 +1,10 @@
 /**
- * ClickHouse's own compression over HTTP (`compress=1`, `decompress=1`), as clickhouse-jdbc and clickhouse-go request it: blocks
- * that consist of a checksum (16 bytes), a method, both sizes, and the data. All readers know LZ4, and some know nothing else.
+ * ClickHouse's own compression over HTTP (`compress=1`, `decompress=1`), as clickhouse-jdbc and clickhouse-go request
+ * it: blocks that consist of a checksum (16 bytes), a method, both sizes, and the data. All readers support LZ4, and
+ * some support nothing else.
  *
- * We write LZ4 literals only: they are valid, read at the speed of a copy, and no smaller. Between processes on one machine,
- * compression costs more than it saves. Clients that want small responses request gzip.
+ * We write LZ4 literals only: they are valid, and read at the speed of a copy, but no smaller than the data. Between
+ * processes on one machine, compression costs more than it saves. Clients that want small responses request gzip.
  */
 
 import { cityHash128 } from "./city-hash.js";
@@ -12,12 +13,12 @@ import { exception, type ServerException } from "./exception.js";
 const LZ4 = 0x82;
 const NONE = 0x02;
 const CHECKSUM_BYTES = 16;
-/** The method and both sizes. */
+/** The method byte and both sizes. */
 const HEADER_BYTES = 9;
-/** So much goes into one block. */
+/** Maximum size of the data in one block. */
 const BLOCK_BYTES = 64 * 1024;
 
-/** The data as compressed blocks. */
+/** Returns the data as compressed blocks. */
 export function compress(data: Buffer): Buffer {
   const blocks: Buffer[] = [];
   for (let at = 0; at < data.length; at += BLOCK_BYTES)
@@ -35,14 +36,14 @@ function block(data: Buffer): Buffer {
   return Buffer.concat([cityHash128(body), body]);
 }
 
-/** The token of a sequence without a match: up to 14 in its upper half, and bytes of 255 for more. */
+/** The token of an LZ4 sequence without a match: up to 14 in its upper half, and bytes of 255 for more. */
 function lengthOfLiterals(length: number): Buffer {
   if (length < 15) return Buffer.from([length << 4]);
   const more = length - 15;
   return Buffer.from([0xf0, ...new Array<number>(Math.floor(more / 255)).fill(255), more % 255]);
 }
 
-/** What compressed blocks hold, `maxBytes` at most. Throws on anything that is not whole and right. */
+/** Returns the content of compressed blocks, at most `maxBytes`. Throws if a block is incomplete or damaged. */
 export function decompress(blocks: Buffer, maxBytes: number): Buffer {
   const parts: Buffer[] = [];
   let total = 0;
@@ -50,14 +51,14 @@ export function decompress(blocks: Buffer, maxBytes: number): Buffer {
     if (blocks.length - at < CHECKSUM_BYTES + HEADER_BYTES) throw broken("it ends amid a block's head");
     const start = at + CHECKSUM_BYTES;
     const size = blocks.readUInt32LE(start + 1);
-    const wanted = blocks.readUInt32LE(start + 5);
-    total += wanted;
+    const unpackedSize = blocks.readUInt32LE(start + 5);
+    total += unpackedSize;
     if (total > maxBytes)
       throw exception("QUERY_IS_TOO_LARGE", `The statement is longer than ${maxBytes} bytes`);
     if (size < HEADER_BYTES || start + size > blocks.length) throw broken("it ends amid a block");
     const body = blocks.subarray(start, start + size);
     if (!cityHash128(body).equals(blocks.subarray(at, start))) throw broken("a checksum is wrong");
-    parts.push(unpacked(body.readUInt8(0), body.subarray(HEADER_BYTES), wanted));
+    parts.push(unpacked(body.readUInt8(0), body.subarray(HEADER_BYTES), unpackedSize));
     at = start + size;
   }
   return Buffer.concat(parts);
@@ -90,7 +91,7 @@ function unpacked(method: number, data: Buffer, size: number): Buffer {
     const offset = next() | (next() << 8);
     const match = length(token & 15) + 4;
     if (offset === 0 || offset > end || end + match > size) throw broken("LZ4 that points outside");
-    // Byte by byte, as a match may reach into what it writes.
+    // Byte by byte, because a match may overlap its own output.
     for (let left = match; left > 0; left -= 1, end += 1) output[end] = output[end - offset] ?? 0;
   }
   if (end !== size) throw broken("LZ4 of less than it says");

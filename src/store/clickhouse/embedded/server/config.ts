@@ -1,10 +1,12 @@
-/** What the supervisor tells the child, and what the child replies: messages over the process channel, never argv or environment. */
+/** Messages between the supervisor and its child. They use the process channel, never argv or the environment. */
 import type { TlsSettings } from "../../../../config/tls.js";
 import type { PortUser } from "./port.js";
 import { xmlText } from "./sql-port/roles.js";
 import type { SqlLimits } from "./sql-port/rules.js";
 
-/** The service's own way in: a unix socket in the engine's folder, which is the service's user's alone. */
+/**
+ * The listener for the service itself: a unix socket in the engine's folder, which only the service's user can enter.
+ */
 export interface OwnListener {
   readonly socketPath: string;
   readonly user: string;
@@ -29,55 +31,68 @@ export interface ChildConfig {
 
 export type ToChild =
   | { readonly kind: "start"; readonly config: ChildConfig }
-  /** The certificate of the port for SQL clients is to be read again at once. */
+  /** The certificate of the port for SQL clients must be read again at once. */
   | { readonly kind: "renew-sql-certificate" }
   | { readonly kind: "stop" };
 
 export type FromChild =
-  /** What the start is at, for the log. */
+  /** The current step of the start, for the log. */
   | { readonly kind: "starting"; readonly step: string }
   | { readonly kind: "ready" }
   | { readonly kind: "failed"; readonly message: string }
-  /** The port for SQL clients listens (null), or why it does not. It is tried again until it does. */
+  /** Null: the port for SQL clients listens. Otherwise the reason why not; opening it is retried. */
   | { readonly kind: "sql-port"; readonly problem: string | null }
-  /** Its certificate was renewed (null), or why the changed files are not taken. */
+  /** Null: the certificate was renewed. Otherwise the reason why the changed files are rejected. */
   | { readonly kind: "sql-certificate"; readonly problem: string | null }
-  /** A statement of this user was ended, and goes on in the engine. */
+  /** A statement of this user was ended, but still runs in the engine. */
   | { readonly kind: "sql-left-behind"; readonly user: string };
 
-/** How many statements run at once for the service, and how many wait. */
+/** Maximum number of the service's statements that run at once, and that wait. */
 export const MAX_QUERIES = 16;
 export const MAX_WAITING = 1000;
-/** The same of SQL clients, whose port must not starve the service; and the part of the engine's memory that all of them share. */
+/**
+ * The same for SQL clients, whose port must not starve the service, and the fraction of the engine's memory (1 / n)
+ * that they share.
+ */
 export const MAX_SQL_QUERIES = 4;
 export const MAX_SQL_WAITING = 100;
 export const SQL_MEMORY_PART = 4;
 
-/** How many statements of SQL clients that were ended and go on in the engine make room for others: eight users' with the default limits. */
+/**
+ * Maximum number of statements of SQL clients that were ended, still run in the engine, and do not count against the
+ * limits of running statements: those of eight users with the default limits.
+ */
 const MAX_LEFT_BEHIND = 24;
 
-/** No user has more than its share, those that go on included. */
-export function mostLeftBehind(sqlPort: SqlListener | undefined): number {
+/**
+ * Returns the maximum for a port. No user exceeds its own limit, including statements that still run after they were
+ * ended.
+ */
+export function maxLeftBehind(sqlPort: SqlListener | undefined): number {
   if (sqlPort === undefined) return 0;
   return Math.min(sqlPort.users.length * sqlPort.limits.maxRunning, MAX_LEFT_BEHIND);
 }
 
-/** Each running statement holds a thread of the pool; above all limits there is room for KILL, SET, files and DNS. */
+/**
+ * Each running statement takes a thread of the pool. Beyond all limits there are spare threads for KILL, SET, files and
+ * DNS.
+ */
 export function threadPoolSize(sqlPort: SqlListener | undefined): number {
-  return MAX_QUERIES + MAX_SQL_QUERIES + mostLeftBehind(sqlPort) + SPARE_THREADS;
+  return MAX_QUERIES + MAX_SQL_QUERIES + maxLeftBehind(sqlPort) + SPARE_THREADS;
 }
 const SPARE_THREADS = 12;
 
 /**
- * The engine's server configuration. Backups may go anywhere that the service's user may write: only the service can ask for one, and it
- * can write any file anyhow. The port for SQL clients admits neither BACKUP nor RESTORE.
+ * Returns the engine's server configuration. Backups may go anywhere that the service's user may write: only the
+ * service can request one, and it can write any file anyway. The port for SQL clients allows neither BACKUP nor
+ * RESTORE.
  *
- * The engine looks for work in each table every ten seconds, and where it finds none, after twice as long each time; an insert wakes it. By
- * default each wait is only a tenth longer: in the first two minutes behind a start, 4,240 tables cost 31, 16, 9, 8, 6 and 4 s of processor time a minute instead of
- * 13, 10, 5, 3, 3 and 4.
+ * The engine looks for background work in each table every ten seconds, and if it finds none, waits twice as long each
+ * time; an insert wakes it. By default each wait is only a tenth longer: in the first two minutes after a start, 4,240
+ * tables cost 31, 16, 9, 8, 6 and 4 s of CPU time a minute instead of 13, 10, 5, 3, 3 and 4.
  *
- * It notes the sizes of hash tables by the text of the statement, days and ids included, so most notes are never read again: 1,000 are enough, where 10,000 of
- * groupings and as many of joins took 4 MB.
+ * The engine caches sizes of hash tables by the text of the statement, including days and ids, so most entries are
+ * never used again. 1,000 entries are enough; 10,000 for GROUP BY and as many for joins took 4 MB.
  */
 export function engineConfigXml(maxMemoryBytes: number, usersFile: string): string {
   return `<clickhouse>

@@ -1,10 +1,10 @@
-/** What responses need to know about the engine: content types of formats, version, time zone. Read once at start. */
+/** Facts about the engine that responses need: content types of formats, version, time zone. Read once at the start. */
 import type { Engine } from "./engine.js";
 
 export interface EngineFacts {
   readonly version: string;
   readonly timezone: string;
-  /** Names of all functions, and of all table functions, lower case. */
+  /** Lower-case names of all functions and all table functions. */
   readonly functions: ReadonlySet<string>;
   readonly tableFunctions: ReadonlySet<string>;
   contentType(format: string): string;

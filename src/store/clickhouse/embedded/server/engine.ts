@@ -1,28 +1,34 @@
 /**
- * The only file that touches the native engine: it opens a session, runs one statement on it, and closes it.
+ * The only file that uses the native engine: it opens a session, runs one statement in it, and closes it.
  *
- * It uses chDB's native binding directly, not its `Session` class: `Session.close()` waits for *every* query of the process, so
- * that with a fresh session for each query, open sessions would pile up behind one long query. Measured: 2,682 sessions opened,
- * queried and closed next to a running query on the bare binding, with nothing left behind.
+ * It uses chDB's native binding directly instead of its `Session` class: `Session.close()` waits for *every* query of
+ * the process, so with a new session for each query, open sessions would accumulate behind one long query. Measured:
+ * 2,682 sessions opened, queried and closed beside a running query with the bare binding, with nothing left behind.
  */
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { exceptionFromEngine } from "./exception.js";
 
-/** What a statement brought back: bytes of its output, and rows written (inserts) or put out (everything else). */
+/**
+ * Result of a statement: its output, and the rows and bytes that were written (inserts) or returned (everything else).
+ */
 export interface EngineResult {
   readonly output: Uint8Array;
   readonly rows: number;
   readonly bytes: number;
 }
 
-/** One connection to the engine with its own settings, parameters, temporary tables. One statement at a time. */
+/**
+ * One connection to the engine with its own settings, parameters and temporary tables. It runs one statement at a time.
+ */
 export interface EngineSession {
-  /** Runs a statement; `format` is the output format where the statement names none. */
+  /** Runs a statement. `format` is the output format if the statement names none. */
   run(sql: string, format?: string): Promise<EngineResult>;
-  /** Runs a writing statement without output: the only call of the engine that counts the rows of INSERT … SELECT. */
+  /**
+   * Runs a writing statement without output. It is the only call of the engine that counts the rows of INSERT … SELECT.
+   */
   write(sql: string): Promise<EngineResult>;
-  /** Only when nothing runs on the session: closing under a running statement aborts the engine. */
+  /** Must not be called while a statement runs in the session, because that aborts the engine. */
   close(): void;
 }
 
@@ -49,11 +55,11 @@ interface NativeBinding {
   ): Promise<{ readonly rowsWritten: number; readonly bytesWritten: number }>;
 }
 
-/** The binding's "data after the statement": a blank, as it insists on some. */
+/** The binding requires some "data after the statement": a blank. */
 const NO_DATA = Buffer.from(" ");
 const NO_OUTPUT = new Uint8Array(0);
 
-/** Opens the engine on `path` and holds it open by a root session that carries the server's configuration. */
+/** Opens the engine on `path`, and keeps it open through a root session that has the server's configuration. */
 export function openEngine(path: string, configFile: string): Engine {
   const native = loadBinding();
   const connect = (args: readonly string[]): object => {
@@ -91,7 +97,7 @@ function sessionOn(native: NativeBinding, connection: object): EngineSession {
   };
 }
 
-/** chDB's loader picks the binding of this platform; it is not among the package's exports, hence by path. */
+/** chDB's loader selects the binding for this platform. The package does not export it, so it is loaded by path. */
 function loadBinding(): NativeBinding {
   const require = createRequire(import.meta.url);
   const loader: { loadNative(): NativeBinding } = require(

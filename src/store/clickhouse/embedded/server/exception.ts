@@ -1,7 +1,7 @@
-/** Errors as a ClickHouse server tells them: code, name, the text in a body, and the HTTP status of each code. */
+/** Errors as a ClickHouse server sends them: code, name, the text in a body, and the HTTP status for each code. */
 import { errorMessage } from "../../../error-message.js";
 
-/** Codes that this server raises by itself; all others come from the engine. */
+/** Codes that this server raises itself. All others come from the engine. */
 const OWN = {
   BAD_ARGUMENTS: 36,
   NOT_IMPLEMENTED: 48,
@@ -44,13 +44,13 @@ export class ServerException extends Error {
     this.name = "ServerException";
   }
 
-  /** As servers write it: `Code: 60. DB::Exception: … (UNKNOWN_TABLE) (version 26.7.2.1)`. */
+  /** Formats the error like a server: `Code: 60. DB::Exception: … (UNKNOWN_TABLE) (version 26.7.2.1)`. */
   body(version: string): string {
     const sentence = /[.!?]$/.test(this.message) ? this.message : `${this.message}.`;
     return `Code: ${this.code}. DB::Exception: ${sentence} (${this.type}) (version ${version})\n`;
   }
 
-  /** The same error with another text. */
+  /** Returns the same error with another text. */
   reworded(message: string): ServerException {
     return new ServerException(this.code, this.type, message);
   }
@@ -61,8 +61,8 @@ export function exception(type: OwnError, message: string): ServerException {
 }
 
 /**
- * Reads `Code: 60. DB::Exception: text. (NAME)`. Errors from inside an insert are wrapped once more by the engine
- * (`Code: 27. DB::Exception: Code: 27. DB::Exception: … (NAME) (version …). (NAME)`): the inner text is the one.
+ * Parses `Code: 60. DB::Exception: text. (NAME)`. The engine wraps errors from inside an insert once more (`Code: 27.
+ * DB::Exception: Code: 27. DB::Exception: … (NAME) (version …). (NAME)`); the inner text is then used.
  */
 export function exceptionFromEngine(error: unknown): ServerException {
   const text = errorMessage(error);
@@ -74,7 +74,7 @@ export function exceptionFromEngine(error: unknown): ServerException {
 }
 
 /**
- * Splits from both ends: the text between quotes statements and may hold anything at any length, where a pattern that is tried at
+ * Splits from both ends. The text in between quotes statements and may contain anything, so a pattern that is tried at
  * each of its blanks would take quadratic time.
  */
 function readException(text: string): { code: number; type: string; message: string } | undefined {
@@ -86,19 +86,19 @@ function readException(text: string): { code: number; type: string; message: str
   return { code: Number(head[1]), type, message: text.slice(head[0].length, open).trimEnd() };
 }
 
-/** ` (version 26.7.2.1)` at the end. */
+/** Removes ` (version 26.7.2.1)` at the end. */
 function withoutVersion(text: string): string {
   const open = text.lastIndexOf(" (version ");
   return open < 0 ? text : text.slice(0, open);
 }
 
-/** Of the disk that what clients send is written to. */
-const noRoom = new Set<unknown>(["ENOSPC", "EDQUOT"]);
+/** Errors of a full disk when a client's data is written to it. */
+const diskFullCodes = new Set<unknown>(["ENOSPC", "EDQUOT"]);
 
-/** Anything thrown, as a server's error. */
+/** Returns anything thrown as a server's error. */
 export function asException(error: unknown): ServerException {
   if (error instanceof ServerException) return error;
-  if (error instanceof Error && "code" in error && noRoom.has(error.code))
+  if (error instanceof Error && "code" in error && diskFullCodes.has(error.code))
     return exception("NOT_ENOUGH_SPACE", error.message);
   return exceptionFromEngine(error);
 }

@@ -1,4 +1,4 @@
-/** The HTTP side: `/ping` and similar paths for everybody, everything else for clients that have the password. */
+/** The HTTP server: `/ping` and similar paths for everybody, everything else for clients with the password. */
 import {
   createServer,
   type IncomingMessage,
@@ -17,30 +17,30 @@ import { refusePages } from "./sql-port/callers.js";
 import { boundConnections, type Connections } from "./sql-port/connections.js";
 
 const OK_PATHS = new Set(["/ping", "/replicas_status"]);
-/** Longer than clients keep idle connections, so that they close first. */
+/** Longer than clients keep idle connections, so that clients close them first. */
 const KEEP_ALIVE_MS = 30_000;
-/** Handed to a client's connection before the output is held up: as much as a pipe carries. */
+/** How much is written to a client's connection before the output is paused: the capacity of a pipe. */
 const IN_FLIGHT_BYTES = 1024 * 1024;
 
-/** The service's own requests: large statements in the head, uploads that take as long as they take. */
+/** Options for the service's own requests: large statements in the head, and uploads of any duration. */
 const OWN_OPTIONS: ServerOptions = { requestTimeout: 0, maxHeaderSize: 1024 * 1024 };
-/** A SQL client sends its whole request, which is small, at once. */
+/** Options for SQL clients, which send their whole, small request at once. */
 const SQL_OPTIONS: ServerOptions = {
   headersTimeout: 10_000,
   requestTimeout: 30_000,
   connectionsCheckingInterval: 5_000,
   maxHeaderSize: 64 * 1024,
 };
-/** Where a server listens: a socket's path, or an address. */
+/** Where a server listens: the path of a unix socket, or a TCP address. */
 export type Address = { readonly path: string } | { readonly host: string; readonly port: number };
 
-/** Serves `port` there, over TLS where there is a certificate; resolves when it listens. */
+/** Serves `port` at the address, over TLS if there is a certificate. Resolves when it listens. */
 export async function listen(port: Port, address: Address, certificate?: Certificate): Promise<Server> {
   const limits = port.sql === undefined ? OWN_OPTIONS : SQL_OPTIONS;
   const options = { keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: IN_FLIGHT_BYTES, ...limits };
   let connections: Connections | undefined;
   const listener = (request: IncomingMessage, response: ServerResponse) => {
-    answer(request, response, port, connections).catch((error: unknown) => {
+    respond(request, response, port, connections).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
       else if (!response.destroyed) sendException(response, asException(error), port.facts.version);
     });
@@ -54,14 +54,15 @@ export async function listen(port: Port, address: Address, certificate?: Certifi
         );
   if (port.sql !== undefined) connections = boundConnections(server);
   await new Promise<void>((resolve, reject) => {
-    // The listener stays: after the start, an error is one connection that could not be accepted, and must not end the engine.
+    // The listener stays: after the start, an error is a connection that could not be accepted, and must not end the
+    // engine.
     server.on("error", reject);
     server.listen(address, resolve);
   });
   return server;
 }
 
-async function answer(
+async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   port: Port,
@@ -69,17 +70,17 @@ async function answer(
 ): Promise<void> {
   if (port.sql !== undefined) refusePages(request, port.sql.allowedHosts);
   const url = urlOf(request);
-  const asksNothing = url.pathname === "/" && request.method !== "POST" && !url.searchParams.has("query");
-  if (OK_PATHS.has(url.pathname) || asksNothing) {
+  const isEmptyQuery = url.pathname === "/" && request.method !== "POST" && !url.searchParams.has("query");
+  if (OK_PATHS.has(url.pathname) || isEmptyQuery) {
     response.writeHead(200, { "Content-Type": "text/html; charset=UTF-8" }).end("Ok.\n");
     return;
   }
   const signOn = () => authenticate(request, url, port.users);
-  const given = credentialsOf(request);
+  const credentials = credentialsOf(request);
   const user =
-    port.sql === undefined || given === undefined
+    port.sql === undefined || credentials === undefined
       ? signOn()
-      : port.sql.signOns.during(request.socket.remoteAddress, given.user, signOn);
+      : port.sql.signOns.during(request.socket.remoteAddress, credentials.user, signOn);
   if (url.pathname !== "/" && url.pathname !== "/query") {
     response
       .writeHead(404, { "Content-Type": "text/plain; charset=UTF-8" })
@@ -90,7 +91,7 @@ async function answer(
   await handleQuery(request, response, url, user, port);
 }
 
-/** The request's target is a path; one that reads as another host's address is that path all the same. */
+/** Parses the request's target as a path, even if it looks like another host's address. */
 function urlOf(request: IncomingMessage): URL {
   const target = request.url ?? "/";
   return new URL(`http://embedded${target.startsWith("/") ? target : `/${target}`}`);

@@ -1,9 +1,9 @@
 /**
- * Cuts ClickHouse SQL into tokens by the rules of the engine's own lexer, so that we can find where a statement's clauses
- * are without parsing it. Blanks and comments (`--`, `//`, `# `, `#!`, nested block comments) are left out.
+ * Splits ClickHouse SQL into tokens by the rules of the engine's own lexer, so that a statement's clauses can be found
+ * without parsing it. Blanks and comments (`--`, `//`, `# `, `#!`, nested block comments) are omitted.
  *
- * Works on text decoded as latin1, one character a byte: all syntax is ASCII, and offsets are byte offsets of the request.
- * Takes time linear in the text, whatever the text is.
+ * Works on text decoded as latin1, one character per byte: all syntax is ASCII, and offsets are byte offsets of the
+ * request. Takes time linear in the text, for any text.
  */
 
 import { type Heredocs, heredocsOf } from "./heredocs.js";
@@ -14,17 +14,17 @@ export interface Token {
   readonly kind: TokenKind;
   readonly start: number;
   readonly end: number;
-  /** Upper case for words, the character for symbols, as written otherwise. */
+  /** Words in upper case, symbols as one character, everything else as written. */
   readonly text: string;
 }
 
 const BLANK = /[ \t\n\r\f\v\0]/y;
 const LINE_COMMENT = /(?:--|\/\/|#[ !])[^\n]*/y;
 const WORD = /[A-Za-z_$][A-Za-z0-9_$]*/y;
-/** Loose on purpose: a number's inside never matters, only that a word right behind it belongs to it. */
+/** Deliberately permissive: the content of a number does not matter, only that a word right after it belongs to it. */
 const NUMBER = /(?:\d|\.\d)(?:[eEpP][+-]\d|[A-Za-z0-9_$.])*/y;
 const COMMENT_MARK = /\/\*|\*\//g;
-/** Typographic quotes, as UTF-8 bytes: the engine takes them for `'` and `"`, without escapes. */
+/** Typographic quotes as UTF-8 bytes. The engine treats them as `'` and `"`, without escapes. */
 const OPENING_QUOTES: ReadonlyMap<string, readonly [closing: string, kind: TokenKind]> = new Map([
   ["\xe2\x80\x98", ["\xe2\x80\x99", "string"]],
   ["\xe2\x80\x9c", ["\xe2\x80\x9d", "quoted"]],
@@ -45,7 +45,7 @@ export function* tokensOf(sql: string): Generator<Token, void, undefined> {
   }
 }
 
-/** End of the blank or comment at `at`, or `at` itself. */
+/** Returns the end of the blank or comment at `at`, or `at` itself. */
 function skipBlank(sql: string, at: number): number {
   const blank = match(BLANK, sql, at) ?? match(LINE_COMMENT, sql, at);
   if (blank !== undefined) return blank;
@@ -62,7 +62,7 @@ function skipBlank(sql: string, at: number): number {
   return next;
 }
 
-/** The token at `at`; undefined for a byte that is no syntax (part of a typographic blank, for one). */
+/** Returns the token at `at`. Undefined for a byte that is not syntax, such as part of a typographic blank. */
 function tokenAt(sql: string, at: number, heredocs: Heredocs): Token | undefined {
   const first = sql.charAt(at);
   if (first === "'") return quotedAt(sql, at, at, "'", "string");

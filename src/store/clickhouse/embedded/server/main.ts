@@ -1,4 +1,4 @@
-/** The child process: holds the engine and serves ClickHouse's HTTP interface, as long as the process that started it lives. */
+/** The child process: runs the engine and serves ClickHouse's HTTP interface as long as its parent process lives. */
 import { chmod, mkdir, rm, writeFile } from "node:fs/promises";
 import type { Server } from "node:http";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import {
   MAX_QUERIES,
   MAX_SQL_QUERIES,
   MAX_WAITING,
-  mostLeftBehind,
+  maxLeftBehind,
   type ToChild,
 } from "./config.js";
 import { readFacts } from "./content.js";
@@ -40,8 +40,8 @@ async function serve(config: ChildConfig): Promise<Serving> {
   await chmod(config.dataDir, 0o700);
   await writeFile(usersFile, usersConfigXml(config.sqlPort?.users ?? []), { mode: 0o600 });
   await writeFile(configFile, engineConfigXml(config.maxMemoryBytes, usersFile), { mode: 0o600 });
-  // The engine locks its folder: opened first, so that a second process touches nothing of the first one's files.
-  const at = (step: string) => tell({ kind: "starting", step });
+  // The engine locks its folder, so it is opened first: a second process then touches none of the first one's files.
+  const at = (step: string) => report({ kind: "starting", step });
   at("the engine opens its tables");
   const engine = openEngine(join(config.dataDir, "engine"), configFile);
   const replacements = await openReplacements(join(config.dataDir, "replacements"));
@@ -52,7 +52,7 @@ async function serve(config: ChildConfig): Promise<Serving> {
   await rm(io, { recursive: true, force: true });
   await mkdir(io, { mode: 0o700 });
   const atOnce = MAX_QUERIES + (config.sqlPort ? MAX_SQL_QUERIES : 0);
-  const pipes = await openPipes(io, atOnce + mostLeftBehind(config.sqlPort), atOnce);
+  const pipes = await openPipes(io, atOnce + maxLeftBehind(config.sqlPort), atOnce);
   const shared = {
     engine,
     facts: await readFacts(engine),
@@ -75,7 +75,7 @@ async function serve(config: ChildConfig): Promise<Serving> {
   await rm(config.listen.socketPath, { force: true });
   const server = await listen(own, { path: config.listen.socketPath });
   const sqlPipes = pipes.slice(MAX_QUERIES).reverse();
-  const sql = config.sqlPort && (await openSqlPort(config, config.sqlPort, shared, sqlPipes, tell));
+  const sql = config.sqlPort && (await openSqlPort(config, config.sqlPort, shared, sqlPipes, report));
   return {
     renewSqlCertificate: () => sql?.renewCertificate(),
     stop: async () => {
@@ -85,12 +85,12 @@ async function serve(config: ChildConfig): Promise<Serving> {
   };
 }
 
-/** So long the statements of SQL clients may take to end: some do not look whether they should. */
+/** Grace period for SQL clients' queries at shutdown; some functions ignore cancellation. */
 const SQL_STOP_MS = 1_000;
 
 /**
- * Cuts all clients off, waits until the engine runs nothing, and closes it: it must not be closed under a statement. It is not closed where a SQL
- * client's statement goes on.
+ * Disconnects all clients, waits until the engine runs nothing, and closes it, because it must not be closed while a
+ * statement runs. It is left open if a SQL client's statement goes on.
  */
 async function stop(ports: readonly Port[], servers: readonly Server[]): Promise<void> {
   const closed = servers.map((server) => new Promise((resolve) => server.close(resolve)));
@@ -110,11 +110,14 @@ async function hasEnded({ running, sql }: Port): Promise<boolean> {
   return await (sql === undefined ? stopped : Promise.race([stopped, delay(SQL_STOP_MS, false)]));
 }
 
-function tell(message: FromChild): void {
+function report(message: FromChild): void {
   process.send?.(message);
 }
 
-/** No clean-up of ours or the engine's, which would wait for running statements: the engine survives kill -9 without loss. */
+/**
+ * Skips all clean-up of ours and the engine's, which would wait for running statements. The engine survives kill -9
+ * without loss.
+ */
 function die(): void {
   process.kill(process.pid, "SIGKILL");
 }
@@ -126,8 +129,8 @@ process.on("message", (message: ToChild) => {
   if (message.kind === "start") {
     serving = serve(message.config);
     serving.then(
-      () => tell({ kind: "ready" }),
-      (error: unknown) => tell({ kind: "failed", message: errorMessage(error) }),
+      () => report({ kind: "ready" }),
+      (error: unknown) => report({ kind: "failed", message: errorMessage(error) }),
     );
   } else if (message.kind === "renew-sql-certificate") {
     serving?.then(
@@ -138,5 +141,5 @@ process.on("message", (message: ToChild) => {
     void serving?.then((running) => running.stop()).finally(die);
   }
 });
-/** Signals go to the whole terminal group on Ctrl-C: stopping is the supervisor's to decide, when it is done with us. */
+/** Ctrl-C sends signals to the whole terminal group. The supervisor stops this process when it no longer needs it. */
 for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.on(signal, () => undefined);

@@ -1,12 +1,12 @@
 /**
- * `multipart/form-data` bodies, in which clients send long query parameters: parts named `query` and `param_*`.
- * Parts with a file name would be external tables, which this server does not have.
+ * Parses `multipart/form-data` bodies, in which clients send long query parameters as parts named `query` and
+ * `param_*`. Parts with a file name would be external tables, which this server does not support.
  */
 import { exception } from "./exception.js";
 
 const CRLF = "\r\n";
 
-/** Gives the parts by name; throws on what is no multipart body. */
+/** Returns the parts by name. Throws if the body is not multipart. */
 export function parseMultipart(contentType: string, body: Buffer): ReadonlyMap<string, string> {
   const boundary = /boundary="?([^";]+)"?/i.exec(contentType)?.[1];
   if (boundary === undefined) throw exception("BAD_ARGUMENTS", "multipart/form-data without a boundary");

@@ -1,43 +1,43 @@
 /**
- * Blocks of the Native format at a revision of the protocol (`client_protocol_version`), as clickhouse-go and clickhouse-connect
- * request them over HTTP. The engine writes them at revision 0, without later additions: facts about the block at its head, and a
- * byte after each column's type that says how its values are written. The stream does not say where columns end, so values are
- * skipped by type.
+ * Converts blocks of the Native format to a revision of the protocol (`client_protocol_version`), as clickhouse-go and
+ * clickhouse-connect request over HTTP. The engine writes them at revision 0, without later additions: facts about the
+ * block at its head, and a byte after each column's type for its serialization. The stream does not tell where columns
+ * end, so values are skipped by type.
  */
 import { exception } from "./exception.js";
-import { Incomplete, NativeReader } from "./native-reader.js";
+import { IncompleteError, NativeReader } from "./native-reader.js";
 import { skipValues } from "./native-types.js";
 
-/** From this revision on a byte tells whether a column is written in a special way; ours never are. */
+/** From this revision on, a byte tells whether a column has a custom serialization. Ours never has. */
 const CUSTOM_SERIALIZATION = 54_454;
-/** Field 1: no overflow; field 2: bucket -1; the end. */
+/** Field 1: no overflow. Field 2: bucket -1. The end. */
 const BLOCK_INFO = Buffer.from([1, 0, 2, 0xff, 0xff, 0xff, 0xff, 0]);
 const ORDINARY = Buffer.from([0]);
 
 export interface NativeBlocks {
-  /** The blocks that are complete with this chunk, at the revision. */
+  /** Returns the blocks that are complete with this chunk, at the revision. */
   take(chunk: Buffer): Buffer;
-  /** The blocks that waited for more. Throws when the stream ended amid a block. */
+  /** Returns the remaining blocks. Throws if the stream ended within a block. */
   end(): Buffer;
 }
 
 export function nativeBlocks(revision: number): NativeBlocks {
-  let held: Buffer = Buffer.alloc(0);
-  /** A block that was not complete is not looked at again before there is this much of it. */
-  let wanted = 0;
+  let buffered: Buffer = Buffer.alloc(0);
+  /** An incomplete block is not parsed again before there are this many bytes of it. */
+  let retryAt = 0;
 
   function take(chunk: Buffer): Buffer {
-    held = held.length === 0 ? chunk : Buffer.concat([held, chunk]);
+    buffered = buffered.length === 0 ? chunk : Buffer.concat([buffered, chunk]);
     const out: Buffer[] = [];
-    while (held.length > 0 && held.length >= wanted) {
-      const block = blockAt(held, revision);
+    while (buffered.length > 0 && buffered.length >= retryAt) {
+      const block = blockAt(buffered, revision);
       if (block === undefined) {
-        wanted = held.length * 1.5;
+        retryAt = buffered.length * 1.5;
         break;
       }
       out.push(...block.parts);
-      held = held.subarray(block.bytes);
-      wanted = 0;
+      buffered = buffered.subarray(block.bytes);
+      retryAt = 0;
     }
     return Buffer.concat(out);
   }
@@ -45,9 +45,9 @@ export function nativeBlocks(revision: number): NativeBlocks {
   return {
     take,
     end() {
-      wanted = 0;
+      retryAt = 0;
       const rest = take(Buffer.alloc(0));
-      if (held.length > 0) throw exception("INCORRECT_DATA", "The response ended within a block");
+      if (buffered.length > 0) throw exception("INCORRECT_DATA", "The response ended within a block");
       return rest;
     },
   };
@@ -72,7 +72,7 @@ function blockAt(
       if (rows > 0) skipValues(reader, type, rows, name);
     }
   } catch (error) {
-    if (error instanceof Incomplete) return undefined;
+    if (error instanceof IncompleteError) return undefined;
     throw error;
   }
   parts.push(data.subarray(from, reader.at));

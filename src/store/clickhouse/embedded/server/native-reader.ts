@@ -1,7 +1,7 @@
-/** Skips over bytes of the Native format. */
+/** Reads and skips values of the Native format. */
 
 /** More of the stream is needed. */
-export class Incomplete extends Error {}
+export class IncompleteError extends Error {}
 
 export class NativeReader {
   at = 0;
@@ -10,7 +10,7 @@ export class NativeReader {
 
   skip(bytes: number): void {
     this.at += bytes;
-    if (this.at > this.data.length) throw new Incomplete();
+    if (this.at > this.data.length) throw new IncompleteError();
   }
 
   byte(): number {

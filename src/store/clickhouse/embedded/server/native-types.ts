@@ -1,8 +1,8 @@
-/** Skips over the values of a column in the Native format, by its type. */
+/** Skips the values of a column in the Native format, by its type. */
 import { exception } from "./exception.js";
 import type { NativeReader } from "./native-reader.js";
 
-/** Bytes of a value. */
+/** Bytes per value. */
 const FIXED: ReadonlyMap<string, number> = new Map(
   Object.entries({
     1: "Int8 UInt8 Bool Enum8 Nothing",
@@ -19,24 +19,24 @@ const MAX_DIGITS: readonly (readonly [digits: number, bytes: number])[] = [
   [38, 16],
   [76, 32],
 ];
-/** How wide the indexes of a LowCardinality column are, by the lowest byte of its state. */
+/** Width of the indexes of a LowCardinality column, by the lowest byte of its state. */
 const INDEX_BYTES = [1, 2, 4, 8];
 
-/** @param column for the message about a type that is not known here */
+/** @param column used in the message about an unsupported type */
 export function skipValues(reader: NativeReader, type: string, rows: number, column: string): void {
   prefix(reader, type);
   values(reader, type, rows, column);
 }
 
-/** What stands before all values of a column: a version, for each LowCardinality inside. */
+/** Skips what precedes all values of a column: a version for each LowCardinality inside. */
 function prefix(reader: NativeReader, type: string): void {
-  const { name, inner } = taken(type);
+  const { name, inner } = parseType(type);
   if (name === "LowCardinality") reader.skip(8);
-  else for (const each of innerTypes(name, inner)) prefix(reader, each);
+  else for (const innerType of innerTypes(name, inner)) prefix(reader, innerType);
 }
 
 function values(reader: NativeReader, type: string, rows: number, column: string): void {
-  const { name, inner } = taken(type);
+  const { name, inner } = parseType(type);
   const first = inner[0] ?? "";
   const bytes = widthOf(name, first);
   if (bytes !== undefined) reader.skip(bytes * rows);
@@ -47,7 +47,8 @@ function values(reader: NativeReader, type: string, rows: number, column: string
   } else if (name === "Array") arrays(reader, first, rows, column);
   else if (name === "Map" || name === "Nested") arrays(reader, `Tuple(${inner.join(", ")})`, rows, column);
   else if (name === "Tuple" && inner.length === 0) reader.skip(rows);
-  else if (name === "Tuple") for (const each of innerTypes(name, inner)) values(reader, each, rows, column);
+  else if (name === "Tuple")
+    for (const innerType of innerTypes(name, inner)) values(reader, innerType, rows, column);
   else if (name === "SimpleAggregateFunction") values(reader, inner[1] ?? "", rows, column);
   else if (name === "LowCardinality") lowCardinality(reader, first, rows, column);
   else
@@ -57,7 +58,7 @@ function values(reader: NativeReader, type: string, rows: number, column: string
     );
 }
 
-/** Bytes of a value of a type whose values all have as many. */
+/** Returns the bytes per value of a type with fixed width. */
 function widthOf(name: string, parameter: string): number | undefined {
   if (name === "FixedString") return Number(parameter);
   if (name === "Decimal") return MAX_DIGITS.find(([digits]) => Number(parameter) <= digits)?.[1] ?? 32;
@@ -74,7 +75,7 @@ function lowCardinality(reader: NativeReader, type: string, rows: number, column
   if (rows === 0) return;
   const width = INDEX_BYTES[reader.byte()] ?? 8;
   reader.skip(7);
-  const { name, inner } = taken(type);
+  const { name, inner } = parseType(type);
   values(reader, name === "Nullable" ? (inner[0] ?? "") : type, reader.uint64(), column);
   reader.skip(reader.uint64() * width);
 }
@@ -85,13 +86,16 @@ function innerTypes(name: string, inner: readonly string[]): readonly string[] {
   return name === "SimpleAggregateFunction" ? inner.slice(1) : [];
 }
 
-/** `a UInt8` and `` `a b` UInt8 `` of named tuples. */
+/** Removes the name of a named tuple's element, such as `a UInt8` and `` `a b` UInt8 ``. */
 function withoutName(element: string): string {
   return element.replace(/^(?:`(?:[^`\\]|\\.|``)*`|[A-Za-z_]\w*) (?=[A-Z])/, "");
 }
 
-/** `Map(String, UInt8)` as its name and what is between its brackets, cut at the commas outside of inner brackets and quotes. */
-function taken(type: string): { readonly name: string; readonly inner: readonly string[] } {
+/**
+ * Splits a type such as `Map(String, UInt8)` into its name and its arguments, at commas outside of inner brackets and
+ * quotes.
+ */
+function parseType(type: string): { readonly name: string; readonly inner: readonly string[] } {
   const open = type.indexOf("(");
   if (open < 0) return { name: type, inner: [] };
   const inner: string[] = [];

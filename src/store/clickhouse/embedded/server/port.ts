@@ -1,4 +1,4 @@
-/** One listener's share of the engine: who may use it, for what, and how many queries at a time. */
+/** One listener's share of the engine: its users, their rights, and its limits. */
 import type { Account } from "./auth.js";
 import type { ClientSessions } from "./client-sessions.js";
 import type { EngineFacts } from "./content.js";
@@ -12,22 +12,22 @@ import type { SqlRules } from "./sql-port/rules.js";
 
 /** A user of a port. */
 export interface PortUser extends Account {
-  /** The databases that a SQL client may read; unused where a port may do everything. */
+  /** The databases that a SQL client may read. Unused on a port without restrictions. */
   readonly databases: readonly string[];
 }
 
 export interface Port {
   readonly users: readonly PortUser[];
-  /** Undefined: this port may do everything. */
+  /** Undefined: this port has no restrictions. */
   readonly sql: SqlRules | undefined;
   readonly engine: Engine;
   readonly facts: EngineFacts;
-  /** A query runs with one of these pipes; they are as many as may run at once. */
+  /** A query runs with one of these pipes. There are as many as queries may run at once. */
   readonly slots: Slots<OutputPipe>;
   readonly running: RunningQueries;
   readonly sessions: ClientSessions;
   readonly readers: ReadingSessions;
   readonly replacements: Replacements;
-  /** For the data of inserts. */
+  /** Folder for the data of inserts. */
   readonly directory: string;
 }

@@ -1,4 +1,4 @@
-/** Parameters of a URL that belong to the protocol and not to the engine. Those that change nothing here are ignored. */
+/** URL parameters that belong to the protocol, not to the engine. Those without an effect here are ignored. */
 export const PROTOCOL_PARAMETERS: ReadonlySet<string> = new Set(
   (
     "query query_id database default_format session_id session_timeout session_check close_session " +

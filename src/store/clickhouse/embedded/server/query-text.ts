@@ -1,4 +1,4 @@
-/** Joins the statement of a request from its URL and its body, and finds an insert's data after it. */
+/** Joins the statement of a request from its URL and body, and finds an insert's data after it. */
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import {
@@ -16,7 +16,7 @@ import { header, type QueryRequest } from "./request.js";
 import { classify, type Statement } from "./statement.js";
 
 export interface QueryText {
-  /** The statement as bytes; offsets in `statement` count in it. */
+  /** The statement as bytes. Offsets in `statement` refer to it. */
   readonly sql: Buffer;
   readonly statement: Statement;
   readonly parameters: ReadonlyMap<string, string>;
@@ -25,21 +25,21 @@ export interface QueryText {
 }
 
 /**
- * The statement of a SQL client: short, without data behind it, and not looked into yet. That is left to the query's own turn, when the
- * engine has rewritten it.
+ * Reads the statement of a SQL client: short, without data after it, and not analysed yet. It is analysed when its turn
+ * comes, after the engine has rewritten it.
  */
 export async function readStatement(
   request: IncomingMessage,
-  asked: QueryRequest,
+  queryRequest: QueryRequest,
   maxBytes: number,
 ): Promise<QueryText> {
   const contentType = header(request, "content-type") ?? "";
   const body = readBody(decodedBody(request));
-  const sent = await wholeStatement(body, asked.decompress ? 2 * maxBytes : maxBytes);
-  const data = asked.decompress ? decompress(sent, maxBytes) : sent;
+  const sent = await wholeStatement(body, queryRequest.decompress ? 2 * maxBytes : maxBytes);
+  const data = queryRequest.decompress ? decompress(sent, maxBytes) : sent;
   const read = contentType.toLowerCase().startsWith("multipart/form-data")
-    ? multipartStatement(contentType, data, asked)
-    : { sql: Buffer.concat([queryOfUrl(asked), data]), parameters: asked.parameters };
+    ? multipartStatement(contentType, data, queryRequest)
+    : { sql: Buffer.concat([queryOfUrl(queryRequest), data]), parameters: queryRequest.parameters };
   const sql = refuseNul(read.sql);
   if (sql.length > maxBytes) throw tooLarge(maxBytes);
   const statement: Statement = {
@@ -54,56 +54,56 @@ export async function readStatement(
 
 export async function readQueryText(
   request: IncomingMessage,
-  asked: QueryRequest,
+  queryRequest: QueryRequest,
   directory: string,
 ): Promise<QueryText> {
-  if (asked.decompress) return await readCompressed(request, asked, directory);
+  if (queryRequest.decompress) return await readCompressed(request, queryRequest, directory);
   return await readParts(
     readBody(decodedBody(request)),
     header(request, "content-type") ?? "",
-    asked,
+    queryRequest,
     directory,
   );
 }
 
-/** The service does not send such bodies itself, so they need not stream. */
+/** Such bodies need not stream, because the service itself never sends them. */
 async function readCompressed(
   request: IncomingMessage,
-  asked: QueryRequest,
+  queryRequest: QueryRequest,
   directory: string,
 ): Promise<QueryText> {
   const blocks = await wholeStatement(readBody(decodedBody(request)), MAX_STATEMENT_BYTES);
   const body = Readable.from([decompress(blocks, MAX_STATEMENT_BYTES)]);
-  return await readParts(readBody(body), header(request, "content-type") ?? "", asked, directory);
+  return await readParts(readBody(body), header(request, "content-type") ?? "", queryRequest, directory);
 }
 
 async function readParts(
   body: BodyReader,
   contentType: string,
-  asked: QueryRequest,
+  queryRequest: QueryRequest,
   directory: string,
 ): Promise<QueryText> {
   if (contentType.toLowerCase().startsWith("multipart/form-data")) {
     const { sql, parameters } = multipartStatement(
       contentType,
       await wholeStatement(body, MAX_STATEMENT_BYTES),
-      asked,
+      queryRequest,
     );
     return { sql: refuseNul(sql), statement: classify(sql.toString("latin1")), parameters, data: undefined };
   }
-  const url = queryOfUrl(asked);
+  const url = queryOfUrl(queryRequest);
   const { data: head, complete } = startsInsert(url)
     ? { data: Buffer.alloc(0), complete: false }
     : await body.upTo(HEAD_BYTES);
   let sql: Buffer = Buffer.concat([url, head]);
   let statement = classify(sql.toString("latin1"));
   if (takesData(statement)) {
-    const behind = sql.subarray(statement.dataAt);
-    const data = await body.spool(directory, withoutLeadingBlank(behind));
+    const rest = sql.subarray(statement.dataAt);
+    const data = await body.spool(directory, withoutLeadingBlank(rest));
     return {
       sql: refuseNul(sql.subarray(0, statement.dataAt)),
       statement,
-      parameters: asked.parameters,
+      parameters: queryRequest.parameters,
       data,
     };
   }
@@ -111,10 +111,10 @@ async function readParts(
     sql = Buffer.concat([url, await wholeStatement(body, MAX_STATEMENT_BYTES)]);
     statement = classify(sql.toString("latin1"));
   }
-  return { sql: refuseNul(sql), statement, parameters: asked.parameters, data: undefined };
+  return { sql: refuseNul(sql), statement, parameters: queryRequest.parameters, data: undefined };
 }
 
-/** Whether the URL alone holds an INSERT up to where its data begins, so that the body is data from its first byte. */
+/** Whether the URL alone contains an INSERT up to its data, so that the body is data from its first byte. */
 function startsInsert(url: Buffer): boolean {
   return (
     /^\s*(\/\*|--|insert\b)/i.test(url.toString("latin1")) && takesData(classify(url.toString("latin1")))
@@ -127,24 +127,24 @@ function takesData(
   return statement.kind === "insert-data" || statement.kind === "insert-input";
 }
 
-function queryOfUrl(asked: QueryRequest): Buffer {
-  return Buffer.from(asked.query === "" ? "" : `${asked.query}\n`);
+function queryOfUrl(queryRequest: QueryRequest): Buffer {
+  return Buffer.from(queryRequest.query === "" ? "" : `${queryRequest.query}\n`);
 }
 
-function multipartStatement(contentType: string, body: Buffer, asked: QueryRequest) {
+function multipartStatement(contentType: string, body: Buffer, queryRequest: QueryRequest) {
   const parts = parseMultipart(contentType, body);
   const given = [...parts].filter(([name]) => name.startsWith("param_"));
   return {
-    sql: Buffer.from(parts.get("query") ?? asked.query),
+    sql: Buffer.from(parts.get("query") ?? queryRequest.query),
     parameters: new Map([
-      ...asked.parameters,
+      ...queryRequest.parameters,
       ...given.map(([name, value]) => [name.slice("param_".length), value] as const),
     ]),
   };
 }
 
 async function wholeStatement(body: BodyReader, maxBytes: number): Promise<Buffer> {
-  // One byte more tells a statement of exactly so many bytes from a longer one.
+  // One byte more distinguishes a statement of exactly this many bytes from a longer one.
   const { data } = await body.upTo(maxBytes + 1);
   if (data.length > maxBytes) throw tooLarge(maxBytes);
   return data;
@@ -154,13 +154,13 @@ function tooLarge(maxBytes: number): ServerException {
   return exception("QUERY_IS_TOO_LARGE", `The statement is longer than ${maxBytes} bytes`);
 }
 
-/** The native binding takes C strings: a statement must not end for it before it ends for us. */
+/** The native binding takes C strings, which end at a zero byte, so a statement must not contain one. */
 function refuseNul(sql: Buffer): Buffer {
   if (sql.includes(0)) throw exception("SYNTAX_ERROR", "Syntax error: the statement has a zero byte");
   return sql;
 }
 
-/** As a server: blanks up to the first line end after the format's name are not data. */
+/** As on a server, blanks up to the first line end after the format's name are not data. */
 function withoutLeadingBlank(data: Buffer): Buffer {
   const blank = /^[ \t\r]*\n?/.exec(data.subarray(0, 4096).toString("latin1"))?.[0].length ?? 0;
   return data.subarray(blank);

@@ -1,8 +1,9 @@
 /**
- * Keeps REPLACE PARTITION whole under kill -9. The engine first puts the new parts on disk, and then covers the old ones. If it is
- * killed in between, it comes back with both, and a day counts twice (measured: 24 of 25 kills during such a statement). Each of
- * these statements is therefore recorded before it runs, and run again at the next start, before anyone reads. The result is the
- * same however often it runs, as long as nobody changes its source, and nobody can have done that: no response was sent yet.
+ * Keeps REPLACE PARTITION atomic under kill -9. The engine first puts the new parts on disk, and then marks the old
+ * ones as replaced. If it is killed in between, it starts with both, and a day counts twice (measured: 24 of 25 kills
+ * during such a statement). Each of these statements is therefore recorded before it runs, and run again at the next
+ * start, before anything is read. The result is the same however often it runs, as long as its source does not change.
+ * It cannot have changed, because no response was sent yet.
  */
 import { randomUUID } from "node:crypto";
 import { type FileHandle, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
@@ -13,19 +14,19 @@ import { tokensOf } from "./lexer.js";
 import { applySessionSettings, type SessionSettings } from "./session-settings.js";
 import { SESSION_DEFAULTS } from "./settings.js";
 
-/** A statement with all that it needs to run again. */
+/** A statement with everything that it needs to run again. */
 export interface Replacement extends SessionSettings {
   readonly sql: string;
 }
 
 export interface Replacements {
-  /** Runs the statement while it is written down. */
+  /** Records the statement while `run` executes it. */
   during<T>(replacement: Replacement, run: () => Promise<T>): Promise<T>;
-  /** Runs again what a predecessor was killed in. Returns what could not be, in words. */
+  /** Reruns statements that a predecessor was killed in. Returns descriptions of those that failed. */
   redo(engine: Engine): Promise<readonly string[]>;
 }
 
-interface Note {
+interface Entry {
   readonly sql: string;
   readonly database: string | undefined;
   readonly settings: readonly (readonly [string, string])[];
@@ -45,20 +46,20 @@ export function replacesPartitions(sql: string): boolean {
   return false;
 }
 
-/** @param folder theirs alone; made when it is not there */
+/** @param folder used for nothing else; created if it is missing */
 export async function openReplacements(folder: string): Promise<Replacements> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
 
   return {
     async during(replacement, run) {
       const file = join(folder, `${Date.now()}-${randomUUID()}.json`);
-      await write(file, noteOf(replacement));
+      await write(file, entryOf(replacement));
       await syncFolder(folder);
       try {
         return await run();
       } finally {
         await rm(file);
-        // A note that came back after a loss of power could replace a day by a source that is empty by now.
+        // If the entry came back after a power failure, it could replace a day with a source that is empty by now.
         await syncFolder(folder);
       }
     },
@@ -66,8 +67,8 @@ export async function openReplacements(folder: string): Promise<Replacements> {
       const problems: string[] = [];
       for (const name of (await readdir(folder)).sort()) {
         const file = join(folder, name);
-        const note = parsed(await readFile(file, "utf8"));
-        const problem = note && (await redone(engine, note));
+        const entry = parsed(await readFile(file, "utf8"));
+        const problem = entry && (await rerun(engine, entry));
         if (problem !== undefined) problems.push(problem);
         await rm(file);
         await syncFolder(folder);
@@ -77,12 +78,12 @@ export async function openReplacements(folder: string): Promise<Replacements> {
   };
 }
 
-function noteOf({ sql, database, settings, parameters }: Replacement): Note {
+function entryOf({ sql, database, settings, parameters }: Replacement): Entry {
   return { sql, database, settings: [...settings], parameters: [...parameters] };
 }
 
-/** Undefined: it was killed while it wrote the note, and ran nothing. */
-function parsed(text: string): Note | undefined {
+/** Returns undefined for an incomplete entry: the process was killed while it wrote it, and ran nothing. */
+function parsed(text: string): Entry | undefined {
   try {
     return JSON.parse(text);
   } catch {
@@ -90,25 +91,25 @@ function parsed(text: string): Note | undefined {
   }
 }
 
-async function redone(engine: Engine, note: Note): Promise<string | undefined> {
+async function rerun(engine: Engine, entry: Entry): Promise<string | undefined> {
   const session = engine.open(SESSION_DEFAULTS);
   try {
     await applySessionSettings(session, {
-      database: note.database,
-      settings: new Map(note.settings),
-      parameters: new Map(note.parameters),
+      database: entry.database,
+      settings: new Map(entry.settings),
+      parameters: new Map(entry.parameters),
     });
-    await session.run(note.sql);
+    await session.run(entry.sql);
     return undefined;
   } catch (error) {
-    return `${note.sql}: ${errorMessage(error)}`;
+    return `${entry.sql}: ${errorMessage(error)}`;
   } finally {
     session.close();
   }
 }
 
-async function write(file: string, note: Note): Promise<void> {
-  await synced(await open(file, "wx", 0o600), (handle) => handle.writeFile(JSON.stringify(note)));
+async function write(file: string, entry: Entry): Promise<void> {
+  await synced(await open(file, "wx", 0o600), (handle) => handle.writeFile(JSON.stringify(entry)));
 }
 
 async function syncFolder(folder: string): Promise<void> {

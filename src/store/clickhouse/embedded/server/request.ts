@@ -1,4 +1,4 @@
-/** What a request wants, apart from its body: ClickHouse's URL parameters and headers, sorted by what they mean. */
+/** Parses a request apart from its body: ClickHouse's URL parameters and headers. */
 
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
@@ -7,7 +7,7 @@ import { PROTOCOL_PARAMETERS } from "./protocol-parameters.js";
 
 export interface QueryRequest {
   readonly queryId: string;
-  /** The part of the statement that is in the URL; more may be in the body. */
+  /** The part of the statement in the URL. The body may contain more. */
   readonly query: string;
   readonly database: string | undefined;
   readonly defaultFormat: string | undefined;
@@ -16,14 +16,14 @@ export interface QueryRequest {
   readonly session:
     | { readonly id: string; readonly timeoutSeconds: number; readonly mustExist: boolean }
     | undefined;
-  /** GET and HEAD may not change anything, as on a server. */
+  /** As on a server, GET and HEAD must not change anything. */
   readonly readOnly: boolean;
   readonly gzip: boolean;
   readonly gzipLevel: number;
-  /** The answer, and the body, as ClickHouse's own compressed blocks. */
+  /** Whether the response, and the body, use ClickHouse's own compressed blocks. */
   readonly compress: boolean;
   readonly decompress: boolean;
-  /** The revision of the protocol for blocks in the Native format; 0 when none is named. */
+  /** Revision of the protocol for blocks in the Native format. 0 if none is named. */
   readonly revision: number;
   readonly waitEndOfQuery: boolean;
   readonly replaceRunning: boolean;
@@ -73,7 +73,7 @@ function acceptsGzip(request: IncomingMessage): boolean {
   return /\bgzip\b/i.test(header(request, "accept-encoding") ?? "");
 }
 
-/** It goes back in a header and into comments of statements. */
+/** The id is returned in a header, and inserted into comments of statements. */
 function queryIdOf(given: string | undefined): string {
   if (given === undefined) return randomUUID();
   if (/^[\x21-\x7e\xa1-\xff](?:[\x20-\x7e\xa1-\xff]{0,198}[\x21-\x7e\xa1-\xff])?$/.test(given)) return given;

@@ -1,7 +1,7 @@
 /**
- * The response to a query. Its first bytes are held back, so that a query that fails early, and any small one, gets the right
- * status. A query that fails later ends with the exception block of servers ≥ 25.11 and a connection that is cut before the last
- * chunk. A client that knows the block gets the error, and one that does not sees a broken body.
+ * The response to a query. Its first bytes are held back, so that a query that fails early, and any small one, gets the
+ * correct status. A query that fails later ends with the exception block of servers ≥ 25.11, and the connection is cut
+ * before the last chunk. A client that supports the block gets the error. Others see a truncated body.
  */
 import { randomBytes } from "node:crypto";
 import type { OutgoingHttpHeaders, ServerResponse } from "node:http";
@@ -11,34 +11,36 @@ import { constants, createGzip } from "node:zlib";
 import { type ServerException, statusOf } from "./exception.js";
 import type { OutputListener } from "./output-pipe.js";
 
-/** Bytes held back before the head goes out. */
+/** Bytes held back before the head is sent. */
 export const HOLD_BYTES = 256 * 1024;
 /** How long a client may take to read what was written before an error. */
 const SLOW_CLIENT_MS = 60_000;
-/** How long a client may take to unpack what it has, find the exception block and close by itself. */
+/** How long a client may take to unpack what it has, find the exception block and close the connection. */
 const GRACE_MS = 10_000;
 
 export interface ResponseOptions {
-  /** As far as they are known when the head goes out. */
+  /** As far as known when the head is sent. */
   readonly headers: () => OutgoingHttpHeaders;
-  /** So many bytes are held back before the head goes out. */
+  /** How many bytes are held back before the head is sent. */
   readonly holdBytes: number;
-  /** X-ClickHouse-Summary as far as it is known when the head goes out. */
+  /** X-ClickHouse-Summary, as far as known when the head is sent. */
   readonly summary: () => string;
   readonly gzipLevel: number | undefined;
-  /** Of an error that is the whole answer: clients of compressed blocks unpack it too. */
+  /** Encodes an error that is the whole response. Clients of compressed blocks unpack it as well. */
   readonly encodeException: (body: Buffer) => Buffer;
   readonly version: string;
-  /** Called when the client can take more, after a `write` that returned false. */
+  /** Called when the client can receive more, after a `write` that returned false. */
   readonly onDrain: () => void;
 }
 
 export interface QueryResponse {
-  /** False: the client is behind; wait for `onDrain`. The chunk must not change before `passedOn` is called. */
+  /**
+   * Returns false if the client is behind; wait for `onDrain`. The chunk must not change before `passedOn` is called.
+   */
   readonly write: OutputListener;
   end(): Promise<void>;
   fail(exception: ServerException): Promise<void>;
-  /** Instead of both, when the client is gone. */
+  /** Instead of `end` or `fail`, if the client has disconnected. */
   discard(): Promise<void>;
 }
 
@@ -46,8 +48,8 @@ export function queryResponse(response: ServerResponse, options: ResponseOptions
   const tag = randomBytes(8).toString("hex");
   const gzip = options.gzipLevel === undefined ? undefined : createGzip({ level: options.gzipLevel });
   const target: Writable = gzip ?? response;
-  let held: Buffer[] | undefined = [];
-  let heldBytes = 0;
+  let buffered: Buffer[] | undefined = [];
+  let bufferedBytes = 0;
   gzip?.pipe(response);
   target.on("drain", options.onDrain);
 
@@ -63,33 +65,33 @@ export function queryResponse(response: ServerResponse, options: ResponseOptions
 
   return {
     write(chunk, passedOn) {
-      if (held === undefined) return target.write(chunk, passedOn);
-      held.push(passedOn === undefined ? chunk : Buffer.from(chunk));
+      if (buffered === undefined) return target.write(chunk, passedOn);
+      buffered.push(passedOn === undefined ? chunk : Buffer.from(chunk));
       passedOn?.();
-      heldBytes += chunk.length;
-      if (heldBytes < options.holdBytes) return true;
+      bufferedBytes += chunk.length;
+      if (bufferedBytes < options.holdBytes) return true;
       sendHead();
-      const first = Buffer.concat(held);
-      held = undefined;
+      const first = Buffer.concat(buffered);
+      buffered = undefined;
       return target.write(first);
     },
     async end() {
-      if (held !== undefined) {
-        const whole = Buffer.concat(held);
-        held = undefined;
+      if (buffered !== undefined) {
+        const whole = Buffer.concat(buffered);
+        buffered = undefined;
         sendHead(whole.length);
         target.end(whole);
       } else target.end();
     },
     async fail(exception) {
-      if (held !== undefined) {
-        held = undefined;
+      if (buffered !== undefined) {
+        buffered = undefined;
         sendException(response, exception, options.version, options.headers(), options.encodeException);
         return;
       }
       const block = exceptionBlock(tag, exception.body(options.version));
       const waiting = () => (gzip?.readableLength ?? 0) + response.writableLength;
-      if (gzip === undefined) await taken(response, waiting);
+      if (gzip === undefined) await untilRead(response, waiting);
       if (gzip === undefined) await written(response, block);
       else {
         gzip.flush(constants.Z_SYNC_FLUSH);
@@ -125,7 +127,7 @@ export function sendException(
   response.req.resume();
 }
 
-/** The length counts the message and its newline, as clients read the block from its end. */
+/** The length includes the message and its newline, because clients read the block from its end. */
 function exceptionBlock(tag: string, message: string): string {
   const text = message.trimEnd();
   return `\r\n__exception__\r\n${tag}\r\n${text}\n${Buffer.byteLength(text) + 1} ${tag}\r\n__exception__\r\n`;
@@ -135,21 +137,22 @@ function written(target: Writable, text: string): Promise<void> {
   return new Promise((resolve) => target.write(text, () => resolve()));
 }
 
-/** The longest that a busy client needs to read what the kernel has taken. */
+/** How long a busy client needs at most to read what the kernel has buffered. */
 const READ_MS = 50;
 
 /**
- * Waits until the client has most likely read all that was written. Clients look for the block in the last piece that they read, and one
- * that is behind would read it in two. It still knows the answer for broken then, but not why.
+ * Waits until the client has most likely read everything that was written. Clients look for the block in the last piece
+ * that they read, and a client that is behind would read the block in two pieces. It would still detect a truncated
+ * response, but not the reason.
  */
-async function taken(response: ServerResponse, waiting: () => number): Promise<void> {
+async function untilRead(response: ServerResponse, waiting: () => number): Promise<void> {
   const pause = await drained(response, waiting);
   await pause(READ_MS);
 }
 
 /**
- * A client that read the block closes by itself; closing before it has read would take the block from it. So the answer is
- * cut when nothing of it waits here any more, or the client has taken too long.
+ * Cuts the response off when it is completely sent, or the client has taken too long. A client that read the block
+ * closes the connection itself. Closing it earlier would take the block from the client.
  */
 async function cut(response: ServerResponse, waiting: () => number): Promise<void> {
   const pause = await drained(response, waiting);
@@ -159,7 +162,10 @@ async function cut(response: ServerResponse, waiting: () => number): Promise<voi
   response.socket?.destroySoon();
 }
 
-/** When nothing waits here any more (`waiting` bytes), the client is gone, or it has taken too long: pauses that end when it closes. */
+/**
+ * Waits until `waiting` is 0 bytes, the client disconnects, or it has taken too long. Returns a pause that ends early
+ * when the client disconnects.
+ */
 async function drained(
   response: ServerResponse,
   waiting: () => number,

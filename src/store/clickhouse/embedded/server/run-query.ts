@@ -1,4 +1,7 @@
-/** One query from its request to its response: read it, wait for a slot, prepare a session, run, respond, clean up. */
+/**
+ * Handles one query from its request to its response: read it, wait for a slot, prepare a session, run, respond, clean
+ * up.
+ */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from "node:http";
 import { abortable } from "../../../abortable.js";
 import { abortedLater } from "./aborted-later.js";
@@ -15,32 +18,38 @@ import { parseRequest, type QueryRequest } from "./request.js";
 import { HOLD_BYTES, type QueryResponse, queryResponse } from "./response.js";
 import { responseEncoding } from "./response-encoding.js";
 import type { RunningQuery } from "./running.js";
-import { prepareSession, surroundingsOf } from "./session.js";
+import { prepareSession, sessionSettingsOf } from "./session.js";
 import { DEFAULT_FORMAT } from "./settings.js";
 import { withoutSecrets } from "./sql-port/messages.js";
-import { MAX_HELD_BYTES, MAX_SQL_STATEMENT_BYTES } from "./sql-port/rules.js";
+import { MAX_BUFFERED_BYTES, MAX_SQL_STATEMENT_BYTES } from "./sql-port/rules.js";
 import { summaryOf } from "./summary.js";
 import { type WaitingResponseOptions, waitingResponse } from "./waiting-response.js";
 
 interface Query {
-  readonly asked: QueryRequest;
+  readonly queryRequest: QueryRequest;
   readonly text: QueryText;
   readonly user: PortUser;
   readonly port: Port;
-  /** Ends the query with an error of ours, which is the signal's reason; also when the client goes away. */
+  /** Ends the query with an error of ours as the signal's reason, also when the client disconnects. */
   readonly ending: AbortController;
-  /** Aborts when the query was ended and its statement goes on in the engine. Undefined: the service's own queries wait for the engine. */
-  readonly left: AbortSignal | undefined;
+  /**
+   * Aborts if the query was ended but its statement still runs in the engine. Undefined for the service's own queries,
+   * which wait for the engine.
+   */
+  readonly leftBehind: AbortSignal | undefined;
   readonly started: bigint;
   readonly deadline: Deadline;
 }
 
-/** Most statements that are ended are over by then, and the client that comes again at once finds its place and its id free. */
+/**
+ * Most statements that are ended are over within this time. A client that reconnects at once then finds its slot and id
+ * free.
+ */
 const LEFT_BEHIND_MS = 500;
-/** A statement that goes on for so long may go on for hours: whoever runs the service is told. */
-const TELL_MS = 30_000;
+/** A statement that goes on for this long after it was ended may go on for hours, so it is reported to the operator. */
+const REPORT_MS = 30_000;
 
-/** Responds to the request; rejects only while nothing of an answer was sent. */
+/** Responds to the request. Rejects only if nothing of the response was sent. */
 export async function handleQuery(
   request: IncomingMessage,
   response: ServerResponse,
@@ -53,32 +62,35 @@ export async function handleQuery(
   response.once("close", () => {
     if (!response.writableFinished) ending.abort(exception("QUERY_WAS_CANCELLED", "The client disconnected"));
   });
-  const asked = parseRequest(request, url);
+  const queryRequest = parseRequest(request, url);
   port.sql?.quotas.count(user.user);
   const deadline = deadlineOf(port, ending);
   try {
     const text =
       port.sql === undefined
-        ? await readQueryText(request, asked, port.directory)
-        : await readStatement(request, asked, MAX_SQL_STATEMENT_BYTES);
-    const left = port.sql === undefined ? undefined : abortedLater(ending.signal, LEFT_BEHIND_MS);
-    await answer({ asked, text, user, port, ending, left, started, deadline }, response);
+        ? await readQueryText(request, queryRequest, port.directory)
+        : await readStatement(request, queryRequest, MAX_SQL_STATEMENT_BYTES);
+    const leftBehind = port.sql === undefined ? undefined : abortedLater(ending.signal, LEFT_BEHIND_MS);
+    await respond({ queryRequest, text, user, port, ending, leftBehind, started, deadline }, response);
   } finally {
     deadline.clear();
   }
 }
 
 interface Deadline {
-  /** Ends the query so many seconds from now, if it would not end before. */
+  /** Ends the query after this many seconds, unless it ends before. */
   lower(seconds: number): void;
   clear(): void;
 }
 
-/** The engine's own limit does not count the time that it waits for a client who does not read, nor within functions that do not look at it. */
+/**
+ * Enforces time limits. The engine's own limit covers neither the time that it waits for a client that does not read,
+ * nor functions that do not check it.
+ */
 function deadlineOf(port: Port, ending: AbortController): Deadline {
   const timers: NodeJS.Timeout[] = [];
   const lower = (seconds: number) => {
-    const reason = `Timeout exceeded: the query and its answer took ${seconds} seconds`;
+    const reason = `Timeout exceeded: the query and its response took ${seconds} seconds`;
     const end = () => ending.abort(exception("TIMEOUT_EXCEEDED", reason));
     timers.push(setTimeout(end, seconds * 1000));
   };
@@ -87,34 +99,35 @@ function deadlineOf(port: Port, ending: AbortController): Deadline {
 }
 
 /**
- * All that the query holds (session, slot, id, files) is free again before the answer ends: the client may come at once. Not so behind a statement
- * of a SQL client that was ended and goes on: that holds it all until the engine is done with it, and the answer does not wait.
+ * Runs the query and sends its response. Everything that the query uses (session, slot, id, files) is free before the
+ * response ends, because the client may reconnect at once. The exception is a SQL client's statement that was ended but
+ * still runs: it keeps everything until the engine is done, and the response does not wait for it.
  */
-async function answer(query: Query, response: ServerResponse): Promise<void> {
-  const { asked, port, ending, started } = query;
-  const defaultFormat = asked.defaultFormat ?? DEFAULT_FORMAT;
+async function respond(query: Query, response: ServerResponse): Promise<void> {
+  const { queryRequest, port, ending, started } = query;
+  const defaultFormat = queryRequest.defaultFormat ?? DEFAULT_FORMAT;
   let { text } = query;
   let result: EngineResult | undefined;
   let resume: () => void = () => undefined;
   const formatOf = () =>
     (text.statement.kind === "rows" ? text.statement.format : undefined) ?? defaultFormat;
-  const encoding = responseEncoding(asked, formatOf);
-  const answered = responseOf(query, response, {
+  const encoding = responseEncoding(queryRequest, formatOf);
+  const reply = responseOf(query, response, {
     headers: () => headersOf(query, formatOf()),
-    encodeException: (body) => (asked.compress ? compress(body) : body),
+    encodeException: (body) => (queryRequest.compress ? compress(body) : body),
     holdBytes: HOLD_BYTES,
     summary: () => summaryOf(text.statement.kind, result, started),
-    gzipLevel: asked.gzip ? asked.gzipLevel : undefined,
+    gzipLevel: queryRequest.gzip ? queryRequest.gzipLevel : undefined,
     version: port.facts.version,
-    // An ended query's pipe flows already, and may be another one's by now.
+    // The pipe of an ended query is flowing already, and may belong to another query by now.
     onDrain: () => ending.signal.aborted || resume(),
     onFailure: (error) => ending.abort(error),
   });
   const write: OutputListener = (chunk, passedOn) => {
     try {
       const encoded = encoding.encode(chunk);
-      // What is made of it may still show the chunk's memory.
-      return encoded.length === 0 || answered.write(encoded, encoded === chunk ? passedOn : undefined);
+      // The encoded buffer may share the chunk's memory.
+      return encoded.length === 0 || reply.write(encoded, encoded === chunk ? passedOn : undefined);
     } catch (error) {
       ending.abort(asException(error));
       return true;
@@ -128,43 +141,44 @@ async function answer(query: Query, response: ServerResponse): Promise<void> {
       const prepared: PreparedSession = await prepareSession({ ...query, mark: running.mark }, port);
       text = prepared.text;
       if (prepared.maxSeconds !== undefined) query.deadline.lower(prepared.maxSeconds);
-      let isWhole = false;
+      let succeeded = false;
       try {
         const run = () => execute(prepared.session, prepared.text, pipe, running, output, signal);
-        const done = await whole(query, run);
-        isWhole = true;
+        const done = await recordReplacement(query, run);
+        succeeded = true;
         return done;
       } finally {
-        await prepared.release(isWhole);
+        await prepared.release(succeeded);
       }
     });
-    result = await (query.left === undefined ? run : abortable(run, query.left));
+    result = await (query.leftBehind === undefined ? run : abortable(run, query.leftBehind));
     const rest = encoding.end();
-    if (rest.length > 0) answered.write(rest);
-    await answered.end();
+    if (rest.length > 0) reply.write(rest);
+    await reply.end();
   } catch (error) {
-    if (response.destroyed) await answered.discard();
-    else await answered.fail(told(query, ending.signal.aborted ? ending.signal.reason : error));
+    if (response.destroyed) await reply.discard();
+    else await reply.fail(toException(query, ending.signal.aborted ? ending.signal.reason : error));
   }
 }
 
-/** A replacement of partitions that is cut off by a kill is finished at the next start. */
-async function whole<T>({ asked, text, port }: Query, run: () => Promise<T>): Promise<T> {
+/** Records a replacement of partitions while it runs. If a kill cuts it off, the next start finishes it. */
+async function recordReplacement<T>({ queryRequest, text, port }: Query, run: () => Promise<T>): Promise<T> {
   if (text.statement.verb !== "ALTER" || !replacesPartitions(text.sql.toString("latin1"))) return await run();
   return await port.replacements.during(
-    { ...surroundingsOf(asked, text), sql: text.sql.toString("utf8") },
+    { ...sessionSettingsOf(queryRequest, text), sql: text.sql.toString("utf8") },
     run,
   );
 }
 
-/** The service's own answers wait in a file, those of SQL clients in memory, as far as they fit. */
+/** Buffered responses of the service wait in a file. Those of SQL clients wait in memory, as far as they fit. */
 function responseOf(query: Query, response: ServerResponse, options: WaitingResponseOptions): QueryResponse {
-  if (!query.asked.waitEndOfQuery) return queryResponse(response, options);
-  if (query.port.sql !== undefined) return queryResponse(response, { ...options, holdBytes: MAX_HELD_BYTES });
+  if (!query.queryRequest.waitEndOfQuery) return queryResponse(response, options);
+  if (query.port.sql !== undefined)
+    return queryResponse(response, { ...options, holdBytes: MAX_BUFFERED_BYTES });
   return waitingResponse(response, options, query.port.directory);
 }
 
-/** Counts what a SQL client is sent; the engine's own limit counts what it was before it got its format. */
+/** Limits the bytes that are sent to a SQL client. The engine's own limit counts the data before it is formatted. */
 function limited(query: Query, write: OutputListener): OutputListener {
   if (query.port.sql === undefined) return write;
   const { maxResultBytes } = query.port.sql.limits;
@@ -178,7 +192,7 @@ function limited(query: Query, write: OutputListener): OutputListener {
   };
 }
 
-function told({ port }: Query, error: unknown): ServerException {
+function toException({ port }: Query, error: unknown): ServerException {
   const known = asException(error);
   return port.sql === undefined ? known : withoutSecrets(known, port.sql.dataDir);
 }
@@ -187,18 +201,18 @@ type Run = (pipe: OutputPipe | undefined, running: RunningQuery) => Promise<Engi
 
 async function withData(query: Query, signal: AbortSignal, run: Run): Promise<EngineResult> {
   try {
-    refuseWritingByGet(query.asked, query.text);
+    refuseWritingByGet(query.queryRequest, query.text);
     return await underId(query, signal, run);
   } finally {
     await query.text.data?.remove();
   }
 }
 
-/** Ids are each user's own: nobody can replace, or block, what another one runs. */
+/** Ids are separate for each user, so that nobody can replace or block another user's query. */
 async function underId(query: Query, signal: AbortSignal, run: Run): Promise<EngineResult> {
-  const { asked, port, user } = query;
-  const id = port.sql === undefined ? asked.queryId : `${user.user} ${asked.queryId}`;
-  const running = await port.running.enter(id, asked.replaceRunning, signal);
+  const { queryRequest, port, user } = query;
+  const id = port.sql === undefined ? queryRequest.queryId : `${user.user} ${queryRequest.queryId}`;
+  const running = await port.running.enter(id, queryRequest.replaceRunning, signal);
   try {
     return await inSlot(query, signal, (pipe) => run(pipe, running));
   } finally {
@@ -207,31 +221,31 @@ async function underId(query: Query, signal: AbortSignal, run: Run): Promise<Eng
 }
 
 async function inSlot(
-  { text, port, user, left }: Query,
+  { text, port, user, leftBehind }: Query,
   signal: AbortSignal,
   run: (pipe: OutputPipe | undefined) => Promise<EngineResult>,
 ): Promise<EngineResult> {
-  // A KILL must get through when all slots are taken, and its few rows need no pipe. SQL clients may not kill.
+  // A KILL must get through when all slots are taken, and its few rows need no pipe. SQL clients may not use KILL.
   if (text.statement.kind === "kill" && port.sql === undefined) return await run(undefined);
   const pipe = await port.slots.take(user.user, signal);
-  let telling: NodeJS.Timeout | undefined;
+  let reportTimer: NodeJS.Timeout | undefined;
   const leave = () => {
     port.slots.leaveBehind(pipe);
-    telling = setTimeout(() => port.sql?.tellLeftBehind(user.user), TELL_MS);
+    reportTimer = setTimeout(() => port.sql?.reportLeftBehind(user.user), REPORT_MS);
   };
-  left?.addEventListener("abort", leave, { once: true });
+  leftBehind?.addEventListener("abort", leave, { once: true });
   try {
     return await run(pipe);
   } finally {
-    left?.removeEventListener("abort", leave);
-    clearTimeout(telling);
+    leftBehind?.removeEventListener("abort", leave);
+    clearTimeout(reportTimer);
     port.slots.give(user.user, pipe);
   }
 }
 
-/** As on a server: GET and HEAD are for reading, so that a link or a prefetch can do no harm. */
-function refuseWritingByGet(asked: QueryRequest, text: QueryText): void {
-  if (!asked.readOnly || text.statement.kind === "rows") return;
+/** As on a server, GET and HEAD are for reading, so that a link or a prefetch can do no harm. */
+function refuseWritingByGet(queryRequest: QueryRequest, text: QueryText): void {
+  if (!queryRequest.readOnly || text.statement.kind === "rows") return;
   if (text.statement.verb === "SET" || text.statement.verb === "USE") return;
   throw exception(
     "READONLY",
@@ -239,10 +253,10 @@ function refuseWritingByGet(asked: QueryRequest, text: QueryText): void {
   );
 }
 
-function headersOf({ asked, port }: Query, format: string): OutgoingHttpHeaders {
+function headersOf({ queryRequest, port }: Query, format: string): OutgoingHttpHeaders {
   return {
     "Content-Type": port.facts.contentType(format),
-    "X-ClickHouse-Query-Id": asked.queryId,
+    "X-ClickHouse-Query-Id": queryRequest.queryId,
     "X-ClickHouse-Format": format,
     "X-ClickHouse-Timezone": port.facts.timezone,
     "X-ClickHouse-Server-Display-Name": "chargehouse",

@@ -1,8 +1,8 @@
 /**
- * The running queries, by the ids that their clients gave them. The engine assigns ids of its own that nobody outside knows, so
- * each query has a mark that carries a random tag and the client's id, by which KILL finds it. The mark precedes the statement as
- * a comment, and is also in the setting `log_comment`, because the engine rewrites a statement with parameters and leaves comments
- * out.
+ * The running queries, by the ids that their clients gave them. The engine assigns ids of its own that nobody else can
+ * see, so each query has a mark with a random tag and the client's id, by which KILL finds it. The mark precedes the
+ * statement as a comment, and is also in the setting `log_comment`, because the engine rewrites a statement with
+ * parameters and drops its comments.
  */
 import { randomBytes } from "node:crypto";
 import { setTimeout as delay } from "node:timers/promises";
@@ -15,27 +15,29 @@ import type { Statement } from "./statement.js";
 export interface RunningQuery {
   /** The comment to put before the statement, and into its setting `log_comment`. */
   readonly mark: string;
-  /** Someone stopped it: however its statement ends, its output may be cut short. */
+  /** True if the query was stopped. Its output may then be truncated, however its statement ends. */
   isStopped(): boolean;
-  /** Stops the statement in the engine; returns when `done` has settled. */
+  /** Stops the statement in the engine. Returns when `done` has settled. */
   stop(done: Promise<unknown>): Promise<void>;
-  /** The query is over; its id is free. */
+  /** Ends the query, and frees its id. */
   leave(): void;
 }
 
 export interface RunningQueries {
-  /** Refuses an id that runs already, or with `replace` stops that query first; `signal` ends the waiting for it. */
+  /** Rejects an id that is running already, or with `replace` stops that query first. `signal` ends the wait for it. */
   enter(queryId: string, replace: boolean, signal: AbortSignal): Promise<RunningQuery>;
-  /** Stops everything; returns when nothing runs any more. */
+  /** Stops all queries. Returns when nothing runs any more. */
   stopAll(): Promise<void>;
 }
 
-/** A KILL that comes before the engine has registered the statement finds nothing: repeat until it is over. */
+/**
+ * A KILL before the engine has registered the statement finds nothing, so it is repeated until the statement is over.
+ */
 const FIRST_RETRY_MS = 20;
 const MAX_RETRY_MS = 10_000;
-/** Where the mark of a process is. A statement may have set a `log_comment` of its own. */
+/** SQL for the mark of a process. The statement may have set its own `log_comment`. */
 const MARK_OF_PROCESS = "if(startsWith(query, '/*q:'), query, Settings['log_comment'])";
-/** What stands before an id in a mark; ids are percent-encoded, `*` too, so that none can end the comment. */
+/** Matches the id in a mark. Ids are percent-encoded, including `*`, so that none can end the comment. */
 const ID_PATTERN = String.raw`^/\\*q:[0-9a-f]+ query_id:([^*]*)\\*/`;
 
 export function runningQueries(engine: Engine): RunningQueries {
@@ -68,23 +70,23 @@ export function runningQueries(engine: Engine): RunningQueries {
       });
       let stopped = false;
       let stopping: Promise<void> | undefined;
-      // One loop of kills, however many wait for the end.
+      // One loop of kills, however many callers wait for the end.
       const stop = (done: Promise<unknown>) => {
         stopped = true;
         stopping ??= killUntil(done);
         return stopping;
       };
       const killUntil = async (done: Promise<unknown>) => {
-        let over = false;
+        let isOver = false;
         const settled = done.then(
           () => undefined,
           () => undefined,
         );
         void settled.then(() => {
-          over = true;
+          isOver = true;
         });
-        for (let wait = FIRST_RETRY_MS; !over; wait = Math.min(2 * wait, MAX_RETRY_MS)) {
-          // One that fails, for want of memory, is repeated too.
+        for (let wait = FIRST_RETRY_MS; !isOver; wait = Math.min(2 * wait, MAX_RETRY_MS)) {
+          // A KILL that fails, such as for lack of memory, is repeated as well.
           await kill(`startsWith(${MARK_OF_PROCESS}, ${literal(`/*q:${tag} `)})`).catch(() => undefined);
           await Promise.race([settled, delay(wait)]);
         }
@@ -111,7 +113,10 @@ export function runningQueries(engine: Engine): RunningQueries {
   };
 }
 
-/** A client's KILL QUERY with `query_id` standing for the ids that clients know. SYNC hangs in the engine: always ASYNC. */
+/**
+ * Returns a client's KILL QUERY in which `query_id` refers to the clients' ids. SYNC hangs in the engine, so it becomes
+ * ASYNC.
+ */
 export function translateKill(sql: Buffer, statement: Extract<Statement, { kind: "kill" }>): string {
   const idExpression = `decodeURLComponent(extract(${MARK_OF_PROCESS}, '${ID_PATTERN}'))`;
   const edits = [

@@ -1,10 +1,10 @@
-/** The surroundings of a statement in its session: the database, settings and parameters of its request. */
+/** The settings of a statement's session: the database, settings and parameters of its request. */
 
 import { identifier, literal } from "../../sql-text.js";
 import type { EngineSession } from "./engine.js";
 import { setStatement } from "./settings.js";
 
-/** Below the engine's default max_query_size however the characters are encoded. */
+/** Shorter than the engine's default max_query_size, however the characters are encoded. */
 const SHORT_STATEMENT = 64 * 1024;
 const MAX_BYTES_PER_CHARACTER = 4;
 const DEFAULT_QUERY_SIZE = "262144";
@@ -23,7 +23,7 @@ export async function applySessionSettings(
   const set = setStatement(settings, parameters);
   if (set === undefined) return;
   const long = !isShort(set);
-  // The limit is for the client's statement, not for ours.
+  // The client's max_query_size is for its own statement, not for this one.
   if (long) await session.run(`SET max_query_size = ${set.length * MAX_BYTES_PER_CHARACTER}`);
   await session.run(set);
   if (long)
@@ -32,7 +32,7 @@ export async function applySessionSettings(
     );
 }
 
-/** Whether the engine's own limit lets it through. */
+/** Whether the statement is within the engine's own limit. */
 export function isShort(statement: string): boolean {
   return statement.length <= SHORT_STATEMENT;
 }

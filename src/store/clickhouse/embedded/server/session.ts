@@ -1,6 +1,6 @@
 /**
- * The engine session of one query: a fresh one, so that no setting, parameter or leftover of one query reaches the next; for the service's own reads one that
- * was kept (`reading-sessions.ts`); or the client's own, by `session_id`.
+ * The engine session of a query. It is a new one, so that no setting, parameter or remains of one query reach the next.
+ * The service's own reads reuse sessions (`reading-sessions.ts`), and clients have their own by `session_id`.
  */
 import { currentSettings, restore } from "./client-sessions.js";
 import type { EngineSession } from "./engine.js";
@@ -14,78 +14,80 @@ import { SESSION_DEFAULTS } from "./settings.js";
 import { openSqlSession } from "./sql-port/session.js";
 
 export async function prepareSession(
-  { asked: given, text, user, mark }: SessionRequest,
+  { queryRequest: given, text, user, mark }: SessionRequest,
   port: Port,
 ): Promise<PreparedSession> {
   if (port.sql !== undefined)
-    return await openSqlSession({ asked: given, text, user, mark }, { ...port, sql: port.sql });
-  const asked = marked(given, mark);
-  if (asked.session !== undefined) return await clientSession(asked, text, port, asked.session);
-  if (isPlainRead(asked, text)) return await readingSession(asked, text, port, mark);
+    return await openSqlSession({ queryRequest: given, text, user, mark }, { ...port, sql: port.sql });
+  const queryRequest = marked(given, mark);
+  if (queryRequest.session !== undefined)
+    return await clientSession(queryRequest, text, port, queryRequest.session);
+  if (isPlainRead(queryRequest, text)) return await readingSession(queryRequest, text, port, mark);
   const session = port.engine.open(SESSION_DEFAULTS);
   return await prepared(
     session,
     text,
     () => session.close(),
     async () => {
-      await applySessionSettings(session, surroundingsOf(asked, text));
-      if (asked.readOnly) await session.run("SET readonly = 2");
+      await applySessionSettings(session, sessionSettingsOf(queryRequest, text));
+      if (queryRequest.readOnly) await session.run("SET readonly = 2");
     },
   );
 }
 
-/** A kept session where there is one. */
+/** Reuses a kept session if there is one. */
 async function readingSession(
-  asked: QueryRequest,
+  queryRequest: QueryRequest,
   text: QueryText,
   { engine, readers }: Port,
   mark: string,
 ): Promise<PreparedSession> {
-  const surroundings = surroundingsOf(asked, text);
-  const renew = renewal(surroundings);
-  const key = renew === undefined ? undefined : sessionKey(surroundings);
-  const kept = key === undefined ? undefined : readers.take(key);
-  const session = kept ?? engine.open(SESSION_DEFAULTS);
-  const release = (isWhole: boolean) => {
-    if (isWhole && key !== undefined) readers.give(key, session);
+  const settings = sessionSettingsOf(queryRequest, text);
+  const renew = renewal(settings);
+  const key = renew === undefined ? undefined : sessionKey(settings);
+  const reused = key === undefined ? undefined : readers.take(key);
+  const session = reused ?? engine.open(SESSION_DEFAULTS);
+  const release = (succeeded: boolean) => {
+    if (succeeded && key !== undefined) readers.give(key, session);
     else session.close();
   };
   return await prepared(session, text, release, async () => {
-    // Until it is renewed, the session has the mark of the read before: by its own one, nobody who still stops that read stops this one.
-    if (kept === undefined) await applySessionSettings(session, surroundings);
+    // Until it is renewed, the session has the mark of the previous read. The statement's own mark ensures that
+    // stopping that read does not stop this one.
+    if (reused === undefined) await applySessionSettings(session, settings);
     else await session.run(`${mark}${renew}`);
   });
 }
 
-/** The client's own comment stays, behind the mark. */
-function marked(asked: QueryRequest, mark: string): QueryRequest {
-  const comment = mark + (asked.settings.get("log_comment") ?? "");
-  return { ...asked, settings: new Map([...asked.settings, ["log_comment", comment]]) };
+/** Adds the mark in front of the client's own comment. */
+function marked(queryRequest: QueryRequest, mark: string): QueryRequest {
+  const comment = mark + (queryRequest.settings.get("log_comment") ?? "");
+  return { ...queryRequest, settings: new Map([...queryRequest.settings, ["log_comment", comment]]) };
 }
 
 async function clientSession(
-  asked: QueryRequest,
+  queryRequest: QueryRequest,
   text: QueryText,
   port: Port,
-  wanted: NonNullable<QueryRequest["session"]>,
+  sessionOptions: NonNullable<QueryRequest["session"]>,
 ): Promise<PreparedSession> {
-  const session = port.sessions.enter(wanted.id, wanted.mustExist);
+  const session = port.sessions.enter(sessionOptions.id, sessionOptions.mustExist);
   let before: ReadonlyMap<string, string> = new Map();
   const release = async () => {
     await restore(session, before);
-    port.sessions.leave(wanted.id, wanted.timeoutSeconds);
+    port.sessions.leave(sessionOptions.id, sessionOptions.timeoutSeconds);
   };
   return await prepared(session, text, release, async () => {
-    before = await currentSettings(session, [...asked.settings.keys()]);
-    await applySessionSettings(session, surroundingsOf(asked, text));
+    before = await currentSettings(session, [...queryRequest.settings.keys()]);
+    await applySessionSettings(session, sessionSettingsOf(queryRequest, text));
   });
 }
 
-/** Runs `prepare`, and gives the session back when that fails. */
+/** Runs `prepare`, and releases the session if that fails. */
 async function prepared(
   session: EngineSession,
   text: QueryText,
-  release: (isWhole: boolean) => void | Promise<void>,
+  release: (succeeded: boolean) => void | Promise<void>,
   prepare: () => Promise<void>,
 ): Promise<PreparedSession> {
   try {
@@ -94,9 +96,9 @@ async function prepared(
     await release(false);
     throw error;
   }
-  return { session, text, release: async (isWhole) => await release(isWhole) };
+  return { session, text, release: async (succeeded) => await release(succeeded) };
 }
 
-export function surroundingsOf(asked: QueryRequest, text: QueryText): SessionSettings {
-  return { database: asked.database, settings: asked.settings, parameters: text.parameters };
+export function sessionSettingsOf(queryRequest: QueryRequest, text: QueryText): SessionSettings {
+  return { database: queryRequest.database, settings: queryRequest.settings, parameters: text.parameters };
 }

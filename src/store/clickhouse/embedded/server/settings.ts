@@ -1,17 +1,18 @@
 /**
- * Settings and parameters of a query as statements on its session, written as `SET name = '…'` before the query. A session does
- * not know parameters that were given when it was opened (measured: UNKNOWN_QUERY_PARAMETER), and the binding's own parameters
- * make all queries of the process wait for each other.
+ * Settings and parameters of a query as statements in its session, written as `SET name = '…'` before the query. A
+ * session does not know parameters that were given when it was opened (measured: UNKNOWN_QUERY_PARAMETER), and the
+ * binding's own parameters make all queries of the process wait for each other.
  */
 import { literal } from "../../sql-text.js";
 import { exception } from "./exception.js";
 
 /**
- * What every session starts with, beside the server's defaults.
- * - 64-bit integers and decimals quoted in JSON: JSON.parse would lose their last digits.
- * - What chDB changes against a server (`1 + 1` as a statement, introspection functions, inserts that wait for more), changed back.
- * - No memory of what will not be asked for again: the data of an insert is a file with a name of its own, of which the engine notes the rows, 2.3 KB
- *   each, up to 4,096 of them.
+ * Settings of every new session, in addition to the server's defaults.
+ * - 64-bit integers and decimals are quoted in JSON, because JSON.parse would lose their last digits.
+ * - chDB's differences from a server are reverted (`1 + 1` as a statement, introspection functions, inserts that wait
+ *   for more).
+ * - Caches for the files of inserts are off. The data of an insert is a file with a unique name, whose rows the engine
+ *   would cache, 2.3 KB each, up to 4,096 of them.
  */
 export const SESSION_DEFAULTS: Readonly<Record<string, string>> = {
   output_format_json_quote_64bit_integers: "1",
@@ -23,12 +24,12 @@ export const SESSION_DEFAULTS: Readonly<Record<string, string>> = {
   schema_inference_use_cache_for_file: "0",
 };
 
-/** Of an answer for which neither the statement nor the request names a format. */
+/** The format if neither the statement nor the request names one. */
 export const DEFAULT_FORMAT = "TabSeparated";
 
 const NAME = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
-/** One SET statement for all of them, or undefined when there are none. */
+/** Returns one SET statement for all, or undefined if there are none. */
 export function setStatement(
   settings: ReadonlyMap<string, string>,
   parameters: ReadonlyMap<string, string> = new Map(),

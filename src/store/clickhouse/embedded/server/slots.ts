@@ -1,25 +1,29 @@
 /**
- * Bounds how many queries run at once. The others wait in line, and leave it when their client goes away. The next query from the
- * line belongs to the owner with the fewest running, and among those, to whoever came first. No owner has more than its share.
+ * Limits how many queries run at once. The others wait in a queue, and leave it when their client disconnects. The next
+ * query is one of the owner with the fewest running queries, and among those, the one that came first. No owner exceeds
+ * its limit.
  *
- * A query that was ended but goes on in the engine can be left behind: it still counts for its owner, and somebody else may have its place.
+ * A query that was ended but still runs in the engine can be left behind: it still counts for its owner, but its slot
+ * no longer counts for the others.
  */
 import { exception } from "./exception.js";
 
 export interface Slots<T> {
-  /** Waits for a free slot. Rejects when the owner's line is too long, or with the signal's reason. */
+  /** Waits for a free slot. Rejects if the owner's queue is too long, or with the signal's reason. */
   take(owner: string, signal: AbortSignal): Promise<T>;
   give(owner: string, slot: T): void;
-  /** The query that holds this slot does not end. Until it does, another slot has its place, as long as there is one. */
+  /**
+   * Marks a slot whose query does not end. Until it ends, another slot may be used instead, as long as there is one.
+   */
   leaveBehind(slot: T): void;
-  /** How many are left behind now. */
+  /** Number of slots that are left behind now. */
   leftBehind(): number;
 }
 
 export interface SlotLimits {
-  /** At once, not counting those that are left behind. */
+  /** Maximum at once, not counting those that are left behind. */
   readonly maxTaken: number;
-  /** Of each owner. */
+  /** Per owner. */
   readonly maxWaiting: number;
   readonly maxRunning: number;
 }
@@ -29,30 +33,30 @@ interface Waiting<T> {
   readonly serve: (slot: T) => void;
 }
 
-/** @param free the last one is taken first. */
+/** @param free the last one is taken first */
 export function createSlots<T>(free: T[], limits: SlotLimits): Slots<T> {
-  const line = new Set<Waiting<T>>();
+  const queue = new Set<Waiting<T>>();
   const running = new Map<string, number>();
-  const left = new Set<T>();
+  const leftBehind = new Set<T>();
   let taken = 0;
   const runningOf = (owner: string) => running.get(owner) ?? 0;
-  const hasPlace = () => taken - left.size < limits.maxTaken;
+  const hasCapacity = () => taken - leftBehind.size < limits.maxTaken;
 
   function next(): Waiting<T> | undefined {
     let best: Waiting<T> | undefined;
-    for (const waiting of line) {
+    for (const waiting of queue) {
       if (runningOf(waiting.owner) >= limits.maxRunning) continue;
       if (best === undefined || runningOf(waiting.owner) < runningOf(best.owner)) best = waiting;
     }
     return best;
   }
 
-  function serveLine(): void {
-    for (let waiting = next(); waiting !== undefined && hasPlace(); waiting = next()) {
+  function serveQueue(): void {
+    for (let waiting = next(); waiting !== undefined && hasCapacity(); waiting = next()) {
       const slot = free.pop();
       if (slot === undefined) return;
       taken += 1;
-      line.delete(waiting);
+      queue.delete(waiting);
       running.set(waiting.owner, runningOf(waiting.owner) + 1);
       waiting.serve(slot);
     }
@@ -60,7 +64,7 @@ export function createSlots<T>(free: T[], limits: SlotLimits): Slots<T> {
 
   return {
     take(owner, signal) {
-      const ahead = [...line].filter((waiting) => waiting.owner === owner).length;
+      const ahead = [...queue].filter((waiting) => waiting.owner === owner).length;
       if (ahead >= limits.maxWaiting) {
         return Promise.reject(
           exception(
@@ -71,33 +75,33 @@ export function createSlots<T>(free: T[], limits: SlotLimits): Slots<T> {
       }
       return new Promise((resolve, reject) => {
         const leave = () => {
-          line.delete(waiting);
+          queue.delete(waiting);
           reject(exception("QUERY_WAS_CANCELLED", "The client disconnected before the query started"));
         };
         const waiting: Waiting<T> = {
           owner,
-          serve(given) {
+          serve(slot) {
             signal.removeEventListener("abort", leave);
-            resolve(given);
+            resolve(slot);
           },
         };
         if (signal.aborted) return leave();
-        line.add(waiting);
+        queue.add(waiting);
         signal.addEventListener("abort", leave, { once: true });
-        serveLine();
+        serveQueue();
       });
     },
     give(owner, slot) {
       running.set(owner, runningOf(owner) - 1);
       taken -= 1;
-      left.delete(slot);
+      leftBehind.delete(slot);
       free.push(slot);
-      serveLine();
+      serveQueue();
     },
     leaveBehind(slot) {
-      left.add(slot);
-      serveLine();
+      leftBehind.add(slot);
+      serveQueue();
     },
-    leftBehind: () => left.size,
+    leftBehind: () => leftBehind.size,
   };
 }

@@ -1,9 +1,9 @@
 /**
- * Tells what kind of statement a request holds, and where our own clauses go in it. Kinds differ in how they run:
- * - `rows`: has output; it goes through a named pipe (`INTO OUTFILE`), hence `clauseAt`.
- * - `insert-data`: INSERT … FORMAT x or VALUES with data after it; the data is spooled, and read `FROM INFILE`.
- * - `insert-input`: INSERT … SELECT … FROM input('…') FORMAT x, with the data apart from it, as a body; it is spooled too, and
- *   read by `file`.
+ * Classifies the statement of a request, and finds where our own clauses go in it. Kinds differ in how they run:
+ * - `rows`: has output, which goes through a named pipe (`INTO OUTFILE`), hence `clauseAt`.
+ * - `insert-data`: INSERT … FORMAT x or VALUES with data after it. The data is spooled, and read `FROM INFILE`.
+ * - `insert-input`: INSERT … SELECT … FROM input('…') FORMAT x, whose data is sent separately, as a body. It is spooled
+ *   as well, and read by `file`.
  * - `write`: any other INSERT … SELECT. `kill`: KILL QUERY, whose `query_id` we translate. `command`: everything else.
  */
 import { exception } from "./exception.js";
@@ -12,23 +12,23 @@ import { type Token, tokensOf } from "./lexer.js";
 export type Statement =
   | {
       readonly kind: "rows";
-      /** The word the statement starts with, upper case. */
+      /** First word of the statement, in upper case. */
       readonly verb: string;
-      /** Where INTO OUTFILE belongs: before the FORMAT clause, else at the end. */
+      /** Position for INTO OUTFILE: before the FORMAT clause, or at the end. */
       readonly clauseAt: number;
       readonly end: number;
-      /** The format it names itself. */
+      /** The format that the statement names. */
       readonly format: string | undefined;
     }
   | {
       readonly kind: "insert-data";
       readonly verb: "INSERT";
-      /** Where FROM INFILE belongs: before SETTINGS and FORMAT. */
+      /** Position for FROM INFILE: before SETTINGS and FORMAT. */
       readonly infileAt: number;
       /** End of the clauses between `infileAt` and FORMAT or VALUES. */
       readonly formatAt: number;
       readonly format: string;
-      /** SETTINGS written behind the format, allowed where the data comes apart from the statement. */
+      /** SETTINGS after the format, allowed if the data is sent separately from the statement. */
       readonly trailingSettings: string;
       readonly dataAt: number;
     }
@@ -39,7 +39,7 @@ export type Statement =
       readonly inputAt: { readonly start: number; readonly end: number };
       /** Its argument, a string literal. */
       readonly structureAt: { readonly start: number; readonly end: number };
-      /** Where the FORMAT clause begins. */
+      /** Position of the FORMAT clause. */
       readonly formatAt: number;
       readonly format: string;
       readonly dataAt: number;
@@ -65,7 +65,7 @@ const WITH_OUTPUT = new Set([
   "EXISTS",
   "CHECK",
 ]);
-/** After one of these an expression follows, so that FORMAT is a column's name there. */
+/** Words that precede an expression. FORMAT after one of them is a column's name. */
 const BEFORE_EXPRESSION = new Set(
   "SELECT DISTINCT BY AS WHERE PREWHERE AND OR NOT IN LIKE ILIKE FROM JOIN ON USING HAVING QUALIFY THEN ELSE WHEN CASE BETWEEN INTERVAL".split(
     " ",
@@ -93,7 +93,7 @@ export function classify(sql: string): Statement {
   const insertAt = topLevel(tokens).find((token) => token.text === "INSERT");
   if (verb === "INSERT") return insertStatement(sql, tokens, last);
   if (verb === "WITH" && insertAt !== undefined) return { kind: "write", verb, end: last.end };
-  // CHECK GRANT has an answer too, but its grammar knows no INTO OUTFILE.
+  // CHECK GRANT has output as well, but its grammar does not allow INTO OUTFILE.
   const grant = verb === "CHECK" && tokens[1]?.text === "GRANT";
   if (!WITH_OUTPUT.has(verb) || grant) return { kind: "command", verb, end: last.end };
   refuseOutfile(tokens);
@@ -107,7 +107,10 @@ export function classify(sql: string): Statement {
   };
 }
 
-/** The tokens of the first statement; a second statement is refused, as by a server. Stops where an insert's data begins. */
+/**
+ * Yields the tokens of the first statement. Throws at a second statement, like a server. Stops where an insert's data
+ * begins.
+ */
 function* statementTokens(sql: string): Generator<Token, void, undefined> {
   let insert = false;
   let depth = 0;
@@ -131,7 +134,7 @@ function selects(token: Token): boolean {
   return token.kind === "word" && (token.text === "SELECT" || token.text === "WITH");
 }
 
-/** Whether an INSERT's data comes after `token`: VALUES, or the name after FORMAT. */
+/** Whether an INSERT's data follows `token`: VALUES, or the name after FORMAT. */
 function startsData(before: Token | undefined, token: Token): boolean {
   if (token.kind !== "word") return false;
   return (
@@ -164,7 +167,10 @@ function insertStatement(sql: string, tokens: readonly Token[], last: Token): St
   };
 }
 
-/** Undefined when the data does not come from `input`, or not apart from the statement: which that is, is then for the engine to tell. */
+/**
+ * Returns undefined if the data does not come from `input`, or is not separate from the statement. The engine then
+ * decides.
+ */
 function insertInput(sql: string, tokens: readonly Token[]): Statement | undefined {
   const at = tokens.findIndex((token) => token.kind === "word" && token.text === "INPUT");
   const [name, opening, structure, closing] = tokens.slice(Math.max(0, at), at + 4);
@@ -182,7 +188,7 @@ function insertInput(sql: string, tokens: readonly Token[]): Statement | undefin
   };
 }
 
-/** Files are the engine's own: as on a server, no statement may name one. */
+/** Files belong to the engine: as on a server, no statement may name one. */
 function refuseOutfile(tokens: readonly Token[]): void {
   const words = tokens.filter((token) => token.kind === "word");
   for (const [index, word] of words.entries()) {
@@ -215,12 +221,12 @@ function formatClause(
   return undefined;
 }
 
-/** The engine's own rewriting quotes names that are words of its grammar too: Null, Values. */
+/** The engine's rewriting also quotes names that are words of its grammar: Null, Values. */
 function canBeFormat(token: Token | undefined): token is Token {
   return token?.kind === "word" || (token?.kind === "quoted" && token.text.startsWith("`"));
 }
 
-/** Tokens outside all brackets (the opening ones are counted as outside). */
+/** Returns the tokens outside of all brackets (opening brackets count as outside). */
 function topLevel(tokens: readonly Token[]): readonly Token[] {
   let depth = 0;
   return tokens.filter((token) => {

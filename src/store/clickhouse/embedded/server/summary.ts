@@ -1,6 +1,6 @@
 /**
- * X-ClickHouse-Summary. The engine tells us the rows and bytes written by inserts, and the rows and bytes of the result. It does
- * not tell what a finished query has read, so `read_rows` is that of inserts with data, and "0" otherwise.
+ * X-ClickHouse-Summary. The engine returns the rows and bytes that inserts wrote, and the rows and bytes of the result.
+ * It does not return what a finished query has read, so `read_rows` is that of inserts with data, and "0" otherwise.
  */
 import type { EngineResult } from "./engine.js";
 import type { Statement } from "./statement.js";

@@ -1,6 +1,6 @@
 /**
- * The response to a query with `wait_end_of_query=1`: nothing is sent before the query is over, so that the status is always the
- * right one. The output waits in a file, so that memory stays flat.
+ * The response to a query with `wait_end_of_query=1`: nothing is sent before the query is over, so that the status is
+ * always correct. The output waits in a file, so that memory stays flat.
  */
 import { randomUUID } from "node:crypto";
 import { createReadStream, createWriteStream } from "node:fs";
@@ -12,7 +12,7 @@ import { exception, type ServerException } from "./exception.js";
 import { type QueryResponse, queryResponse, type ResponseOptions } from "./response.js";
 
 export interface WaitingResponseOptions extends ResponseOptions {
-  /** Called when the file cannot be written (a full disk, for one): the query need not go on. */
+  /** Called if the file cannot be written, such as on a full disk. The query need not go on. */
   readonly onFailure: (error: ServerException) => void;
 }
 
@@ -33,7 +33,7 @@ export function waitingResponse(
   const inner = queryResponse(response, { ...options, onDrain: () => resume() });
   response.once("close", () => resume());
 
-  /** Closes the file, whether it could be written or not. */
+  /** Closes the file, even if it could not be written. */
   async function close(): Promise<void> {
     if (failure !== undefined) return;
     file.end();
@@ -46,7 +46,7 @@ export function waitingResponse(
   }
 
   return {
-    // What comes after a failure is thrown away until the query has stopped.
+    // Output after a failure is discarded until the query has stopped.
     write: (chunk, passedOn) => failure !== undefined || file.write(chunk, passedOn),
     async end() {
       await close();

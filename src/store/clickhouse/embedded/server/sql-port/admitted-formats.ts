@@ -1,6 +1,6 @@
 /**
- * The formats that SQL clients may request, each by its name. Left out are those that need a schema or a template, which are files
- * (Protobuf, CapnProto, Template), those that need a registry (AvroConfluent), and those that are protocols of other servers.
+ * The formats that SQL clients may request, by name. Excluded are formats that need a schema or a template, which are
+ * files (Protobuf, CapnProto, Template), formats that need a registry (AvroConfluent), and protocols of other servers.
  */
 const FORMATS = `
   Arrow ArrowStream Avro BSONEachRow CSV CSVWithNames CSVWithNamesAndTypes CustomSeparated CustomSeparatedWithNames
@@ -21,10 +21,10 @@ const FORMATS = `
 
 const ADMITTED = new Set(FORMATS.toLowerCase().trim().split(/\s+/));
 
-/** Names of formats have no case. */
+/** Names of formats are case-insensitive. */
 export function isAdmittedFormat(name: string): boolean {
   return ADMITTED.has(name.toLowerCase());
 }
 
-/** For tests and documentation, as the engine writes them. */
+/** The names as the engine writes them, for tests and documentation. */
 export const ADMITTED_FORMATS: readonly string[] = FORMATS.trim().split(/\s+/);

@@ -1,9 +1,10 @@
 /**
- * The functions that SQL clients may call, each by its name: those of version 26.7 that compute from their arguments alone, or
- * describe the session. Left out are those that read files (`file`, `catboostEvaluate`, …), look into other tables by a name in a
- * string (`joinGet`, `dictGet`, `hasColumnInTable`, …), write in a format (`formatRow`), wait (`sleep`), describe the machine or
- * the server's configuration (`filesystemCapacity`, `getServerSetting`, …), look inside the process, or compare two values in a time that grows with
- * the square of their length (`editDistance`, `jaroSimilarity`, `arraySimilarity`, …: seconds for a single row, within which the engine cannot be stopped).
+ * The functions that SQL clients may call, by name: those of version 26.7 that compute from their arguments alone, or
+ * describe the session. Excluded are functions that read files (`file`, `catboostEvaluate`, …), look into other tables
+ * by a name in a string (`joinGet`, `dictGet`, `hasColumnInTable`, …), write in a format (`formatRow`), wait (`sleep`),
+ * describe the machine or the server's configuration (`filesystemCapacity`, `getServerSetting`, …), look inside the
+ * process, or compare two values in a time that grows with the square of their length (`editDistance`,
+ * `jaroSimilarity`, `arraySimilarity`, …: seconds for a single row, during which the engine cannot be stopped).
  */
 const FUNCTIONS = `
   _CAST abs accurateCast accurateCastOrDefault accurateCastOrNull acos acosh addDate addDays addHours addInterval
@@ -254,22 +255,22 @@ const FUNCTIONS = `
   yesterday YYYYMMDDhhmmssToDateTime YYYYMMDDhhmmssToDateTime64 YYYYMMDDToDate YYYYMMDDToDate32
 `;
 
-/** Functions of the grammar, which the engine's own list does not have. */
-const OF_THE_GRAMMAR = "exists lambda grouping untuple";
+/** Functions of the grammar, which the engine's own list does not contain. */
+const GRAMMAR_FUNCTIONS = "exists lambda grouping untuple";
 
-/** Suffixes of aggregate functions: `sumIf`, `uniqMergeState`. */
+/** Suffixes of aggregate functions, as in `sumIf` or `uniqMergeState`. */
 const COMBINATOR =
   /(If|Array|Map|Distinct|OrNull|OrDefault|State|SimpleState|Merge|MergeState|ForEach|Resample|ArgMin|ArgMax)$/i;
 
-/** Functions that give rows, admitted where a table is named. */
+/** Table functions, allowed where a table is named. */
 const TABLE_FUNCTIONS = "numbers numbers_mt zeros zeros_mt generateSeries generate_series values view";
 
-const ADMITTED = names(`${FUNCTIONS} ${OF_THE_GRAMMAR}`);
+const ADMITTED = names(`${FUNCTIONS} ${GRAMMAR_FUNCTIONS}`);
 const ADMITTED_TABLE_FUNCTIONS = names(TABLE_FUNCTIONS);
 
 /**
- * Whether the engine has a function of this name that is not admitted. Many names of functions have no case; none differ by case alone, so all of
- * them are compared without it.
+ * Returns whether the engine has a function of this name that is not allowed. Many function names are case-insensitive,
+ * and none differ only in case, so all are compared without case.
  *
  * @param known the engine's functions, lower case
  */

@@ -1,8 +1,9 @@
 /**
- * The settings that SQL clients may send, each by its name: how a response looks, how much of it there is, and a few that change
- * what an expression means. They were reviewed against version 26.7; what a later version adds is refused until it is added here.
+ * The settings that SQL clients may send, by name: how a response looks, how large it may be, and a few that change
+ * what an expression means. They were reviewed against version 26.7. Settings of later versions are refused until they
+ * are added here.
  *
- * Left out among the settings of output: `output_format_schema` (a file that the engine writes), `format_schema*` and
+ * Excluded output settings are `output_format_schema` (a file that the engine writes), `format_schema*` and
  * `format_template*` (files that it reads), registries, and pictures.
  */
 export const ADMITTED_SETTINGS: ReadonlySet<string> = new Set(
@@ -69,7 +70,7 @@ export const ADMITTED_SETTINGS: ReadonlySet<string> = new Set(
     .split(/\s+/),
 );
 
-/** Limits of the port, which a client may lower for a query of its own. */
+/** Limits of the port, which a client may lower for its own query. */
 export const LOWERABLE_SETTINGS = [
   "max_execution_time",
   "max_memory_usage",

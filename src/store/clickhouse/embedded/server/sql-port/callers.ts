@@ -1,14 +1,14 @@
 /**
- * Keeps web pages away from the port. A browser also sends a page's requests to loopback, so listening there is no protection.
- * Database clients send no `Origin` and no `Sec-Fetch-Site`; browsers send one or both with every request of a page. A page that
- * had its own name resolved to this machine is recognised by the `Host` it sends.
+ * Keeps web pages from using the port. A browser also sends a page's requests to loopback, so listening there is no
+ * protection. Database clients send neither `Origin` nor `Sec-Fetch-Site`; browsers send one or both with every request
+ * of a page. A page whose own name resolves to this machine is recognised by its `Host` header.
  */
 import type { IncomingMessage } from "node:http";
 import { isIP } from "node:net";
 import { exception } from "../exception.js";
 import { header } from "../request.js";
 
-/** Throws unless the request can be of a SQL client. */
+/** Throws unless the request can come from a SQL client. */
 export function refusePages(request: IncomingMessage, allowedHosts: readonly string[]): void {
   const site = header(request, "sec-fetch-site");
   if (header(request, "origin") !== undefined || (site !== undefined && site !== "none"))
@@ -22,7 +22,7 @@ export function refusePages(request: IncomingMessage, allowedHosts: readonly str
     );
 }
 
-/** Without the port, brackets and a final dot; lower case. */
+/** Returns the host in lower case, without port, brackets and a final dot. */
 function hostName(header: string): string {
   const name = /^(\[[^\]]*\]|[^:]*)(?::\d*)?$/.exec(header.trim().toLowerCase())?.[1] ?? "";
   return name.replace(/^\[|\]$/g, "").replace(/\.$/, "");

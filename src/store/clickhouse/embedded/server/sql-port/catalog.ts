@@ -1,8 +1,8 @@
 /**
- * What SQL clients see of the system tables: views with the columns that tools request, in a database of their own that replaces
- * `system` in their statements. None of them contains paths or other facts about the machine, and a system table that has no view
- * here does not exist for clients. Rows are those of the databases that the user may read, by the user's role and by the engine's
- * `additional_table_filters`.
+ * The system tables as SQL clients see them: views with the columns that tools request, in a separate database that
+ * replaces `system` in their statements. None of them contains paths or other facts about the machine, and a system
+ * table without a view here does not exist for clients. The user's role and the engine's `additional_table_filters`
+ * restrict rows to databases that the user may read.
  */
 
 import { identifier, literal } from "../../../sql-text.js";
@@ -10,10 +10,10 @@ import type { Engine } from "../engine.js";
 import { PROTOCOL_PARAMETERS } from "../protocol-parameters.js";
 import { ADMITTED_SETTINGS, LOWERABLE_SETTINGS } from "./admitted-settings.js";
 
-/** No tenant's database can have this name: theirs have no hyphens. */
+/** No tenant's database can have this name, because their names contain no hyphens. */
 export const CATALOG = "sql-port";
 
-/** The engine's own views over system tables: they have no paths, and the filters reach into them. */
+/** The engine's own views of system tables. They contain no paths, and the filters apply to them. */
 export const INFORMATION_SCHEMA: {
   readonly databases: readonly string[];
   readonly tables: readonly string[];
@@ -58,7 +58,7 @@ const COLUMNS = {
 
 const FILTERED = { databases: "name", tables: "database", columns: "database" } as const;
 
-/** Makes the views anew, so that those of an earlier version are gone. */
+/** Recreates the views, so that no definition of an earlier version remains. */
 export async function createCatalog(engine: Engine): Promise<void> {
   const session = engine.open();
   try {
@@ -72,13 +72,16 @@ export async function createCatalog(engine: Engine): Promise<void> {
   }
 }
 
-/** Filters that keep other databases, this one included, out of the system tables, for statements like SHOW TABLES too. */
+/**
+ * Filters that hide other databases, including this one, in the system tables, also from statements such as SHOW
+ * TABLES.
+ */
 export function catalogFilters(databases: readonly string[]): readonly (readonly [string, string])[] {
   const list = databases.map(literal).join(", ");
   return Object.entries(FILTERED).map(([table, column]) => [`system.${table}`, `${column} IN (${list})`]);
 }
 
-/** Clients send only settings that are not `readonly` here, and some refuse others before they send them. */
+/** Clients send only settings that are not `readonly` here, and some clients refuse others before they send them. */
 function settingsQuery(): string {
   const names = [...ADMITTED_SETTINGS, ...LOWERABLE_SETTINGS, ...PROTOCOL_PARAMETERS];
   const writable = `name IN (${names.map(literal).join(", ")})`;

@@ -1,11 +1,12 @@
 /**
- * Refuses tables of databases that the user may not read, in the words for a database that does not exist. The engine's role refuses
- * them too, but later: an error about a column, with the names of similar columns, would come first.
+ * Refuses tables of databases that the user may not read, with the message for a database that does not exist. The
+ * engine's role refuses them as well, but later: an error about a column, with the names of similar columns, would come
+ * first.
  */
 import { exception } from "../exception.js";
 import { CATALOG, INFORMATION_SCHEMA } from "./catalog.js";
 
-/** Functions whose second argument is a table when it is a bare name. */
+/** Functions whose second argument is a table if it is a bare name. */
 const TAKES_A_TABLE = /^(global)?(not)?(null)?in(ignoreset)?$/i;
 
 interface Node {
@@ -15,16 +16,11 @@ interface Node {
 }
 
 /**
- * @param printed the engine's syntax tree of the statement, as `EXPLAIN AST` prints it: one node a line, indented by its depth.
- * ```
- * Function in (alias x) (children 1)
- *  ExpressionList (children 2)
- *   Identifier a
- *   Identifier facts.t
- * ```
+ * @param printed the engine's syntax tree of the statement, as `EXPLAIN AST` prints it: one node a line, indented by
+ * its depth. ``` Function in (alias x) (children 1) ExpressionList (children 2) Identifier a Identifier facts.t ```
  */
 export function checkTables(printed: string, databases: readonly string[]): void {
-  /** The latest node of each depth. */
+  /** The latest node at each depth. */
   const path: Node[] = [];
   for (const line of printed.split("\n")) {
     const depth = line.search(/[^ ]/);
@@ -38,14 +34,17 @@ export function checkTables(printed: string, databases: readonly string[]): void
   }
 }
 
-/** The alias and the number of children stand behind the name, in brackets. */
+/** The alias and the number of children follow the name, in brackets. */
 function nodeOf(line: string): Node {
   const [kind = ""] = line.split(" ", 1);
   const [name = ""] = line.slice(kind.length + 1).split(" (", 1);
   return { kind, name, children: 0 };
 }
 
-/** `table` is of the session's database, which is one of those that may be read; `database.table` must name one. */
+/**
+ * A bare `table` belongs to the session's database, which the user may read. `database.table` must name such a
+ * database.
+ */
 export function checkTable(name: string, databases: readonly string[]): void {
   const [first = "", second, ...more] = name.split(".");
   if (second === undefined || first === CATALOG) return;
@@ -57,7 +56,7 @@ export function checkTable(name: string, databases: readonly string[]): void {
   checkDatabase(first, databases);
 }
 
-/** What a user may not read is not there for it. */
+/** A database that a user may not read does not exist for that user. */
 export function checkDatabase(name: string, databases: readonly string[]): void {
   if (!databases.includes(name)) throw exception("UNKNOWN_DATABASE", `Database ${name} does not exist`);
 }

@@ -1,7 +1,8 @@
 /**
- * Checks a statement by its words, in the engine's own rewriting of it (`formatQuerySingleLine`: no comments, no odd spacing, one
- * statement). The rewritten text is what runs, so nothing of the statement is hidden from this check. What a name means where it
- * stands is not looked at: the name of a function that is not admitted is refused everywhere, be it a call, an alias or a column.
+ * Checks the words of a statement in the engine's own rewriting of it (`formatQuerySingleLine`: no comments, no odd
+ * spacing, one statement). The rewritten text is what runs, so no part of the statement is hidden from this check. It
+ * does not consider what a name means in its context: the name of a function that is not allowed is refused everywhere,
+ * as a call, an alias or a column.
  */
 import { exception, type ServerException } from "../exception.js";
 import { type Token, tokensOf } from "../lexer.js";
@@ -11,36 +12,38 @@ import { checkDatabase, checkTable } from "./check-tables.js";
 
 const VERBS = new Set(["SELECT", "WITH", "SHOW", "DESCRIBE", "EXPLAIN", "EXISTS", "("]);
 const SHOWN = new Set(["TABLES", "DATABASES", "COLUMNS", "CREATE"]);
-/** Words of SHOW that bring expressions, which the syntax tree does not show. */
+/** Words of SHOW that introduce expressions, which the syntax tree does not contain. */
 const HIDDEN_IN_SHOW = new Set(["WHERE", "LIMIT", "("]);
 const EXPLAINED = /^(AST|SYNTAX|PLAN|PIPELINE|ESTIMATE)$/;
-/** A name that comes as a parameter. */
+/** Allowed names in parameters. */
 const PARAMETER_NAME = /^\w+(\.\w+)?$/;
 
-/** Names of all functions and of all table functions that the engine has, lower case. */
+/** Lower-case names of all functions and all table functions of the engine. */
 export interface EngineNames {
   readonly functions: ReadonlySet<string>;
   readonly tableFunctions: ReadonlySet<string>;
 }
 
-/** What a user may name. */
+/** The names that a user may use. */
 export interface Reach {
   readonly engine: EngineNames;
   readonly databases: readonly string[];
 }
 
 export interface CheckedWords {
-  /** The statement to go on with, as latin1: tables of `system` are those of the port's catalog, and SETTINGS are taken out. */
+  /**
+   * The statement to continue with, as latin1: `system` is replaced by the port's catalog, and SETTINGS are removed.
+   */
   readonly sql: string;
-  /** The values of SETTINGS; undefined stands for DEFAULT. */
+  /** The values of SETTINGS. Undefined means DEFAULT. */
   readonly settings: ReadonlyMap<string, string | undefined>;
-  /** Whether a name has parts, or comes as a parameter, so that it can be a table of another database. */
+  /** Whether a name has several parts, or comes from a parameter, so that it can be a table of another database. */
   readonly hasCompoundNames: boolean;
 }
 
 /**
  * @param canonical the rewritten statement, as latin1
- * @param parameters of the query: those that stand for names are checked
+ * @param parameters parameters of the query; those used as names are checked
  */
 export function checkWords(
   canonical: string,
@@ -94,7 +97,7 @@ function checkShow(tokens: readonly Token[], what: string): void {
   }
 }
 
-/** SHOW and EXISTS name tables and databases, and nothing else. */
+/** SHOW and EXISTS name only tables and databases. */
 function checkShownNames(canonical: string, tokens: readonly Token[], databases: readonly string[]): void {
   const written = (token: Token | undefined) => unquoted(canonical.slice(token?.start, token?.end));
   for (const [index, token] of tokens.entries()) {
@@ -107,7 +110,7 @@ function checkShownNames(canonical: string, tokens: readonly Token[], databases:
   }
 }
 
-/** `EXPLAIN [kind] [name = value, …] SELECT …`: nothing but a SELECT is explained. */
+/** `EXPLAIN [kind] [name = value, …] SELECT …`: only a SELECT may be explained. */
 function checkExplain(tokens: readonly Token[]): void {
   let at = 1;
   if (EXPLAINED.test(tokens[at]?.text ?? "")) at += 1;
@@ -117,7 +120,7 @@ function checkExplain(tokens: readonly Token[]): void {
   if (!["SELECT", "WITH", "("].includes(explained)) throw refused(`EXPLAIN ${explained} is not admitted`);
 }
 
-/** Names, upper case, of the parameters that stand for names: `{name:Identifier}`. */
+/** Returns the names, in upper case, of parameters that are used as names: `{name:Identifier}`. */
 function namesFromParameters(tokens: readonly Token[]): ReadonlySet<string> {
   return new Set(
     tokens.flatMap((token, index) => {
@@ -133,7 +136,7 @@ interface Edit {
   readonly text: string;
 }
 
-/** SETTINGS behind the whole statement, before FORMAT or after it. Elsewhere they are refused. */
+/** Finds SETTINGS after the whole statement, before or after FORMAT. Elsewhere they are refused. */
 function settingsClauses(canonical: string, tokens: readonly Token[]) {
   const clauses: Edit[] = [];
   const settings = new Map<string, string | undefined>();
@@ -156,7 +159,7 @@ function startsAssignment(tokens: readonly Token[], at: number): boolean {
   return name !== undefined && isName(name) && tokens[at + 1]?.text === "=";
 }
 
-/** `name = value, …` from the token at `start` on; `end` is the token behind. */
+/** Parses `name = value, …` from the token at `start`. `end` is the index of the next token. */
 export function assignments(canonical: string, tokens: readonly Token[], start: number) {
   const values = new Map<string, string | undefined>();
   let at = start;
@@ -175,7 +178,7 @@ export function assignments(canonical: string, tokens: readonly Token[], start: 
   return { values, end: at };
 }
 
-/** A value is one token, a number behind its sign, or what stands in brackets. */
+/** A value is one token, a number after its sign, or a bracketed expression. */
 function valueEnd(tokens: readonly Token[], start: number): number {
   let at = tokens[start]?.text === "-" ? start + 1 : start;
   for (let depth = 0; at < tokens.length; at += 1) {
@@ -187,7 +190,7 @@ function valueEnd(tokens: readonly Token[], start: number): number {
   return at;
 }
 
-/** `system.tables`, wherever it stands, gets the catalog's name in place of `system`. */
+/** Replaces `system` by the catalog's name in each `system.table`. */
 function catalogNames(canonical: string, tokens: readonly Token[]): readonly Edit[] {
   return tokens.flatMap((token, index) => {
     const [before, dot, table] = [tokens[index - 1], tokens[index + 1], tokens[index + 2]];
@@ -210,7 +213,7 @@ function edited(text: string, edits: readonly Edit[]): string {
 
 const ESCAPED: Readonly<Record<string, string>> = { b: "\b", f: "\f", n: "\n", r: "\r", t: "\t", 0: "\0" };
 
-/** A name or a string without its quotes. */
+/** Returns a name or a string without its quotes. */
 export function unquoted(text: string): string {
   if (!/^[`'"]/.test(text)) return text;
   return text

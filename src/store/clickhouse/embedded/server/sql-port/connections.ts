@@ -1,33 +1,41 @@
 /**
- * Bounds the connections to the port, so that nobody is locked out by connections that do nothing. When there are too many, one that
- * runs nothing makes room: of those that nobody signed on with, as long as there are any, the oldest of the address that has the most.
+ * Limits the number of connections to the port, so that connections that do nothing lock nobody out. If there are too
+ * many, one without a running query is closed: preferably one that nobody has signed on with, and of these the oldest
+ * one of the address with the most.
  */
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
 export interface Connections {
-  /** The request's client has proved who it is: its connection may stay. It runs something until the response is over. */
+  /** Keeps the connection of a client that has authenticated. It counts as running until the response is over. */
   signedOn(request: IncomingMessage, response: ServerResponse): void;
 }
 
 interface Connection {
   readonly socket: Socket;
-  /** Closes the connection when nobody signs on in time; undefined after that. */
-  late: NodeJS.Timeout | undefined;
+  /** Closes the connection if nobody signs on in time. Undefined afterwards. */
+  signOnTimer: NodeJS.Timeout | undefined;
   running: number;
 }
 
-const MOST = 256;
+const MAX_CONNECTIONS = 256;
 const SIGN_ON_MS = 10_000;
 
-export function boundConnections(server: Server, most = MOST, signOnMs = SIGN_ON_MS): Connections {
-  /** By the client's address and port, which are the same for a connection and for TLS over it. Those that were idle longest stand first. */
+export function boundConnections(
+  server: Server,
+  maxConnections = MAX_CONNECTIONS,
+  signOnMs = SIGN_ON_MS,
+): Connections {
+  /**
+   * By the client's address and port, which are the same for a connection and for TLS over it. Idle for the longest
+   * time first.
+   */
   const open = new Map<string, Connection>();
 
   function makeRoom(): void {
     const idle = [...open].filter(([, { running }]) => running === 0);
-    const unknown = idle.filter(([, { late }]) => late !== undefined);
-    const candidates = unknown.length > 0 ? unknown : idle;
+    const anonymous = idle.filter(([, { signOnTimer }]) => signOnTimer !== undefined);
+    const candidates = anonymous.length > 0 ? anonymous : idle;
     const counts = new Map<string | undefined, number>();
     const countOf = ({ socket }: Connection) => counts.get(socket.remoteAddress) ?? 0;
     for (const [, connection] of candidates)
@@ -41,13 +49,13 @@ export function boundConnections(server: Server, most = MOST, signOnMs = SIGN_ON
 
   server.on("connection", (socket: Socket) => {
     const key = keyOf(socket);
-    if (open.size >= most) makeRoom();
-    if (open.size >= most) return socket.destroy();
-    const late = setTimeout(() => socket.destroy(), signOnMs);
-    const connection: Connection = { socket, late, running: 0 };
+    if (open.size >= maxConnections) makeRoom();
+    if (open.size >= maxConnections) return socket.destroy();
+    const signOnTimer = setTimeout(() => socket.destroy(), signOnMs);
+    const connection: Connection = { socket, signOnTimer, running: 0 };
     open.set(key, connection);
     socket.once("close", () => {
-      clearTimeout(connection.late);
+      clearTimeout(connection.signOnTimer);
       if (open.get(key) === connection) open.delete(key);
     });
   });
@@ -57,8 +65,8 @@ export function boundConnections(server: Server, most = MOST, signOnMs = SIGN_ON
       const key = keyOf(socket);
       const connection = open.get(key);
       if (connection === undefined) return;
-      clearTimeout(connection.late);
-      connection.late = undefined;
+      clearTimeout(connection.signOnTimer);
+      connection.signOnTimer = undefined;
       connection.running += 1;
       response.once("close", () => {
         connection.running -= 1;

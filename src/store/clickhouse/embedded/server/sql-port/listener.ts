@@ -1,6 +1,6 @@
 /**
- * The listener for SQL clients. The service does not need it: if its port is in use, the engine continues without it, says so, and
- * tries again until the port is free.
+ * The listener for SQL clients. The service does not need it: if its port is in use, the engine continues without it,
+ * reports this, and retries until the port is free.
  */
 import type { Server } from "node:http";
 import { Server as TlsServer } from "node:https";
@@ -35,31 +35,31 @@ export type SharedParts = Pick<
 
 export interface SqlPort {
   readonly port: Port;
-  /** Reads the files of the certificate now, not only at the next of the regular looks. */
+  /** Reads the certificate's files now, instead of at the next regular check. */
   renewCertificate(): void;
-  /** No more tries; the server, when it listens, is given to be closed. */
+  /** Ends the retries. Returns the server, if it listens, for the caller to close. */
   stop(): Server | undefined;
 }
 
 /**
  * @param pipes as many as may run at once and be left behind; the last one is used first
- * @param tell called when the port listens, and when it could not for the first time; what becomes of its certificate; and when a statement does not
- * end.
+ * @param report called when the port listens, at the first failure to listen, when its certificate is renewed or
+ * rejected, and when a statement does not end
  */
 export async function openSqlPort(
   config: ChildConfig,
   listener: SqlListener,
   shared: SharedParts,
   pipes: OutputPipe[],
-  tell: (message: FromChild) => void,
+  report: (message: FromChild) => void,
 ): Promise<SqlPort> {
   await createCatalog(shared.engine);
-  const port = sqlPortOf(config, listener, shared, pipes, tell);
+  const port = sqlPortOf(config, listener, shared, pipes, report);
   let server: Server | undefined;
   let renewal: Renewal | undefined;
   let retry: NodeJS.Timeout | undefined;
   let stopped = false;
-  let told: string | null | undefined;
+  let reported: string | null | undefined;
 
   async function attempt(): Promise<void> {
     let problem: string | null = null;
@@ -71,8 +71,8 @@ export async function openSqlPort(
       problem = errorMessage(error);
       if (!stopped) retry = setTimeout(() => void attempt(), RETRY_MS);
     }
-    if (problem !== told) tell({ kind: "sql-port", problem });
-    told = problem;
+    if (problem !== reported) report({ kind: "sql-port", problem });
+    reported = problem;
   }
 
   async function open(): Promise<Server> {
@@ -82,12 +82,14 @@ export async function openSqlPort(
     const opened = await listen(port, { host, port: number }, current);
     if (settings !== undefined && current !== undefined && opened instanceof TlsServer) {
       renewal = watchCertificate({
-        ...{ settings, section, current },
+        settings,
+        section,
+        current,
         use(renewed) {
           opened.setSecureContext(renewed.options);
-          tell({ kind: "sql-certificate", problem: null });
+          report({ kind: "sql-certificate", problem: null });
         },
-        onProblem: (problem) => tell({ kind: "sql-certificate", problem }),
+        onProblem: (problem) => report({ kind: "sql-certificate", problem }),
       });
     }
     return opened;
@@ -111,7 +113,7 @@ function sqlPortOf(
   listener: SqlListener,
   shared: SharedParts,
   pipes: OutputPipe[],
-  tell: (message: FromChild) => void,
+  report: (message: FromChild) => void,
 ): Port {
   const { limits, users, allowedHosts } = listener;
   const slots = createSlots(pipes, {
@@ -133,7 +135,7 @@ function sqlPortOf(
       maxMemoryBytes: () => Math.floor(shareBytes / (MAX_SQL_QUERIES + slots.leftBehind())),
       maxThreads: Math.max(1, Math.floor(availableParallelism() / 2)),
       dataDir: config.dataDir,
-      tellLeftBehind: (user) => tell({ kind: "sql-left-behind", user }),
+      reportLeftBehind: (user) => report({ kind: "sql-left-behind", user }),
     },
     slots,
   };

@@ -1,8 +1,11 @@
-/** The engine's messages as SQL clients may read them, without paths. The engine's role keeps its hints to what the user may read. */
+/**
+ * Removes paths from the engine's messages for SQL clients. The engine's role limits its hints to what the user may
+ * read.
+ */
 import type { ServerException } from "../exception.js";
 import { CATALOG } from "./catalog.js";
 
-/** An absolute path of two parts or more. Text that a client sent itself may look like one too, and is lost then. */
+/** An absolute path of two parts or more. Similar text that a client itself sent is removed as well. */
 const PATH = /(?<![\w/:.])\/[\w.@+-]{1,255}(?:\/[\w.@+-]{1,255}){1,64}\/?/g;
 
 export function withoutSecrets(error: ServerException, dataDir: string): ServerException {

@@ -1,8 +1,11 @@
-/** How many queries a user may send in a minute: a bucket that fills evenly, so that a dashboard with many panels passes at once. */
+/**
+ * Limits how many queries a user may send in a minute: a token bucket that refills evenly, so that a dashboard with
+ * many panels passes at once.
+ */
 import { exception } from "../exception.js";
 
 export interface Quotas {
-  /** Counts one query; throws when the user has none left. */
+  /** Counts one query. Throws if the user has none left. */
   count(user: string): void;
 }
 

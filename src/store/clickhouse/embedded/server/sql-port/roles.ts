@@ -1,7 +1,8 @@
 /**
- * The engine's own wall around each SQL user. A role of the engine grants the user's databases and nothing else, so the engine refuses
- * other tenants' tables, writing, and table functions that read files or the network, whatever gets past the port's own checks.
- * Each session of a SQL user takes its role first. The roles stand in a file that the engine reads when it starts: chDB has no other users.
+ * The engine's own protection for each SQL user. A role of the engine grants the user's databases and nothing else, so
+ * the engine refuses other tenants' tables, writes, and table functions that read files or the network, whatever passes
+ * the port's own checks. Each session of a SQL user takes its role first. The roles are in a file that the engine reads
+ * when it starts, because chDB has no other users.
  */
 import { identifier } from "../../../sql-text.js";
 import type { PortUser } from "../port.js";
@@ -9,12 +10,15 @@ import { CATALOG } from "./catalog.js";
 
 type Reader = Pick<PortUser, "user" | "databases">;
 
-/** The name is safe in XML and in SQL, and differs for each user. */
+/** Returns the user's role. Its name is safe in XML and SQL, and unique to the user. */
 export function roleOf(user: string): string {
   return `reader_${Buffer.from(user).toString("hex")}`;
 }
 
-/** The file that `users_config` names. Sessions start with all roles, as the service needs; a reader's role takes all others away. */
+/**
+ * Returns the file for `users_config`. Sessions start with all roles, as the service needs. Taking a reader's role
+ * removes all others.
+ */
 export function usersConfigXml(readers: readonly Reader[]): string {
   const roles = readers.map(({ user, databases }) => ({
     name: roleOf(user),

@@ -1,4 +1,4 @@
-/** The rules of the port for SQL clients: who may reach it from where, and how much a user may request. */
+/** The rules of the port for SQL clients: where clients may connect from, and how much a user may request. */
 import type { FailedSignOns } from "./failed-sign-ons.js";
 import type { Quotas } from "./quotas.js";
 import type { SessionMemory } from "./session-cache.js";
@@ -15,21 +15,24 @@ export interface SqlLimits {
 
 export interface SqlRules {
   readonly limits: SqlLimits;
-  /** Memory of the next query: all that may run at once stay within the port's share. It is less while ended statements go on. */
+  /**
+   * Memory limit of the next query, so that all queries that may run at once stay within the port's share. It is lower
+   * while ended statements still run.
+   */
   readonly maxMemoryBytes: () => number;
   readonly maxThreads: number;
-  /** Names by which clients may call this port, beside addresses and `localhost`; lower case. */
+  /** Host names that clients may use for this port, besides addresses and `localhost`. Lower case. */
   readonly allowedHosts: readonly string[];
   readonly quotas: Quotas;
   readonly signOns: FailedSignOns;
   readonly memory: SessionMemory;
-  /** The engine's folder, which no message names. */
+  /** The engine's folder, which no message may contain. */
   readonly dataDir: string;
-  /** A statement of this user was ended, and goes on in the engine. */
-  readonly tellLeftBehind: (user: string) => void;
+  /** Reports a statement of this user that was ended but still runs in the engine. */
+  readonly reportLeftBehind: (user: string) => void;
 }
 
-/** A statement of a SQL client is longer than people and tools write when it is longer than this. */
+/** Maximum length of a SQL client's statement. People and tools write shorter ones. */
 export const MAX_SQL_STATEMENT_BYTES = 128 * 1024;
-/** Kept back with `wait_end_of_query`, in memory: a longer answer is sent as it comes. */
-export const MAX_HELD_BYTES = 8 * 1024 * 1024;
+/** Bytes buffered in memory with `wait_end_of_query`. The rest of a longer response is sent as it comes. */
+export const MAX_BUFFERED_BYTES = 8 * 1024 * 1024;

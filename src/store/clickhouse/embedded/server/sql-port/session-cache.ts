@@ -1,4 +1,4 @@
-/** What SET and USE leave behind for the next statements of a client's session, which the client names by `session_id`. */
+/** Effects of SET and USE on the next statements of a client's session, which the client names by `session_id`. */
 import { setNewest } from "../../../../set-newest.js";
 import { exception } from "../exception.js";
 
@@ -12,31 +12,31 @@ export interface SessionMemory {
   remember(user: string, sessionId: string, remembered: Remembered, seconds: number): void;
 }
 
-const NOTHING: Remembered = { database: undefined, settings: new Map() };
-/** Sessions of one user that are remembered: the oldest are forgotten first. */
-const MOST = 100;
-const MOST_CHARACTERS = 16 * 1024;
+const EMPTY: Remembered = { database: undefined, settings: new Map() };
+/** Maximum number of sessions per user. The oldest are evicted first. */
+const MAX_SESSIONS = 100;
+const MAX_CHARACTERS = 16 * 1024;
 
 export function createSessionMemory(
   now: () => number = performance.now.bind(performance),
-  most = MOST,
+  maxSessions = MAX_SESSIONS,
 ): SessionMemory {
   const users = new Map<string, Map<string, Remembered & { readonly until: number }>>();
   return {
     of(user, sessionId) {
-      const known = users.get(user)?.get(sessionId);
-      return known !== undefined && now() < known.until ? known : NOTHING;
+      const entry = users.get(user)?.get(sessionId);
+      return entry !== undefined && now() < entry.until ? entry : EMPTY;
     },
     remember(user, sessionId, remembered, seconds) {
       const texts = [sessionId, remembered.database ?? "", ...[...remembered.settings].flat()];
-      if (texts.join("").length > MOST_CHARACTERS)
+      if (texts.join("").length > MAX_CHARACTERS)
         throw exception(
           "BAD_ARGUMENTS",
-          `The settings of a session are longer than ${MOST_CHARACTERS} characters`,
+          `The settings of a session are longer than ${MAX_CHARACTERS} characters`,
         );
       const sessions = users.get(user) ?? new Map();
       users.set(user, sessions);
-      setNewest(sessions, sessionId, { ...remembered, until: now() + seconds * 1000 }, most);
+      setNewest(sessions, sessionId, { ...remembered, until: now() + seconds * 1000 }, maxSessions);
     },
   };
 }

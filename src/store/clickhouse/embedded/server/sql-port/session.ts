@@ -1,6 +1,6 @@
 /**
- * The engine session of one query of a SQL client. It takes the user's role first; then the statement is checked; then come the client's
- * settings, under our limits, after which nothing else can be set.
+ * The engine session of one query of a SQL client. It first takes the user's role, then the statement is checked, and
+ * then the client's settings are applied within our limits. After that, nothing else can be set.
  */
 
 import { identifier, literal } from "../../../sql-text.js";
@@ -16,36 +16,39 @@ import type { SqlRules } from "./rules.js";
 import { guardOf, PARSER } from "./statement.js";
 
 const FILTERS = "additional_table_filters";
-/** With `break`, the engine puts out what it has when the time is over; it gets a moment for that. */
+/** With `break`, the engine returns what it has when the time is over. It gets this much time for that. */
 const BREAK_SECONDS = 1;
 
 export async function openSqlSession(
-  { asked, text, user, mark }: SessionRequest,
+  { queryRequest, text, user, mark }: SessionRequest,
   port: Port & { readonly sql: SqlRules },
 ): Promise<PreparedSession> {
   const { sql } = port;
   // The cheapest check first.
-  admitSettings(asked.settings, sql);
-  const kept = asked.session && sql.memory.of(user.user, asked.session.id);
+  admitSettings(queryRequest.settings, sql);
+  const remembered = queryRequest.session && sql.memory.of(user.user, queryRequest.session.id);
   const session = port.engine.open({ ...SESSION_DEFAULTS, ...PARSER });
   try {
     await session.run(`SET ROLE ${identifier(roleOf(user.user))}`);
     const guard = guardOf(session, user, port);
-    const admitted = await guard.statement(text, asked.defaultFormat ?? DEFAULT_FORMAT);
-    const home = homeDatabase(admitted.lasting?.database ?? asked.database ?? kept?.database, user);
-    const given = merged(kept?.settings ?? new Map(), asked.settings, admitted.settings);
-    const filters = await guard.filters(given.get(FILTERS) ?? "{}");
-    const settings = new Map(admitSettings(given, sql));
-    // By its mark the statement is found in the engine, to be stopped.
+    const admitted = await guard.statement(text, queryRequest.defaultFormat ?? DEFAULT_FORMAT);
+    const home = homeDatabase(
+      admitted.lasting?.database ?? queryRequest.database ?? remembered?.database,
+      user,
+    );
+    const requested = merged(remembered?.settings ?? new Map(), queryRequest.settings, admitted.settings);
+    const filters = await guard.filters(requested.get(FILTERS) ?? "{}");
+    const settings = new Map(admitSettings(requested, sql));
+    // The mark identifies the statement in the engine, so that it can be stopped.
     settings.set("log_comment", mark + (settings.get("log_comment") ?? ""));
     await session.run(`USE ${identifier(home)}`);
     await finish(session, settings, [...catalogFilters(user.databases), ...filters]);
-    if (admitted.lasting !== undefined && asked.session !== undefined) {
+    if (admitted.lasting !== undefined && queryRequest.session !== undefined) {
       const lasting = {
-        database: admitted.lasting.database ?? kept?.database,
-        settings: merged(kept?.settings ?? new Map(), admitted.settings),
+        database: admitted.lasting.database ?? remembered?.database,
+        settings: merged(remembered?.settings ?? new Map(), admitted.settings),
       };
-      sql.memory.remember(user.user, asked.session.id, lasting, asked.session.timeoutSeconds);
+      sql.memory.remember(user.user, queryRequest.session.id, lasting, queryRequest.session.timeoutSeconds);
     }
     const grace = settings.get("timeout_overflow_mode") === "break" ? BREAK_SECONDS : 0;
     const maxSeconds = Number(settings.get("max_execution_time")) + grace;
@@ -56,7 +59,10 @@ export async function openSqlSession(
   }
 }
 
-/** Nothing can be set from here on. The first filter of a table counts, so ours come before the client's. */
+/**
+ * Applies the settings. Nothing can be set afterwards. The first filter of a table counts, so ours precede the
+ * client's.
+ */
 async function finish(
   session: EngineSession,
   settings: ReadonlyMap<string, string>,
@@ -77,20 +83,23 @@ function merged(...layers: readonly ReadonlyMap<string, string | undefined>[]): 
 }
 
 /**
- * Tools name `default` when they were given no database: that is the user's own where there is one, and the catalog for a user of
- * several. The engine's `default` is never used: it takes names for files.
+ * Returns the database of the session. Tools send `default` if they were given no database. That becomes the user's
+ * database if there is only one, otherwise the catalog. The engine's `default` is never used, because it treats names
+ * as files.
  */
-function homeDatabase(asked: string | undefined, user: PortUser): string {
-  if (asked !== undefined && user.databases.includes(asked)) return asked;
-  if (asked === undefined || asked === "default")
+function homeDatabase(requested: string | undefined, user: PortUser): string {
+  if (requested !== undefined && user.databases.includes(requested)) return requested;
+  if (requested === undefined || requested === "default")
     return user.databases.length === 1 ? (user.databases[0] ?? CATALOG) : CATALOG;
-  if (asked === "system") return CATALOG;
-  throw exception("UNKNOWN_DATABASE", `Database ${asked} does not exist`);
+  if (requested === "system") return CATALOG;
+  throw exception("UNKNOWN_DATABASE", `Database ${requested} does not exist`);
 }
 
-/** The admitted settings of the client under our limits, which it may lower. Filters are checked elsewhere. */
+/**
+ * Returns the client's allowed settings, within our limits, which the client may lower. Filters are checked elsewhere.
+ */
 function admitSettings(
-  asked: ReadonlyMap<string, string>,
+  requested: ReadonlyMap<string, string>,
   rules: Pick<SqlRules, "limits" | "maxMemoryBytes" | "maxThreads">,
 ): ReadonlyMap<string, string> {
   const ceilings: Readonly<Record<(typeof LOWERABLE_SETTINGS)[number], number>> = {
@@ -101,11 +110,11 @@ function admitSettings(
     max_threads: rules.maxThreads,
   };
   const settings = new Map(Object.entries(ceilings).map(([name, value]) => [name, String(value)]));
-  for (const [name, value] of asked) {
+  for (const [name, value] of requested) {
     if (Object.hasOwn(ceilings, name)) {
       const ceiling = ceilings[name as keyof typeof ceilings];
-      const wanted = Number(value);
-      settings.set(name, String(wanted > 0 && wanted < ceiling ? wanted : ceiling));
+      const limit = Number(value);
+      settings.set(name, String(limit > 0 && limit < ceiling ? limit : ceiling));
     } else if (ADMITTED_SETTINGS.has(name)) settings.set(name, value);
     else if (name !== FILTERS && !(name === "readonly" && /^[12]$/.test(value)))
       throw exception("READONLY", `Cannot modify '${name}' setting in readonly mode`);

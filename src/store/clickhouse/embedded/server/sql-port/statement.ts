@@ -1,9 +1,11 @@
 /**
- * Turns a SQL client's statement into one that may run. The engine's role and `readonly = 1` are the last walls, and not enough.
- * Measured on 26.7 with both: `SELECT … INTO OUTFILE` writes files, output settings that were set before name files to write, the
- * function `file()` reads any file, even as a bare name (`arrayMap(file, …)`), `KILL QUERY` kills, `SET ROLE` takes another role.
+ * Turns a SQL client's statement into one that may run. The engine's role and `readonly = 1` are the last line of
+ * defence, and not sufficient. Measured on 26.7 with both: `SELECT … INTO OUTFILE` writes files, output settings that
+ * were set before name files to write, the function `file()` reads any file, even as a bare name (`arrayMap(file, …)`),
+ * `KILL QUERY` kills, and `SET ROLE` takes another role.
  *
- * Therefore the engine's own parser rewrites the statement, its words are checked, and then its tables. The rewritten text is what runs.
+ * Therefore the engine's own parser rewrites the statement, and its words and then its tables are checked. The
+ * rewritten text is what runs.
  */
 
 import { literal } from "../../../sql-text.js";
@@ -18,29 +20,32 @@ import { isAdmittedFormat } from "./admitted-formats.js";
 import { checkTables } from "./check-tables.js";
 import { assignments, type CheckedWords, checkWords, refused, unquoted } from "./check-words.js";
 
-/** Nesting that no person writes: what is printed of the tree grows with the depth of each node. */
+/** Limits on nesting, beyond what people write. The printed syntax tree grows with the depth of each node. */
 export const PARSER = {
   max_parser_depth: "250",
   max_query_size: "4194304",
   max_memory_usage: String(256 * 1024 * 1024),
 };
 const SHOW_GRANTS = /^SHOW GRANTS( FORMAT \w+)?$/;
-/** Each is parsed by itself. */
-const MOST_FILTERS = 100;
+/** Each filter is parsed separately. */
+const MAX_FILTERS = 100;
 
 export interface AdmittedStatement {
   readonly text: QueryText;
-  /** What SET or the clause SETTINGS sets; undefined stands for DEFAULT. */
+  /** Settings from SET or the SETTINGS clause. Undefined means DEFAULT. */
   readonly settings: ReadonlyMap<string, string | undefined>;
-  /** What is set for the statements that follow in the client's session: USE names a database. */
+  /** Effect on the following statements of the client's session: USE names a database. Undefined without any. */
   readonly lasting: { readonly database?: string } | undefined;
 }
 
-/** Checks statements of one user, on a session that has its role, and none of the client's settings, which could hide parts of the results. */
+/**
+ * Checks statements of one user in a session that has the user's role but none of the client's settings, which could
+ * hide parts of the results.
+ */
 export interface StatementGuard {
-  /** Throws unless the statement only reads tables of the user's databases, in a format that is admitted. */
+  /** Throws unless the statement only reads tables of the user's databases, in an allowed format. */
   statement(text: QueryText, defaultFormat: string): Promise<AdmittedStatement>;
-  /** `additional_table_filters`, with expressions that are admitted as in a statement. */
+  /** Returns `additional_table_filters` whose expressions passed the checks for statements. Throws otherwise. */
   filters(value: string): Promise<readonly (readonly [table: string, expression: string])[]>;
 }
 
@@ -50,18 +55,18 @@ export function guardOf(
   { facts }: Pick<Port, "facts">,
 ): StatementGuard {
   const reach = { engine: facts, databases };
-  const ask = async (sql: string) => {
+  const readBytes = async (sql: string) => {
     const { output } = await session.run(sql, "TSVRaw");
     return Buffer.from(output).subarray(0, -1);
   };
   const rewritten = async (sql: string) =>
-    (await ask(`SELECT formatQuerySingleLine(${literal(sql)})`)).toString("latin1");
+    (await readBytes(`SELECT formatQuerySingleLine(${literal(sql)})`)).toString("latin1");
 
   async function admit(canonical: string, parameters: ReadonlyMap<string, string>): Promise<CheckedWords> {
     const checked = checkWords(canonical, parameters, reach);
     if (checked.hasCompoundNames && !/^(SHOW|EXISTS) /.test(canonical)) {
       const { clauseAt } = rowsOf(checked.sql);
-      const tree = await ask(`EXPLAIN AST ${utf8(checked.sql.slice(0, clauseAt))}`);
+      const tree = await readBytes(`EXPLAIN AST ${utf8(checked.sql.slice(0, clauseAt))}`);
       checkTables(tree.toString("utf8"), databases);
     }
     return checked;
@@ -73,7 +78,7 @@ export function guardOf(
       if (set !== undefined) await session.run(set);
       const canonical = await rewritten(text.sql.toString("utf8"));
       const command = commandOf(canonical);
-      if (command !== undefined) return { ...command, text: nothing(text) };
+      if (command !== undefined) return { ...command, text: emptyStatement(text) };
       const grants = SHOW_GRANTS.exec(canonical);
       const { sql, settings } =
         grants === null ? await admit(canonical, text.parameters) : shownGrants(user, databases, grants[1]);
@@ -84,10 +89,10 @@ export function guardOf(
       return { text: { ...text, sql: Buffer.from(sql, "latin1"), statement }, settings, lasting: undefined };
     },
     async filters(value) {
-      const written = [...filtersOf(value)];
-      if (written.length > MOST_FILTERS) throw badFilters(`has more than ${MOST_FILTERS} filters`);
+      const requested = [...filtersOf(value)];
+      if (requested.length > MAX_FILTERS) throw badFilters(`has more than ${MAX_FILTERS} filters`);
       const admitted: (readonly [string, string])[] = [];
-      for (const [table, expression] of written) {
+      for (const [table, expression] of requested) {
         const { sql, settings } = await admit(await rewritten(`SELECT ${expression}`), new Map());
         if (!sql.startsWith("SELECT ") || settings.size > 0)
           throw badFilters("has a filter that is no expression");
@@ -104,7 +109,10 @@ function rowsOf(sql: string) {
   throw exception("READONLY", `${statement.verb} is not allowed on this read-only port`);
 }
 
-/** `SET name = value, …` and `USE database`: what they set is the caller's to keep. SET ROLE and its kind are no settings. */
+/**
+ * Parses `SET name = value, …` and `USE database`. The caller remembers what they set. SET ROLE and the like are not
+ * settings.
+ */
 function commandOf(canonical: string): Pick<AdmittedStatement, "settings" | "lasting"> | undefined {
   if (!/^(SET|USE) /.test(canonical)) return undefined;
   const tokens = [...tokensOf(canonical)];
@@ -120,13 +128,13 @@ function commandOf(canonical: string): Pick<AdmittedStatement, "settings" | "las
   return { settings: values, lasting: {} };
 }
 
-/** Runs in place of a statement that brings no rows. */
-function nothing(text: QueryText): QueryText {
+/** Returns the statement that runs in place of one without rows. */
+function emptyStatement(text: QueryText): QueryText {
   const sql = "SELECT 1 FORMAT Null";
   return { ...text, sql: Buffer.from(sql), statement: classify(sql) };
 }
 
-/** The engine would name its roles, which nobody but the port knows. */
+/** Replaces the engine's list of grants, which would contain the internal names of its roles. */
 function shownGrants(user: string, databases: readonly string[], format = "") {
   const grants = databases.map((name) => literal(`GRANT SELECT ON ${name}.* TO ${user}`));
   return {
@@ -135,7 +143,7 @@ function shownGrants(user: string, databases: readonly string[], format = "") {
   };
 }
 
-/** `{'table': 'expression', …}` */
+/** Parses `{'table': 'expression', …}`. */
 function* filtersOf(value: string): Generator<readonly [table: string, expression: string]> {
   const text = Buffer.from(value).toString("latin1");
   const tokens = [...tokensOf(text)];
@@ -157,7 +165,7 @@ function badFilters(problem: string) {
   );
 }
 
-/** Statements are looked at a byte a character. */
+/** Statements are processed as latin1, one character per byte. */
 function utf8(latin1: string): string {
   return Buffer.from(latin1, "latin1").toString("utf8");
 }
