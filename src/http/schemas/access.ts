@@ -1,4 +1,4 @@
-/** Who calls, and tokens. */
+/** The caller, and tokens. */
 import { type TSchema, Type } from "@sinclair/typebox";
 import { authModes } from "../../config/api.js";
 import { scopes } from "../../config/scopes.js";
@@ -8,7 +8,7 @@ import { choice, instant, nullableText, text } from "./fields.js";
 import { inputOf } from "./parameters.js";
 
 const scope = choice(scopes, {
-  description: "`tags` holds `read`; `admin` holds all others.",
+  description: "`tags` includes `read`; `admin` includes all others.",
   examples: ["read"],
 });
 
@@ -21,49 +21,52 @@ const nullableInstant = (description: string) =>
 export const Me = Type.Object(
   {
     auth: choice(authModes, {
-      description: "How callers are known (`api.auth`).",
+      description: "How callers are authenticated (`api.auth`).",
       examples: ["tokens"],
     }),
-    name: nullableText({ description: "Who calls; null where nobody is asked.", examples: ["bi"] }),
-    scopes: Type.Array(scope, { description: "What the caller may do.", examples: [["read"]] }),
+    name: nullableText({ description: "Name of the caller; null if `api.auth` is none.", examples: ["bi"] }),
+    scopes: Type.Array(scope, { description: "Scopes of the caller.", examples: [["read"]] }),
     every_tenant: Type.Boolean({
       description: "Whether the caller may see every tenant.",
       examples: [false],
     }),
     tenants: Type.Array(text("Name of a tenant.", "acme"), {
-      description: "Tenants of the configuration that the caller may see, in its order.",
+      description: "Configured tenants that the caller may see, in the order of the configuration.",
     }),
   },
-  { title: "Me", description: "Who calls, and what they may do." },
+  { title: "Me", description: "The caller and its permissions." },
 );
 
 const record = {
   token_id: Type.Integer({ description: "Id of the token.", minimum: 1, examples: [3] }),
-  name: text("Who uses it: what the audit and new tags say.", "bi"),
-  scopes: Type.Array(scope, { description: "What it allows.", examples: [["read"]] }),
+  name: text("Name of its user, which the audit and new tags show.", "bi"),
+  scopes: Type.Array(scope, { description: "Scopes of the token.", examples: [["read"]] }),
   tenants: nullableList(text("Name of a tenant.", "acme"), {
-    description: "Names of the tenants it is for; null: all.",
+    description: "Names of the tenants that it is valid for; null: all.",
     examples: [["acme"]],
   }),
-  state: choice(tokenStates, { description: "Only a `valid` one lets anybody in.", examples: ["valid"] }),
-  created_by: nullableText({ description: "Who made it.", examples: ["command:ada"] }),
-  created_at: instant("When it was made."),
-  expires_at: instant("From when on it is not valid any more."),
+  state: choice(tokenStates, { description: "Only a `valid` token is accepted.", examples: ["valid"] }),
+  created_by: nullableText({ description: "Who created it.", examples: ["command:ada"] }),
+  created_at: instant("When it was created."),
+  expires_at: instant("When it expires."),
   last_used_at: nullableInstant("When it was last used, to the hour; null: never."),
-  revoked_at: nullableInstant("When it was revoked; null: it was not."),
+  revoked_at: nullableInstant("When it was revoked; null if it was not."),
 };
 
-export const Token = Type.Object(record, { title: "Token", description: "A token, without what it is." });
+export const Token = Type.Object(record, {
+  title: "Token",
+  description: "A token, without its secret text.",
+});
 
 export const NewToken = Type.Object(
   {
     ...record,
     token: Type.String({
-      description: "The token. It is shown this once.",
+      description: "The token itself. It is only shown in this response.",
       examples: ["chgt_n4bQgYhMfWWaL-qgxVrQFaO_TxsrC4Is0V1sFbDwCgg"],
     }),
   },
-  { title: "NewToken", description: "A token that was just made." },
+  { title: "NewToken", description: "A new token." },
 );
 
 const MOST_TENANTS = 1000;
@@ -71,13 +74,13 @@ const MOST_TENANTS = 1000;
 export const TokenInput = inputOf(
   {
     name: Type.String({
-      description: "Who uses it: what the audit and new tags say.",
+      description: "Name of its user, which the audit and new tags show.",
       pattern: TOKEN_NAME.pattern,
       "x-expected": TOKEN_NAME.expected,
       examples: ["bi"],
     }),
     scopes: Type.Array(scope, {
-      description: "What it allows.",
+      description: "Scopes of the token.",
       minItems: 1,
       maxItems: scopes.length,
       "x-expected": `a list of ${scopes.join(", ")}`,
@@ -85,7 +88,7 @@ export const TokenInput = inputOf(
     }),
     tenants: Type.Optional(
       Type.Array(text("Name of a tenant.", "acme"), {
-        description: "Names of the tenants it is for. Needed unless `every_tenant` is true.",
+        description: "Names of the tenants that it is valid for. Required unless `every_tenant` is true.",
         minItems: 1,
         maxItems: MOST_TENANTS,
         "x-expected": `a list of 1 to ${MOST_TENANTS} names of tenants`,
@@ -93,7 +96,7 @@ export const TokenInput = inputOf(
       }),
     ),
     every_tenant: Type.Boolean({
-      description: "Whether it is for every tenant, those of the future too.",
+      description: "Whether it is valid for every tenant, including future ones.",
       default: false,
     }),
     days: Type.Integer({

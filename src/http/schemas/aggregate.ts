@@ -20,7 +20,7 @@ export const groupBy = (most: number) =>
     }),
     {
       description:
-        "Columns to group by, each given as its own parameter. Repetitions are taken once. `tag:KEY` groups by the display name of the " +
+        "Columns to group by, each given as its own parameter. Repetitions are ignored. `tag:KEY` groups by the display name of the " +
         `tag with that key, \`${UNTAGGED}\` where a dimension has none; \`line_tag:KEY\` by the value of the billing line's tag; \`team\` by the team of the identity, \`${UNASSIGNED}\` where it has none.`,
       maxItems: most,
       default: ["identity_id"],
@@ -40,7 +40,7 @@ export const aggregateParameters = {
 export const amounts = {
   total_amount: decimal("Sum of all amounts.", "30"),
   usage_amount: decimal("The part that was attributed by measured usage.", "23.3334"),
-  shared_amount: decimal("The part that was divided evenly or could not be given to anybody.", "6.6666"),
+  shared_amount: decimal("The part that was divided evenly, or that no identity was found for.", "6.6666"),
 };
 
 interface AmountFields {
@@ -49,12 +49,12 @@ interface AmountFields {
   readonly shared_amount: TString;
 }
 
-/** At the top level: there is one amount where there is one currency. */
+/** The amounts at the top level. They are null unless all rows have the same currency. */
 export function overallAmounts({ total_amount, usage_amount, shared_amount }: AmountFields) {
   const orNull = ({ description, pattern, examples }: TString) =>
     Type.Unsafe<string | null>({
       type: ["string", "null"],
-      description: `${description} Null when there are several currencies: \`totals\` has them.`,
+      description: `${description} Null if there are several currencies: \`totals\` has one sum for each.`,
       pattern,
       examples,
     });
@@ -72,11 +72,11 @@ export function overallAmounts({ total_amount, usage_amount, shared_amount }: Am
 export function currencyTotals(amounts: AmountFields) {
   return Type.Array(Type.Object({ currency, ...amounts, row_count: count("Rows of the currency.", 12) }), {
     description:
-      "The sums over all buckets, one entry for each currency, by its code. Amounts of two are never added.",
+      "The sums over all buckets, one entry for each currency, by its code. Amounts of different currencies are never added.",
   });
 }
 
-/** What a group is of. */
+/** The values that identify a group, and their names. */
 export const groupValues = {
   dimensions: Type.Unsafe<Readonly<Record<string, string>>>({
     type: "object",
@@ -89,7 +89,7 @@ export const groupValues = {
     type: "object",
     additionalProperties: { type: "string" },
     description:
-      "What the values of `identity_id`, `resource_id` and `environment_id` are called; those without a known name are left out.",
+      "Names of the values of `identity_id`, `resource_id` and `environment_id`. Values without a known name are left out.",
     examples: [{ identity_id: "Payments gateway" }],
   }),
 };

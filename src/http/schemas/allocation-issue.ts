@@ -4,15 +4,15 @@ import { issueDetails } from "../../config/allocation-rule.js";
 import { choice, count, currency, decimal, identityNames, resourceNames, rowFields, text } from "./fields.js";
 
 const meanings: Readonly<Record<(typeof issueDetails)[number], string>> = {
-  no_metrics_located: "the metrics hold nothing for the resource on that day",
+  no_metrics_located: "the metrics have no data of the resource on that day",
   metrics_fetch_failed: "the metrics could not be fetched",
   no_usage_for_active_identities: "identities were active, but none with usage",
   no_active_identities_located: "no identity was active on the resource",
   no_identities_located: "no identity is known at all",
-  no_identity_on_line: "the line names nobody, and its rule finds nobody else",
+  no_identity_on_line: "the line names no identity, and its rule finds no other",
   owner_unknown: "the resource's owner is not known",
   no_allocator_for_product_type: "there is no rule for the product",
-  allocation_failed: "the line could not be allocated, again and again",
+  allocation_failed: "the allocation of the line failed repeatedly",
 };
 
 export const AllocationIssue = Type.Object(
@@ -21,7 +21,7 @@ export const AllocationIssue = Type.Object(
     env_id: text("Environment of the resource; empty when there is none.", "env-42"),
     resource_id: rowFields.resource_id,
     product_type: rowFields.product_type,
-    identity_id: text("Who pays until it is resolved: often UNALLOCATED.", "UNALLOCATED"),
+    identity_id: text("Identity that pays until the issue is resolved, often UNALLOCATED.", "UNALLOCATED"),
     allocation_detail: choice(issueDetails, {
       description: `What is wrong. ${issueDetails.map((detail) => `\`${detail}\`: ${meanings[detail]}.`).join(" ")}`,
       examples: ["no_identities_located"],

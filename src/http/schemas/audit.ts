@@ -10,28 +10,28 @@ export const AuditEntry = Type.Object(
       minimum: 1,
       examples: [42],
     }),
-    at: instant("When it was changed."),
-    actor: nullableText({ description: "Who changed it; null where nobody is asked.", examples: ["ada"] }),
+    at: instant("When the change was made."),
+    actor: nullableText({ description: "Who made it; null if `api.auth` is none.", examples: ["ada"] }),
     actor_kind: choice(actorKinds, {
       description:
-        "How the actor is known. `anyone`: `api.auth` is none. `command`: a user of the machine, on the command line.",
+        "How the actor was authenticated. `anyone`: `api.auth` is none. `command`: a user of the machine, on the command line.",
       examples: ["token"],
     }),
     token_id: Type.Unsafe<number | null>({
       type: ["integer", "null"],
-      description: "The token that was used; null where it was none.",
+      description: "Token that was used; null if none was.",
       examples: [3],
     }),
     address: nullableText({ description: "Address that the request came from.", examples: ["10.1.2.3"] }),
     request_id: nullableText({ description: "`X-Request-Id` of the request.", examples: ["trace-7"] }),
     tenant_name: nullableText({
-      description: "Tenant whose data was changed; null where it was none's.",
+      description: "Tenant whose data was changed; null if the change was not to data of a tenant.",
       examples: ["acme"],
     }),
-    action: text("What was done: the name of the operation.", "addDimensionTag"),
+    action: text("Name of the operation.", "addDimensionTag"),
     subject: Type.Record(Type.String(), Type.Any(), {
       description:
-        "What it was done to: path parameters, the body, ids that came of it, and the tags that it removed or renamed as they were. Long lists are cut.",
+        "What was changed: path parameters, the body, new ids, and the tags that were removed or renamed, as they were before. Long lists are cut.",
       examples: [{ dimension_id: 4670551728646912, tag_key: "team", display_name: "Platform" }],
     }),
   },

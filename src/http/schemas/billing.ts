@@ -10,10 +10,10 @@ export const BillingLineItem = Type.Object(
     total_cost: decimal("Cost of the line, in `currency`; negative for refunds.", "87.6"),
     currency,
     ...cloudFields,
-    billed_cost: decimal("Cost on the invoice, where the bill has several costs; else 0.", "87.6"),
-    list_cost: decimal("Cost at list prices, where the bill has several costs; else 0.", "120"),
+    billed_cost: decimal("Cost on the invoice, if the bill has several costs; otherwise 0.", "87.6"),
+    list_cost: decimal("Cost at list prices, if the bill has several costs; otherwise 0.", "120"),
     named_identity: text(
-      "Identity that the line names, by `allocation.identity`; empty: nobody.",
+      "Identity that the line names, according to `allocation.identity`; empty if it names none.",
       "payments",
     ),
     granularity: text(

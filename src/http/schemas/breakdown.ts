@@ -21,12 +21,12 @@ export const breakdownParameters = {
   }),
   order: choice(breakdownOrders, {
     description:
-      "What makes a group large: its `amount`, or its `change` against the period before. The sign does not matter.",
+      "Whether groups are ordered by their `amount`, or by its `change` from the previous period. The sign does not matter.",
     default: "amount",
   }),
   movers: Type.Integer({
     description:
-      "Also return so many groups of each currency that changed most against the period before, in `movers`: they come from the same sums.",
+      "Number of groups of each currency to also return in `movers`: those with the largest change from the previous period, from the same sums.",
     minimum: 0,
     maximum: 100,
     default: 0,
@@ -34,14 +34,14 @@ export const breakdownParameters = {
   compare: Type.Optional(
     choice(["previous"], {
       description:
-        "Also return the sums of the period before: as many days, just before `start_date`, or those from `compare_start_date` to `compare_end_date`.",
+        "Also return the sums of the previous period: as many days directly before `start_date`, or the days from `compare_start_date` to `compare_end_date`.",
     }),
   ),
   compare_start_date: Type.Optional(
     Type.String({
       format: "date",
       description:
-        "First day of the period before, inclusive; only where it is compared. Left out: as many days before `start_date` as the period has.",
+        "First day of the previous period, inclusive; only with a comparison. Left out: as many days before `start_date` as the period has.",
       examples: ["2025-12-01"],
     }),
   ),
@@ -49,14 +49,14 @@ export const breakdownParameters = {
     Type.String({
       format: "date",
       description:
-        "Last day of the period before, inclusive; only where it is compared. It lies before `start_date`; left out: the day before it.",
+        "Last day of the previous period, inclusive; only with a comparison. Must be before `start_date`. Left out: the day before `start_date`.",
       examples: ["2025-12-31"],
     }),
   ),
   search: Type.Optional(
     Type.String({
       description:
-        "Only groups of which a value or a name has this text, in whatever case. The totals are then those of the groups found.",
+        "Only groups with a value or a name that contains this text, case-insensitively. The totals are then those of the matching groups.",
       minLength: 1,
       maxLength: LONGEST_ID,
       examples: ["gateway"],
@@ -69,7 +69,10 @@ const sums = {
   ...amounts,
   row_count: count("Chargeback rows.", 12),
   previous_amount: Type.Optional(
-    decimal("Sum of all amounts in the period before; only with `compare`, `movers` or by `change`.", "28.5"),
+    decimal(
+      "Sum of all amounts in the previous period; only with `compare`, `movers` or `order=change`.",
+      "28.5",
+    ),
   ),
 };
 

@@ -21,7 +21,7 @@ import {
 
 const costType = choice(costTypes, {
   description:
-    "`usage`: attributed by measured usage or to the sole owner. `shared`: divided evenly, or given to nobody.",
+    "`usage`: charged by measured usage, or to the only owner. `shared`: divided evenly, or charged to `UNALLOCATED`.",
   examples: ["usage"],
 });
 
@@ -42,7 +42,7 @@ const RowMetadata = Type.Object(
     ),
     total_weight: Type.Optional(
       text(
-        "Weight of all identities of the component. For `even_split`, their number; those whose part came out as zero have " +
+        "Weight of all identities of the component. For `even_split`, their number; identities whose part is zero have " +
           "no row and are not counted.",
         "20480",
       ),
@@ -55,25 +55,25 @@ export const ChargebackRow = Type.Object(
   {
     dimension_id: Type.Integer({
       description:
-        "What tags are attached to: a hash of ecosystem, tenant_id, environment, resource_id, product_category, product_type, " +
+        "Id of the dimension, which tags are attached to: a hash of ecosystem, tenant_id, environment, resource_id, product_category, product_type, " +
         "identity_id and cost_type. The same dimension always has the same id.",
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       examples: [4670551728646912],
     }),
     ...rowFields,
-    identity_id: text("Who pays; `UNALLOCATED` when nobody was found.", "sa-12345"),
+    identity_id: text("Identity that pays; `UNALLOCATED` if none was found.", "sa-12345"),
     cost_type: costType,
     amount: decimal(
-      "Cost given to the identity, in `currency`, that of the billing line; negative for refunds.",
+      "Cost charged to the identity, in `currency`, which is that of the billing line; negative for refunds.",
       "33.3334",
     ),
     currency,
     ...cloudFields,
     allocation_method: choice(allocationMethods, {
       description:
-        "`usage_ratio`: by measured usage. `direct_owner`: to the one responsible. `even_split`: evenly among several. " +
-        "`line_identity`: to whom the line names. `cost_ratio`: by what was charged directly. `fixed_ratio`: by configured shares. " +
+        "`usage_ratio`: by measured usage. `direct_owner`: to the owner. `even_split`: evenly among several identities. " +
+        "`line_identity`: to the identity that the line names. `cost_ratio`: in proportion to direct charges. `fixed_ratio`: by configured shares. " +
         "`terminal`: to `UNALLOCATED`.",
       examples: ["usage_ratio"],
     }),

@@ -1,4 +1,4 @@
-/** What upstreams delivered, and where each of the rows went. */
+/** Control totals: what upstreams delivered, and how each of the rows was classified. */
 import { Type } from "@sinclair/typebox";
 import { rowClasses } from "../../store/control-totals.js";
 import { choice, count, currency, decimal, text } from "./fields.js";
@@ -19,14 +19,14 @@ const ControlSums = Type.Object(sums, { title: "ControlSums", description: "Rows
 export const classSums = {
   class: choice(rowClasses, {
     description:
-      "Where rows went. `charged`: on a published day. `zero`: their cost is 0. `outside_window`: their day is not processed. `superseded`: another delivery " +
-      "counts for their month. `duplicate`: the same file is read elsewhere. `left_out`: they cannot be charged, or wait.",
+      "What happened to the rows. `charged`: they are on a published day. `zero`: their cost is 0. `outside_window`: their day is not processed. `superseded`: another " +
+      "delivery counts for their month. `duplicate`: the same file is read elsewhere. `left_out`: they cannot be charged, or are waiting.",
     examples: ["outside_window"],
   }),
   reason: text(
-    "Why: `before_retention`, `before_lookback`, `within_cutoff`, `day_waits`, `delivery_waits`, or the finding that left them out; for steps of a cost that is priced by samples also " +
+    "Reason: `before_retention`, `before_lookback`, `within_cutoff`, `day_waits`, `delivery_waits`, or the finding that excluded them; for steps of a cost that is priced by samples also " +
       "`before_first_sample`, `unanswered` (no sample, on a day that is billed), `not_measured` (the cost has too few samples on that day, or none) and `failed` (the query failed); " +
-      "empty where the class says it all.",
+      "empty if the class needs no reason.",
     "before_lookback",
   ),
   ...sums,
@@ -42,10 +42,10 @@ export const ControlTotals = Type.Array(
       }),
       difference: Type.Object(
         { ...sums, rows: Type.Integer({ description: "Rows.", examples: [0] }) },
-        { description: "What was delivered less what is accounted for: zeros, unless something is wrong." },
+        { description: "Delivered minus accounted for: all 0 unless something is wrong." },
       ),
       published_only: decimal(
-        "Published amounts that no delivered row explains any more, such as a line of a day before the window that its bill has lost since.",
+        "Published amounts that no delivered row explains any more, for example because a bill no longer has a line of a day before the window.",
         "0",
       ),
     },

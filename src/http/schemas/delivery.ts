@@ -1,4 +1,4 @@
-/** Bills as they were delivered. */
+/** Deliveries of bills. */
 import { Type } from "@sinclair/typebox";
 import { deliveryStates } from "../../query/state/deliveries.js";
 import { classSums } from "./control-totals.js";
@@ -19,9 +19,9 @@ const DeliveryFile = Type.Object(
     name: text("Path or key within the source.", "2026-05/part-00001.parquet"),
     size: count("Size in bytes.", 1_048_576),
     version: text("Differs when the content does: an ETag, or time and size of the file.", '"9b2cf5"'),
-    format: choice(["CSV", "Parquet"], { description: "What it is by its content.", examples: ["Parquet"] }),
+    format: choice(["CSV", "Parquet"], { description: "Format of the content.", examples: ["Parquet"] }),
     focus_version: nullableText({
-      description: "Version of FOCUS that its columns are of; null when they fit several.",
+      description: "Version of FOCUS that its columns belong to; null if they fit several.",
       examples: ["1.2"],
     }),
     dataset: nullableText({
@@ -73,15 +73,15 @@ const DeliverySums = Type.Object(
   },
   {
     title: "DeliverySums",
-    description: "What its lines add up to; costs that the bill does not have are 0.",
+    description: "Sums of its lines; costs that the bill does not have are 0.",
   },
 );
 
 const DeliveryFinding = Type.Object(
   {
-    id: text("What was found.", "rounded_cost"),
+    id: text("Id of the finding.", "rounded_cost"),
     what: text("The same as a sentence.", "a cost has more than 12 decimal places and was rounded"),
-    lines: count("Lines that it was found on.", 3),
+    lines: count("Lines with this finding.", 3),
     examples: Type.Array(Type.String(), {
       description: "Up to five of them as `FILE:ROW`; row 1 is the first one behind the header.",
       examples: [["2026-05/part-00001.csv:17"]],
@@ -100,13 +100,13 @@ export const Delivery = Type.Object(
     }),
     kind: choice(["snapshot", "additive"], {
       description:
-        "`snapshot`: the whole bill of the period, which replaces the one before. `additive`: adds to it.",
+        "`snapshot`: the whole bill of the period, which replaces the previous one. `additive`: an addition to the bill of the period.",
       examples: ["snapshot"],
     }),
     state: choice(deliveryStates, {
       description:
-        "`current`: its lines count. `waiting_for_acceptance`: it has lost too much of the bill that it would replace, or has charges of another bill, and " +
-        "waits until a person or a setting decides. " +
+        "`current`: its lines count. `waiting_for_acceptance`: it is too much smaller than the bill that it would replace, or shares charges with another bill, " +
+        "and waits until a person or a setting decides. " +
         "`refused`: it cannot be read. `replaced`: a newer one counts. `loading`: not loaded completely. `expired`: all of its days are older than " +
         "`retention_days`, so its lines were dropped; it is read again once `retention_days` reaches back to it. " +
         "`no_bill`: none of its files is a bill. `superseded`: all of its charges count in other deliveries.",
@@ -126,8 +126,8 @@ export const Delivery = Type.Object(
     }),
     overlaps: Type.Array(DeliveryOverlap, {
       description:
-        "First 100 bills that have charges of it as well, among those that were there when it was loaded. What `precedence`, `exclude`, `overlap` or a person " +
-        "decides on them is not part of it: `state` and `problem` say what came of it.",
+        "First 100 bills that share charges with it, as of the time when it was loaded. The list does not show what `precedence`, `exclude`, `overlap` or a " +
+        "person decided about them: `state` and `problem` show the result.",
       examples: [[]],
     }),
     lines: Type.Unsafe<number | null>({
@@ -138,19 +138,20 @@ export const Delivery = Type.Object(
     }),
     sums: Type.Array(DeliverySums, { description: "Sums by currency." }),
     classes: Type.Array(Type.Object({ currency, ...classSums }), {
-      description: "Where its lines went, each in exactly one class; empty before a run has counted them.",
+      description:
+        "What happened to its lines, each in exactly one class; empty before a run has counted them.",
     }),
-    findings: Type.Array(DeliveryFinding, { description: "What is odd about its lines." }),
+    findings: Type.Array(DeliveryFinding, { description: "Anomalies of its lines." }),
     remarks: Type.Array(Type.String(), {
-      description: "What is odd about its files, as sentences.",
+      description: "Anomalies of its files, as sentences.",
       examples: [[]],
     }),
     first_day: optionalDay("UTC day on which its first charge begins; null when it has none."),
     last_day: optionalDay("Last UTC day on which one of its charges runs; null when it has none."),
     started_at: instant("When loading began."),
     loaded_at: optionalInstant("When it was loaded completely; null when it was not."),
-    accepted_at: optionalInstant("When a person accepted it; null when nobody had to."),
-    replaced_at: optionalInstant("When another one took its place; null when none did."),
+    accepted_at: optionalInstant("When a person accepted it; null if nobody has."),
+    replaced_at: optionalInstant("When another delivery replaced it; null if none has."),
     expired_at: optionalInstant(
       "When its lines were dropped because it was older than `retention_days`; null when they were not.",
     ),

@@ -4,12 +4,12 @@ import { ChargebackRow } from "./chargeback.js";
 import { nullableText, text } from "./fields.js";
 import { TagRecord } from "./tag.js";
 
-/** As in a row, or null: a dimension may have no rows left. */
+/** The schema of a row's field, or null, because a dimension may have no rows any more. */
 function orNull<Schema extends TSchema>(schema: Schema) {
   const { description, examples, ...plain } = schema;
   return Type.Unsafe<Static<Schema> | null>({
     anyOf: [plain, { type: "null" }],
-    description: `${String(description)} Of the dimension's newest row; null when it has none now.`,
+    description: `${String(description)} From the dimension's newest row; null if it has no rows now.`,
     ...(examples !== undefined && { examples }),
   });
 }

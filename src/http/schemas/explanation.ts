@@ -1,4 +1,4 @@
-/** Why a dimension was charged what it was on a day. */
+/** Explains the amount that a dimension was charged on a day. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { allocationDetails, type SetOf } from "../../config/allocation-rule.js";
 import { MOST_ROWS } from "../../query/chargebacks/explain/day.js";
@@ -31,7 +31,7 @@ export const explainParameters = {
   timestamp: Type.Optional(
     Type.String({
       format: "date-time",
-      description: "Only the rows of this line of the bill, where a day has several. With its offset.",
+      description: "Only rows of billing lines with this timestamp, if the day has several. With its offset.",
       examples: ["2026-01-01T00:00:00Z"],
     }),
   ),
@@ -46,7 +46,7 @@ export const explainParameters = {
   currency: Type.Optional(id("USD", "Only the row in this currency.")),
   line_id: Type.Optional(
     Type.Integer({
-      description: "Only the row of this line, of several lines that are equal in all of the above.",
+      description: "Only the row of this line, if several lines are equal in all of the above.",
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       examples: [0],
@@ -72,14 +72,17 @@ const nullableDecimal = (description: string, example: string) =>
 const component = count("Part of the line by the product's rule, from 0.", 0);
 
 const lineId = Type.Integer({
-  description: "Tells apart lines of the bill that are equal in the rest; 0 where such lines are one.",
+  description: "Distinguishes billing lines that are equal in all other columns; 0 if such lines are merged.",
   minimum: 0,
   maximum: Number.MAX_SAFE_INTEGER,
   examples: [0],
 });
 
 const rowKey = {
-  ...{ timestamp: row.timestamp, component, currency: row.currency, line_id: lineId },
+  timestamp: row.timestamp,
+  component,
+  currency: row.currency,
+  line_id: lineId,
   amount: row.amount,
 };
 
@@ -97,7 +100,7 @@ const Line = Type.Object(
     }),
     total_cost: decimal("Cost of the line: what is split.", "300"),
     bill_lines: count(
-      "Lines of the bill that are equal in all that tells lines apart: they are split as one.",
+      "Number of lines of the bill that are equal in all identifying columns: they are split as one line.",
       1,
     ),
   },
@@ -121,11 +124,11 @@ const Rule = Type.Object(
       examples: [false],
     }),
     rounding_offset: decimal(
-      "Where the rounding of the components begins: a part of a tick, drawn from the line, so that no component is favoured over many lines.",
+      "Offset for rounding the components, a part of a tick. It is derived from the line, so that over many lines no component is favoured.",
       "0.341766",
     ),
     residue_point: decimal(
-      "A second such part. The component gets `split.residue` whose ratios reach from this point or less to more than it.",
+      "A second such value. `split.residue` goes to the component whose range of cumulative ratios, lower bound included, contains it.",
       "0.058817",
     ),
     components: Type.Array(
@@ -134,10 +137,13 @@ const Rule = Type.Object(
           component,
           ratio: text("Share of the line that the component takes.", "0.7"),
           ticks: decimal("Its whole ticks, without the sign of the line.", "2100000"),
-          amount: decimal("What is shared out of it, the residue of the line included.", "210"),
+          amount: decimal(
+            "Amount of the component that is divided, including the residue of the line.",
+            "210",
+          ),
           has_residue: Type.Boolean({
             description:
-              "One of its recipients gets what the line has below one tick. False if that is nothing.",
+              "One of its recipients gets the rest of the line below one tick. False if there is no rest.",
             examples: [true],
           }),
         },
@@ -145,8 +151,8 @@ const Rule = Type.Object(
       ),
       {
         description:
-          "Parts that the rule divides the line into. The ticks of all components up to one and with it are `split.line_ticks` × the sum of " +
-          "their ratios + `rounding_offset`, rounded down; its own are the difference. So they add up to the line.",
+          "Parts that the rule divides the line into. The cumulative ticks of a component are `split.line_ticks` × its cumulative ratio + " +
+          "`rounding_offset`, rounded down. Its own ticks are the difference to those of the component before it, so that all add up to the line.",
       },
     ),
   },
@@ -161,17 +167,17 @@ const Split = Type.Object(
       maximum: 12,
       examples: [4],
     }),
-    tick: decimal("Smallest amount that is shared out by weight.", "0.0001"),
+    tick: decimal("Smallest amount that is divided by weight.", "0.0001"),
     line_ticks: decimal("Whole ticks of the line, without its sign.", "3000000"),
-    residue: decimal("What the line has beside them, without its sign.", "0"),
+    residue: decimal("Rest of the line below one tick, without its sign.", "0"),
     component_ticks: decimal("Ticks of the row's component.", "2100000"),
     total_weight: decimal("Weight of all recipients together.", "20480"),
     rounding_offset: decimal(
-      "Where the rounding of the recipients begins: from 0 to less than `total_weight`, drawn from the line, so that nobody is favoured over many lines.",
+      "Offset for rounding the recipients, from 0 to less than `total_weight`. It is derived from the line, so that over many lines no recipient is favoured.",
       "7311.5",
     ),
     residue_point: decimal(
-      "A second such point. The `residue` goes to the recipient whose `weight_up_to` is the first above it.",
+      "A second such value. The `residue` goes to the first recipient whose `weight_up_to` is above it.",
       "1204.25",
     ),
   },
@@ -180,14 +186,14 @@ const Split = Type.Object(
 
 const meanings: Readonly<Record<TierOutcome, string>> = {
   used: "it allocated the component",
-  no_costs: "nobody was charged anything directly that could weigh",
-  names_nobody: "the line names nobody",
+  no_costs: "there were no direct charges to weigh by",
+  names_nobody: "the line names no identity",
   no_usage: "no identity had usage above 0 of its metrics on the resource",
   metrics_missing: "a metric could not be fetched",
   no_identities: "its sets had no member",
-  no_owner: "nobody was known to own the resource",
+  no_owner: "no owner of the resource was known",
   several_owners: "the resource had several owners",
-  unclear: "the published facts do not say",
+  unclear: "the published data does not show it",
   not_reached: "an earlier tier applied",
   given_up: "the calculation of the day failed too often",
 };
@@ -198,21 +204,21 @@ const Tier = Type.Object(
     kind: choice(["usage", "owner", "even", "line", "cost", "fixed", "terminal"], {
       description:
         "`usage`: by measured usage. `owner`: to the owner of the resource. `even`: in equal parts. `line`: to the identity that the line " +
-        "names. `cost`: by what was charged directly. `fixed`: by configured shares. `terminal`: to `UNALLOCATED`.",
+        "names. `cost`: in proportion to direct charges. `fixed`: by configured shares. `terminal`: to `UNALLOCATED`.",
       examples: ["usage"],
     }),
     set_of: Type.Unsafe<SetOf>(
       text(
-        "Whose metrics, costs or identity sets count: `resource`, `tenant`, `currency`, or `currency@COLUMN` for lines with the same value of a column.",
+        "Scope of the metrics, costs or identity sets: `resource`, `tenant`, `currency`, or `currency@COLUMN` for lines with the same value of a column.",
         "resource",
       ),
     ),
     allocation_detail: choice(allocationDetails, {
-      description: "Detail of the rows that it makes, unless something was missing.",
+      description: "Detail of the rows that it creates, unless something was missing.",
       examples: ["usage_ratio_allocation"],
     }),
     outcome: choice(tierOutcomes, {
-      description: `What became of it. ${tierOutcomes.map((each) => `\`${each}\`: ${meanings[each]}.`).join(" ")}`,
+      description: `Result of the tier. ${tierOutcomes.map((each) => `\`${each}\`: ${meanings[each]}.`).join(" ")}`,
       examples: ["used"],
     }),
     sources: Type.Array(
@@ -222,18 +228,17 @@ const Tier = Type.Object(
           identities: Type.Unsafe<number | null>({
             type: ["integer", "null"],
             description:
-              "Identities with usage above 0, or members of the set, of a tier that was passed over; null for others.",
+              "If the tier was passed over: number of identities with usage above 0, or of members of the set. Null for other tiers.",
             examples: [0],
           }),
           gap: nullableText({
-            description:
-              "Why it could not be fetched, or not as a whole; null when it was, or was not needed.",
+            description: "Why it could not be fetched completely; null if it was, or if it was not needed.",
             examples: [null],
           }),
         },
         { title: "TierSource" },
       ),
-      { description: "What the tier looks at." },
+      { description: "Inputs of the tier." },
     ),
   },
   { title: "ExplainedTier" },
@@ -248,7 +253,7 @@ const nullableFlag = (description: string) =>
 
 const RecipientSchema = Type.Object(
   {
-    identity_id: text("Who shares the component.", "sa-12345"),
+    identity_id: text("Identity that shares the component.", "sa-12345"),
     ...identityNames,
     amount: decimal("Its part, as published; 0 when it has no row.", "33.3334"),
     weight: nullableDecimal(
@@ -257,19 +262,20 @@ const RecipientSchema = Type.Object(
     ),
     share: nullableDecimal("`weight` / `total_weight`, rounded to six places.", "0.333333"),
     weight_up_to: nullableDecimal(
-      "Weight of all recipients up to this one and with it, in ascending order of `identity_id` (byte order).",
+      "Cumulative weight up to and including this recipient, in ascending order of `identity_id` (byte order).",
       "4096.75",
     ),
     ticks: nullableDecimal(
-      "Its ticks: (`component_ticks` × `weight_up_to` + `rounding_offset`) / `total_weight`, rounded down, less the same of the recipient before it, whose " +
-        "`weight_up_to` is smaller by `weight`.",
+      "Its ticks: (`component_ticks` × `weight_up_to` + `rounding_offset`) / `total_weight`, rounded down, minus the same value of the recipient before it, " +
+        "whose `weight_up_to` is smaller by `weight`.",
       "333333",
     ),
-    has_residue: nullableFlag("It has what the line has below one tick."),
+    has_residue: nullableFlag("It gets the rest of the line below one tick."),
   },
   {
     title: "Recipient",
-    description: "`amount` is `ticks` × `tick`, plus `residue` where it has it, with the sign of the line.",
+    description:
+      "`amount` is `ticks` × `tick`, plus `residue` if `has_residue` is true, with the sign of the line.",
   },
 );
 
@@ -319,7 +325,7 @@ const Owner = Type.Object(
             examples: ["sa-12345"],
           }),
           status: choice(["active", "deleted"], {
-            description: "Whether it was there.",
+            description: "Whether it existed.",
             examples: ["active"],
           }),
         },
@@ -348,7 +354,7 @@ export const Explanation = Type.Object(
     rows: Type.Array(Type.Object(rowKey, { title: "ExplainedRow" }), {
       description:
         "The chargeback rows of the dimension on the day that fit the parameters, by timestamp, component, currency and line. The first is " +
-        `explained; ask for another one by these fields. At most ${MOST_ROWS}.`,
+        `explained; select another one by these parameters. At most ${MOST_ROWS}.`,
     }),
     total_rows: count("Number of these rows.", 1),
     row: Type.Object(
@@ -362,31 +368,31 @@ export const Explanation = Type.Object(
       },
       { title: "ExplainedAmount", description: "The row that is explained." },
     ),
-    line: orNull(Line, "The billing line that the row is a part of; null when it is not there."),
+    line: orNull(Line, "The billing line that the row is a part of; null if it is missing."),
     rule: orNull(
       Rule,
-      "The rule of the product, as the day was allocated by it; null for a day that was published before the service noted rules.",
+      "The rule of the product, as the day was allocated by it; null for a day that was published before the service recorded rules.",
     ),
-    split: orNull(Split, "How the component is cut; null when `weights_kept` is false."),
+    split: orNull(Split, "How the component is divided; null if `weights_kept` is false."),
     tiers: orNull(
       Type.Array(Tier),
       "The tiers of the component in the order in which they are tried; null when `rule` is.",
     ),
     weights_kept: Type.Boolean({
       description:
-        "The amounts of all recipients were calculated again from the published weights, and are the published ones. False: the rule or the " +
-        "weights are not kept (any more), or the day was published by a version that rounded in another way, and only what is published of the " +
-        "amounts is shown.",
+        "True if the amounts of all recipients, calculated again from the published weights, equal the published ones. False if the rule or the " +
+        "weights are not kept (any more), or if the day was published by a version that rounded in another way: then only the published amounts " +
+        "are shown.",
       examples: [true],
     }),
     this: RecipientSchema,
     recipients: Type.Object(recipientPage, {
       title: "Recipients",
-      description: "A page of all who share the component.",
+      description: "A page of the identities that share the component.",
     }),
     samples: Type.Array(Sample, {
       description:
-        "Usage of the identity by hour and metric, which adds up to its weight. Empty where the component is not weighed by usage.",
+        "Usage of the identity by hour and metric, which adds up to its weight. Empty if the component is not weighed by usage.",
     }),
     owner: Owner,
     published_at: nullableText({

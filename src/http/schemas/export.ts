@@ -1,4 +1,4 @@
-/** The body of an export, and the file it answers with. */
+/** Parameters, body and response of exports. */
 import type { Readable } from "node:stream";
 import { Type } from "@sinclair/typebox";
 import { exportVersions } from "../../config/export-versions.js";
@@ -25,7 +25,7 @@ const columns = Type.Array(choice(exportColumnNames, { description: "A column." 
 
 const bom = Type.Boolean({
   description:
-    "`true`: a CSV begins with a byte order mark, so that Excel reads it as UTF-8. Only for CSV, with FOCUS columns too.",
+    "`true`: a CSV begins with a byte order mark, so that Excel reads it as UTF-8. Only for CSV, also with FOCUS columns.",
   default: false,
 });
 
@@ -37,7 +37,7 @@ export const ExportBody = inputOf(
     ...timezone,
     filters: inputOf(filterFields(chargebackFilters), {
       description:
-        "Filters by values, and by tags as `tag:KEY`. With `not:` before a name: only rows without them.",
+        "Filters by values, and by tags as `tag:KEY`. With `not:` before a name: only rows that do not match.",
       default: {},
       examples: [{ cost_type: "usage", "tag:team": "payments" }],
       ...tagFields,
@@ -49,7 +49,7 @@ export const ExportBody = inputOf(
 export const focusVersion = Type.Optional(
   choice(exportVersions, {
     description:
-      "Version of FOCUS. Left out: 1.4. A file of 1.2, which has no columns for split charges, has them with `x_` before their names.",
+      "Version of FOCUS. Left out: 1.4. FOCUS 1.2 has no columns for split charges; files of that version have them with the prefix `x_`.",
   }),
 );
 
@@ -57,22 +57,22 @@ export const exportParameters = {
   format: Type.Optional(
     choice([...exportFormatNames, ...focusFormatNames], {
       description:
-        "Kind of file, whatever `Accept` says. Left out: what `Accept` prefers, CSV when it does not care. `focus` (CSV) and " +
-        "`focus_parquet`: the columns of the FinOps Open Cost and Usage Specification, a row for each part of a charge. Cells are as " +
-        "they are, whatever `raw` says. Filters that would leave out parts of a charge are refused.",
+        "Format of the file; takes precedence over `Accept`. Left out: the format that `Accept` prefers, or CSV. `focus` (CSV) and " +
+        "`focus_parquet`: the columns of the FinOps Open Cost and Usage Specification, one row for each part of a charge. Their cells are " +
+        "never changed, whatever `raw` is. Filters that would leave out parts of a charge are refused.",
     }),
   ),
   focus_version: focusVersion,
   raw: Type.Boolean({
     description:
       "`false`: text cells that start with `=`, `+`, `-`, `@`, tab or carriage return get an apostrophe in front, so that no " +
-      "spreadsheet runs them as formulas. `true`: cells as they are. Of CSV alone.",
+      "spreadsheet runs them as formulas. `true`: cells are not changed. Only for CSV.",
     default: false,
   }),
   bom,
 };
 
-/** All that a body can say, as parameters. */
+/** All fields of the body as parameters. */
 export const exportQuery = inputOf({
   columns: { ...columns, description: `${columns.description} Each is given as its own parameter.` },
   ...dateRange,
@@ -82,13 +82,13 @@ export const exportQuery = inputOf({
   ...exportParameters,
 });
 
-// A stream for the handler, text or bytes for the reader.
+// The handler returns a stream; the document describes it as text or bytes.
 const text = Type.Unsafe<Readable>({ type: "string" });
 const bytes = Type.Unsafe<Readable>({ type: "string", contentEncoding: "binary" });
 
 export const exportResponse = {
   description:
-    "The rows in the order of the list. There is no row limit. If the connection breaks before its end, the file is " +
+    "The rows in the order of the list of chargebacks. There is no row limit. If the connection breaks before its end, the file is " +
     "incomplete. CSV (unless `format` or `Accept` says otherwise): RFC 4180, UTF-8, line feeds, with a header, and with a byte order mark if `bom` is true. Text is quoted where needed; timestamps " +
     "are `2026-01-01T00:00:00Z`; tags are display names joined by `;`, with `;` and `\\` in them escaped by `\\`; metadata is JSON. " +
     "Parquet and Arrow: `amount` is a decimal(38, 12), `dimension_id` an unsigned integer, `timestamp` in milliseconds, UTC; `tags` a list of texts, `metadata` JSON as text; " +

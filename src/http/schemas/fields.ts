@@ -1,12 +1,12 @@
-/** Kinds of fields that several schemas share, each with what a reader of the documentation has to know. */
+/** Kinds of fields that several schemas share, with their descriptions for the documentation. */
 import { type TInteger, type TSchema, type TString, type TUnsafe, Type } from "@sinclair/typebox";
 import type { FactTable, ShownColumn } from "../../store/fact-tables.js";
 
-/** Fields of rows of a fact table: one for each column that is shown, and others. */
+/** Fields of rows of a fact table: one for each column that the API shows, and further ones. */
 export type RowFields<Table extends FactTable> = Readonly<Record<ShownColumn<Table>, TSchema>> &
   Readonly<Record<string, TSchema>>;
 
-/** One of a closed list. */
+/** A value of a fixed list. */
 export function choice<const Word extends string>(
   words: readonly Word[],
   options: { description: string; examples?: Word[]; default?: Word },
@@ -35,7 +35,7 @@ export const text = (description: string, example: string): TString =>
 export const count = (description: string, example: number): TInteger =>
   Type.Integer({ description, minimum: 0, examples: [example] });
 
-/** Money and quantities: text, so that no reader rounds it by accident. */
+/** Money and quantities. They are text, so that no client rounds them by accident. */
 export const decimal = (description: string, example: string): TString =>
   Type.String({
     description: `${description} A decimal as text: no exponent, no thousands separator, no trailing zeros.`,
@@ -43,7 +43,7 @@ export const decimal = (description: string, example: string): TString =>
     examples: [example],
   });
 
-/** Of the amounts beside it. */
+/** Currency of the amounts in the same object. */
 export const currency = Type.String({
   description: "ISO 4217 code of the amounts' currency.",
   examples: ["USD"],
@@ -51,7 +51,7 @@ export const currency = Type.String({
 
 export const instant = (description: string): TString =>
   Type.String({
-    description: `${description} UTC, with a fraction of the second only where there is one.`,
+    description: `${description} UTC, with a fraction of the second only if it is not 0.`,
     format: "date-time",
     examples: ["2026-01-01T00:00:00Z"],
   });
@@ -59,7 +59,7 @@ export const instant = (description: string): TString =>
 export const day = (description: string): TString =>
   Type.String({ description, format: "date", examples: ["2026-01-01"] });
 
-/** What is known of a row's identity and resource besides their ids. */
+/** Names and kinds of a row's identity and resource. */
 export const identityNames = {
   identity_name: nullableText({
     description: "Name of the identity; null when none is known.",
@@ -69,7 +69,10 @@ export const identityNames = {
     description: "Kind of identity; null when it is not known.",
     examples: ["service_account"],
   }),
-  team: text("Team of the identity; `UNASSIGNED` when it has none, `UNALLOCATED` for nobody.", "payments"),
+  team: text(
+    "Team of the identity; `UNASSIGNED` if it has none, `UNALLOCATED` for the identity `UNALLOCATED`.",
+    "payments",
+  ),
 };
 export const resourceNames = {
   resource_name: nullableText({
@@ -82,13 +85,13 @@ export const resourceNames = {
   }),
 };
 
-/** What the bill of a cloud says of a line besides. */
+/** Further fields of a line of a cloud bill. */
 export const cloudFields = {
   charge_category: text(
-    "Usage, Purchase, Tax, Credit or Adjustment. Empty when the bill does not say, as the next four.",
+    "Usage, Purchase, Tax, Credit or Adjustment. Empty if the bill does not say; the same applies to the next four fields.",
     "Usage",
   ),
-  service_provider: text("Who provides the service.", "AWS"),
+  service_provider: text("Provider of the service.", "AWS"),
   account_id: text("Account that is billed.", "123456789012"),
   region_id: text("Region of the resource.", "eu-west-1"),
   sku_id: text("What is priced.", "GM6XEP3S"),
@@ -96,7 +99,10 @@ export const cloudFields = {
     description: "Tags of the billing line as the bill has them, by key.",
     examples: [{ team: "payments" }],
   }),
-  rule: text("Configured rule that took the line; empty: the rule of its product type.", "shared-eks"),
+  rule: text(
+    "Configured rule that matched the line; empty if the rule of its product type did.",
+    "shared-eks",
+  ),
 };
 
 /** Row fields that billing lines and chargebacks share. */

@@ -25,10 +25,10 @@ export const FocusMetadata = Type.Object(
   {
     DataGenerator: Type.Object(
       {
-        DataGenerator: text("Who made the file.", "chargehouse"),
+        DataGenerator: text("Name of the service.", "chargehouse"),
         DataGeneratorVersion: text("Version of the service.", "0.1.0"),
       },
-      { description: "What makes the files." },
+      { description: "The service that generates the files." },
     ),
     DatasetInstance: Type.Array(
       Type.Object({
@@ -63,7 +63,7 @@ export const FocusMetadata = Type.Object(
     ),
     Schema: Type.Array(
       Type.Object({
-        SchemaId: id("Follows from what the schema says: another schema has another id."),
+        SchemaId: id("Derived from the content of the schema: a different schema has a different id."),
         FocusVersion: text("Version of FOCUS.", "1.4"),
         CreationDate: instant("When the first of the days was published."),
         DataGeneratorVersion: text("Version of the service.", "0.1.0"),
@@ -75,5 +75,5 @@ export const FocusMetadata = Type.Object(
       { description: "One entry." },
     ),
   },
-  { title: "FocusMetadata", description: "What FOCUS wants to be known beside a file." },
+  { title: "FocusMetadata", description: "Metadata that FOCUS requires for a file." },
 );

@@ -1,4 +1,4 @@
-/** Resources, identities, and how many there are. */
+/** Resources, identities and their numbers. */
 import { type Static, Type } from "@sinclair/typebox";
 import { inventorySorts, sortOrders } from "../../query/inventory/order.js";
 import { LONGEST_ID } from "../../store/text-limits.js";
@@ -77,17 +77,17 @@ export const identityFilters = {
 const life = {
   created_at: nullableText({
     description:
-      "When it was created, as the upstream says; of what is known by its costs alone, the day of the first. Null when neither is known. UTC.",
+      "When it was created, according to the upstream. If only its costs are known, the day of the first one. Null if neither is known. UTC.",
     format: "date-time",
     examples: ["2025-11-03T09:30:00Z"],
   }),
   deleted_at: nullableText({
-    description: "When a gathering found it gone; null while it is there. UTC.",
+    description: "When a gathering no longer found it; null while it exists. UTC.",
     format: "date-time",
     examples: [null],
   }),
   last_seen_at: instant(
-    "Newest gathering that returned it; for a past time, the last that returned it as it is shown. Of what is known by its costs alone, the day of the last.",
+    "Newest gathering that found it; for a past time, the last one that found it in this state. If only its costs are known, the day of the last one.",
   ),
   metadata: Type.Record(Type.String(), Type.Unknown(), {
     description: "Other fields that the upstream reports.",
@@ -97,7 +97,7 @@ const life = {
 
 const nameOf = (what: string, example: string) =>
   nullableText({
-    description: `Name of the ${what} as people read it; null when it has none.`,
+    description: `Display name of the ${what}; null if it has none.`,
     examples: [example],
   });
 
@@ -128,7 +128,7 @@ export const Identity = Type.Object(
     tenant_id: rowFields.tenant_id,
     identity_id: text("Id of the identity.", "sa-12345"),
     identity_type: text(
-      "Kind of identity, as its ecosystem names it; `charged` when only costs name it, such as a team of a tag; `system` is that of UNALLOCATED.",
+      "Kind of identity, as its ecosystem names it; `charged` if only costs name it, such as a team in a tag; `system` for UNALLOCATED.",
       "service_account",
     ),
     display_name: nameOf("identity", "orders-service"),
@@ -140,13 +140,13 @@ export const Identity = Type.Object(
 const validity = {
   valid_from: nullableText({
     description:
-      "Since when it was so, inclusive; null in the first version, which also stands for the time before it was first found (`created_at` says when " +
-      "it began). UTC.",
+      "Start of the version, inclusive. Null in the first version, which also covers the time before it was first found (`created_at` says when " +
+      "it was created). UTC.",
     format: "date-time",
     examples: ["2026-01-07T04:00:00Z"],
   }),
   valid_to: nullableText({
-    description: "Until when, exclusive; null in the newest version. UTC.",
+    description: "End of the version, exclusive; null in the newest version. UTC.",
     format: "date-time",
     examples: [null],
   }),
@@ -168,8 +168,8 @@ export const identityId = { identity_id: id("sa-12345", "Id of the identity.") }
 const TypeCount = Type.Object(
   {
     total: count("All that are known.", 12),
-    active: count("Of them, those that are there.", 10),
-    deleted: count("Of them, those that a gathering no longer found.", 2),
+    active: count("Those of them that are active.", 10),
+    deleted: count("Those of them that a gathering no longer found.", 2),
   },
   { title: "TypeCount" },
 );

@@ -3,13 +3,13 @@ import { type TSchema, Type } from "@sinclair/typebox";
 import type { PageRequest } from "../../query/page/days.js";
 import { nullableText } from "./fields.js";
 
-/** Of lists that also page by key: beside `paging`. */
+/** For lists that also page by cursor. Use it together with `paging`. */
 export const cursorParameter = {
   cursor: Type.Optional(
     Type.String({
       description:
-        "`next_cursor` of the page before: the rows behind it, at the same cost however deep, and none twice or left out when " +
-        "rows come and go meanwhile. Opaque; belongs to the filters and the order it was made with. Not together with `page`.",
+        "`next_cursor` of the previous page: returns the rows after it. The time does not grow with the depth, and no row is repeated or " +
+        "left out if other rows are added or removed meanwhile. Opaque; only valid for the same filters and order. Not together with `page`.",
       maxLength: 8192,
       "x-expected": "the `next_cursor` of a response to the same query",
       examples: ["WzEsInJlc291cmNlcyIsIlptWnlRajAiLCJsa2MtMWEyYjNjIl0"],
@@ -22,8 +22,8 @@ export function pageOf<Item extends TSchema>(item: Item, order: string) {
     {
       items: Type.Array(item, { description: `Rows of the page. ${order}` }),
       total: Type.Integer({ description: "Rows of all pages.", minimum: 0, examples: [2] }),
-      page: Type.Integer({ description: "The page asked for.", minimum: 1, examples: [1] }),
-      page_size: Type.Integer({ description: "Rows a page.", minimum: 1, maximum: 1000, examples: [100] }),
+      page: Type.Integer({ description: "The requested page.", minimum: 1, examples: [1] }),
+      page_size: Type.Integer({ description: "Rows per page.", minimum: 1, maximum: 1000, examples: [100] }),
       pages: Type.Integer({
         description: "Number of pages; 0 when there are no rows.",
         minimum: 0,
@@ -31,7 +31,7 @@ export function pageOf<Item extends TSchema>(item: Item, order: string) {
       }),
       next_cursor: nullableText({
         description:
-          "Pass it as `cursor`, with the same filters and order, to get the rows after this page. Null when there are none, or when the " +
+          "Send it as `cursor`, with the same filters and order, to get the rows after this page. Null if there are none, or if the " +
           "list has no cursors.",
         examples: [null],
       }),

@@ -19,15 +19,18 @@ import { LONGEST_ID } from "../../store/text-limits.js";
 import { expected } from "../input/expected.js";
 import { choice } from "./fields.js";
 
-/** The fields of a request. One with a default need not be given, though a handler always has it. */
+/**
+ * The schema of a query or body. A field with a default is optional in requests, although the type says that it is
+ * required: handlers always have it.
+ */
 export function inputOf<Properties extends TProperties>(
   properties: Properties,
   options: ObjectOptions = {},
 ): TObject<Properties> {
-  const mayBeLeftOut = (schema: TSchema) => KindGuard.IsOptional(schema) || schema.default !== undefined;
-  const needed = Object.entries(properties).filter(([, schema]) => !mayBeLeftOut(schema));
+  const isOptional = (schema: TSchema) => KindGuard.IsOptional(schema) || schema.default !== undefined;
+  const required = Object.entries(properties).filter(([, schema]) => !isOptional(schema));
   const schema = Type.Object(properties, { additionalProperties: false, ...options });
-  return Object.assign(schema, { required: needed.map(([name]) => name) });
+  return Object.assign(schema, { required: required.map(([name]) => name) });
 }
 
 export const TenantPath = Type.Object({
@@ -60,7 +63,7 @@ export const timezone = {
   timezone: Type.Optional(
     Type.String({
       description:
-        "Name of the IANA time zone list whose midnights bound the days, written as there. A day begins at its first midnight; days " +
+        "Name of the IANA time zone whose midnights bound the days, spelled as in the IANA list. A day begins at its first midnight; days " +
         "on which clocks change have 23 or 25 hours. Default UTC.",
       maxLength: 64,
       examples: ["America/Denver"],
@@ -75,10 +78,10 @@ export const paging = {
     maximum: Number.MAX_SAFE_INTEGER,
     default: 1,
   }),
-  page_size: Type.Integer({ description: "Rows a page.", minimum: 1, maximum: 1000, default: 100 }),
+  page_size: Type.Integer({ description: "Rows per page.", minimum: 1, maximum: 1000, default: 100 }),
 };
 
-/** Of one filter. */
+/** Maximum number of values of one filter. */
 const MOST_VALUES = 100;
 
 const none = ({ minLength }: TSchema) => (minLength === 0 ? " Empty: rows without one." : "");
@@ -87,7 +90,7 @@ type ValueFilter<Name extends string, Value extends TSchema> = {
   [Filter in Name | `${typeof NOT}${Name}`]: TOptional<TArray<Value>>;
 };
 
-/** The filter of this name, and the one that excludes. Each may be given several times. */
+/** The filter of this name, and its negation with `not:`. Each may be given several times. */
 export function valueFilter<Name extends string, Value extends TSchema>(
   name: Name,
   what: string,
@@ -114,14 +117,16 @@ export function valueFilter<Name extends string, Value extends TSchema>(
 export const id = (example: string, description?: string) =>
   Type.String({
     ...(description !== undefined && { description }),
-    ...{ minLength: 1, maxLength: LONGEST_ID, examples: [example] },
+    minLength: 1,
+    maxLength: LONGEST_ID,
+    examples: [example],
   });
 
-/** Empty: rows that have none. */
+/** An empty value matches rows without one. */
 const idOrNone = (example: string) =>
   Type.String({ minLength: 0, maxLength: LONGEST_ID, examples: [example] });
 
-/** Of what a billing line says: its chargebacks say the same. */
+/** Filters by columns of billing lines, which their chargebacks have as well. */
 export const lineFilters = {
   ...valueFilter("product_type", "product type", id("KAFKA_STORAGE")),
   ...valueFilter("resource_id", "resource", id("lkc-1a2b3c")),
@@ -157,7 +162,7 @@ export const chargebackFilters = {
   ),
 };
 
-/** The same as fields of a body: one value as text, or several as a list. A handler has lists. */
+/** The same filters as fields of a body: one value as text, or several as a list. A handler always gets lists. */
 export function filterFields<Filters extends Readonly<Record<string, TOptional<TArray>>>>(
   filters: Filters,
 ): { [Filter in keyof Filters]: TOptional<TUnsafe<Static<Filters[Filter]>>> } {
@@ -181,14 +186,14 @@ const TAG_NAMES =
 
 const oneTag = { type: "string", description: TAG_NAMES, examples: ["payments,search"] };
 
-/** One property for all parameters `tag:KEY`, which a handler has as a list of filters that all have to hold. */
+/** One property for all parameters `tag:KEY`. A handler gets a list of filters, which must all match. */
 export const tagFilters = {
   tags: Type.Optional(
     Type.Unsafe<readonly TagFilter[]>({
       type: "object",
       description:
-        `Any number of parameters \`tag:KEY\`, KEY being the key of a tag; none is named \`tags\`. ${TAG_NAMES} Several, of ` +
-        "one key or of several, have to hold all. `not:tag:KEY`: only rows whose dimension has none of them. `line_tag:KEY` and " +
+        `Any number of parameters \`tag:KEY\`, where KEY is the key of a tag; no parameter is named \`tags\`. ${TAG_NAMES} Several ` +
+        "parameters, for one key or for several, must all match. `not:tag:KEY`: only rows whose dimension has none of them. `line_tag:KEY` and " +
         "`not:line_tag:KEY` do the same by the values of the billing line's tags.",
       patternProperties: { [TAG_FILTER]: oneTag },
       additionalProperties: false,
@@ -198,13 +203,13 @@ export const tagFilters = {
   ),
 };
 
-/** The same as fields of an object, which a handler reads by `readTagParameters`. */
+/** The same filters as fields of a body. A handler reads them by `readTagParameters`. */
 export const tagFields = {
   patternProperties: {
     [TAG_FILTER]: {
       anyOf: [{ type: "string" }, { type: "array", items: { type: "string" }, minItems: 1 }],
       examples: oneTag.examples,
-      description: `Text, or a list of texts that all have to hold, of fields \`tag:KEY\`, \`line_tag:KEY\` and the same behind \`not:\` alone. ${TAG_NAMES} Behind \`not:\`: only rows with none of them.`,
+      description: `Value of a field \`tag:KEY\` or \`line_tag:KEY\`, or of one of them with \`not:\` before its name: text, or a list of texts that must all match. No other names are allowed. ${TAG_NAMES} With \`not:\`: only rows with none of them.`,
     },
   },
 };

@@ -8,8 +8,7 @@ export const RunAccepted = Type.Object(
   {
     tenant_name: text("The tenant that runs.", "acme"),
     status: choice(["started", "queued"], {
-      description:
-        "`queued`: as many tenants run as may (`features.max_parallel_tenants`); the run waits for its place.",
+      description: "`queued`: the run waits until fewer than `features.max_parallel_tenants` tenants run.",
       examples: ["started"],
     }),
     run_id: Type.String({
@@ -23,7 +22,8 @@ export const RunAccepted = Type.Object(
 );
 
 const notes = Type.Array(Type.String(), {
-  description: "Remarks that are not errors, such as why nothing was gathered or what the store had lost.",
+  description:
+    "Remarks that are not errors, such as why nothing was gathered, or which days the store had lost.",
   examples: [["not gathered: the last gathering began 300 seconds ago, and min_refresh_gap_seconds is 1800"]],
 });
 
@@ -104,8 +104,8 @@ export const PipelineRun = Type.Object(
     }),
     status: choice(runStatuses, {
       description:
-        "`queued`: it waits for a free place. `completed_with_errors`: some date or source failed, others did not. `failed`: it ended early " +
-        "or no date came out well, or its process died. What was published stays.",
+        "`queued`: it waits for a free place. `completed_with_errors`: some date or source failed, others did not. `failed`: it ended early, " +
+        "no date succeeded, or its process died. What was published stays.",
       examples: ["completed"],
     }),
     stage: nullableChoice(pipelineStages, {

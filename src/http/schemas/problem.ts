@@ -1,4 +1,4 @@
-/** How errors look in the documentation: one response a status, listing the codes that an operation can give. */
+/** Error responses in the documentation: one for each status, with the codes that the operation can return. */
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import { type ErrorCode, errorTable } from "../errors.js";
 import { PROBLEM_TYPE } from "../problem.js";
@@ -19,7 +19,7 @@ const InputProblem = Type.Object(
 
 type ProblemStatus = (typeof errorTable)[ErrorCode]["status"];
 
-const ofEveryOperation = [
+const commonProblems = [
   "invalid_request",
   "unauthenticated",
   "forbidden",
@@ -29,15 +29,15 @@ const ofEveryOperation = [
   "internal_error",
 ] as const;
 
-/** Of operations that take a body, beside their own. */
+/** Codes of every operation with a body. */
 export const bodyProblems = ["malformed_body", "body_too_large", "cross_site_request"] as const;
 
 /**
- * `schema.response` entries for these codes, and for those that every operation can give. Their type says that no
- * handler answers with them: they are thrown.
+ * Returns `schema.response` entries for these codes, and for those of every operation. The type `never` prevents
+ * handlers from returning them: they are thrown.
  */
 export function problemResponses(...codes: ErrorCode[]): Record<ProblemStatus, TUnsafe<never>> {
-  const all: ErrorCode[] = [...new Set<ErrorCode>([...codes, ...ofEveryOperation])];
+  const all: ErrorCode[] = [...new Set<ErrorCode>([...codes, ...commonProblems])];
   const statuses = [...new Set(all.map((code) => errorTable[code].status))].sort();
   const responses = statuses.map((status) => [
     status,
@@ -54,13 +54,13 @@ function problemResponse(codes: ErrorCode[]) {
   };
 }
 
-/** Of every error. */
+/** The body of every error response. */
 export const problemBody = Type.Object({
   type: Type.String({
     description: "Always about:blank: `code` says which error it is.",
     examples: ["about:blank"],
   }),
-  title: Type.String({ description: "What happened, in two or three words.", examples: ["Invalid request"] }),
+  title: Type.String({ description: "The error in two or three words.", examples: ["Invalid request"] }),
   status: Type.Integer({ description: "The HTTP status.", examples: [400] }),
   detail: Type.String({
     description: "What happened and what is allowed, for people.",
@@ -84,7 +84,7 @@ function problemSchema(codes: ErrorCode[], status: number) {
   });
 }
 
-/** Thrown by nobody either: sent without a body. */
+/** Handlers do not return this either: it is sent without a body. */
 export const notModified = {
   304: Type.Unsafe<undefined>({
     type: "null",

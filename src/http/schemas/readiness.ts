@@ -23,8 +23,8 @@ const TenantReadiness = Type.Object(
     tables_ready: Type.Boolean({ description: "The tenant's store responds and has its tables." }),
     store_state: nullableChoice(storeStates, {
       description:
-        "`known`: the store that Postgres knows. `lost`: an empty one in its place; the next run fills it. `other`: another store, such as " +
-        "that of another host; the tenant is not served. Null when the store does not respond.",
+        "`known`: the store that Postgres has recorded. `lost`: an empty store instead of it; the next run fills it. `other`: a different store, such " +
+        "as that of another host; the tenant is not served. Null if the store does not respond.",
     }),
     has_data: Type.Boolean({ description: "At least one day has chargeback rows." }),
     days_lost: count("Published days that the store has lost; the next run calculates them again.", 0),
@@ -39,8 +39,8 @@ const TenantReadiness = Type.Object(
     }),
     last_run_status: nullableChoice(runStatuses, {
       description:
-        "Of the newest run; `completed_with_errors` when some date or source failed and others did not, and a run whose process died " +
-        "is failed. Null before the first.",
+        "Status of the newest run. `completed_with_errors`: some date or source failed, and others did not. A run whose process died is " +
+        "`failed`. Null before the first run.",
     }),
     last_run_at: nullableText({
       description: "End of the newest run, or its start while it runs; null before the first. UTC.",
@@ -71,7 +71,8 @@ export const Readiness = Type.Object(
       examples: ["both"],
     }),
     tenants: Type.Array(TenantReadiness, {
-      description: "Those that the caller may see, in the order of the configuration. `status` is of all.",
+      description:
+        "Tenants that the caller may see, in the order of the configuration. `status` covers all tenants.",
     }),
   },
   { title: "Readiness", description: "State of the service." },

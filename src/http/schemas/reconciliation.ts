@@ -1,4 +1,4 @@
-/** Whether the bill is what was charged. */
+/** The comparison of the bill with its chargebacks. */
 import { Type } from "@sinclair/typebox";
 import { ControlTotals } from "./control-totals.js";
 import { count, currency, day, decimal } from "./fields.js";
@@ -6,10 +6,10 @@ import { count, currency, day, decimal } from "./fields.js";
 const addedUp = {
   currency,
   billing_amount: decimal("Sum of the billed costs.", "100"),
-  allocated_amount: decimal("Sum of the chargebacks that somebody pays.", "93.5"),
+  allocated_amount: decimal("Sum of the chargebacks of all identities other than `UNALLOCATED`.", "93.5"),
   unallocated_amount: decimal("Sum of the chargebacks of `UNALLOCATED`.", "6.5"),
   difference: decimal(
-    "Charged less billed: 0, unless the service waits for days that the store has lost.",
+    "Charged minus billed: 0 unless the store has lost days that are not recalculated yet.",
     "0",
   ),
   chargeback_rows: count("Chargeback rows.", 3560),

@@ -1,4 +1,4 @@
-/** What rules did in a period. */
+/** Rules and the lines that they matched in a period. */
 import { Type } from "@sinclair/typebox";
 import type { WrittenWhere } from "../../config/allocation/condition.js";
 import type { ConfiguredComponent } from "../../config/allocation/configured-rule.js";
@@ -9,15 +9,15 @@ import { choice, count, currency, decimal, rowFields, text } from "./fields.js";
 
 const lineMatches = {
   currency,
-  line_count: count("Lines of the bill that the rule took.", 12),
-  amount: decimal("Sum of what these lines cost; refunds count less.", "120.5"),
+  line_count: count("Lines of the bill that the rule matched.", 12),
+  amount: decimal("Sum of the costs of these lines; refunds are negative.", "120.5"),
 };
 
 const Tier = Type.Object({
   component: count("Part of the line, from 0.", 0),
-  tier: count("Place of the tier in the chain of its component, from 0.", 0),
+  tier: count("Position of the tier in its component, from 0.", 0),
   allocation_method: choice(allocationMethods, { description: "How the tier splits." }),
-  allocation_detail: choice(allocationDetails, { description: "What came of it." }),
+  allocation_detail: choice(allocationDetails, { description: "Result of the tier." }),
   row_count: count("Chargeback rows.", 36),
   amount: decimal("Sum of these rows.", "84.35"),
 });
@@ -29,10 +29,10 @@ const sums = Type.Array(
       description: "What each tier split, by component, then tier; their amounts add up to `amount`.",
     }),
   }),
-  { description: "What the rule took, one entry for each currency; the largest amount first." },
+  { description: "Lines that the rule matched, one entry for each currency; the largest amount first." },
 );
 
-/** As a person wrote it: its keys are columns and tags of the bill. */
+/** A part of the configuration as the user wrote it. Its keys are columns and tags of the bill. */
 const asConfigured = <Written>(description: string, example: Written) =>
   Type.Optional(
     Type.Unsafe<Written>({ type: "object", additionalProperties: true, description, examples: [example] }),
@@ -57,7 +57,7 @@ const Rule = Type.Object({
     description: "The lines are left to the ecosystem's own rules (`allocation: keep`).",
     examples: [false],
   }),
-  where: asConfigured<WrittenWhere>("Which lines the rule takes, as configured; left out: all lines.", {
+  where: asConfigured<WrittenWhere>("Which lines the rule matches, as configured; left out: all lines.", {
     "tag.cluster": "prod",
   }),
   split: listAsConfigured<ConfiguredTier>("How the lines are split, as configured.", {
@@ -82,15 +82,12 @@ const TagHint = Type.Object({
   currency,
   tag: text("Key of the tag in the configuration.", "costcenter"),
   similar_tag: text(
-    "Key of the tag that the lines have instead: perhaps the one that is meant.",
+    "Key of the tag that the lines have instead, which is perhaps the intended one.",
     "CostCenter",
   ),
   line_count: count("Lines with `similar_tag` and without `tag`.", 940),
-  amount: decimal("Sum of what these lines cost.", "1128.5"),
-  share: decimal(
-    "Share of the bill that these lines are: from 0 to 1. Refunds count without their sign.",
-    "0.94",
-  ),
+  amount: decimal("Sum of the costs of these lines.", "1128.5"),
+  share: decimal("Share of these lines in the bill, from 0 to 1. Refunds count without their sign.", "0.94"),
 });
 
 export const RulesReport = Type.Object(
@@ -100,7 +97,7 @@ export const RulesReport = Type.Object(
         "The configured rules in their order; after them, by name, the rules that published days name and the configuration does not.",
     }),
     product_rules: Type.Array(Type.Object({ product_type: rowFields.product_type, sums }), {
-      description: `The ecosystem's own rules, for lines that no configured rule took: the ${MOST_PRODUCT_TYPES} product types with the largest amounts of each currency, the largest first. Signs do not count for the order.`,
+      description: `The ecosystem's own rules, for lines that no configured rule matched: the ${MOST_PRODUCT_TYPES} product types with the largest amounts of each currency, the largest first. Signs do not count for the order.`,
     }),
     other_product_rules: Type.Array(
       Type.Object({ ...lineMatches, product_type_count: count("Product types that are summed.", 20) }),
@@ -108,8 +105,11 @@ export const RulesReport = Type.Object(
     ),
     tag_hints: Type.Array(TagHint, {
       description:
-        "Tags of the bill whose key differs from one that identity sources or rules read in nothing but its case, on lines that lack that one; the largest share first.",
+        "Tags of the bill whose keys differ only in case from a key that identity sources or rules read, on lines without a tag of that key; the largest share first.",
     }),
   },
-  { title: "RulesReport", description: "What the rules took from the published days of a period." },
+  {
+    title: "RulesReport",
+    description: "The rules, and the lines of the published days of a period that they matched.",
+  },
 );

@@ -1,4 +1,4 @@
-/** How much of the bill carries which tag. */
+/** How much of the bill has which tag. */
 import { Type } from "@sinclair/typebox";
 import { MOST_COVERED_PRODUCTS, MOST_TAG_KEYS } from "../../query/rules/coverage-sql.js";
 import { count, currency, decimal, nullableText, rowFields, text } from "./fields.js";
@@ -6,12 +6,12 @@ import { count, currency, decimal, nullableText, rowFields, text } from "./field
 const coverage = {
   tagged_line_count: count("Lines of the bill that have the tag, also with an empty value.", 30),
   line_count: count("All lines.", 40),
-  tagged_amount: decimal("Sum of the lines that have the tag; refunds count less.", "75"),
+  tagged_amount: decimal("Sum of the lines that have the tag; refunds are negative.", "75"),
   amount: decimal("Sum of all lines.", "100"),
   share: nullableText({
     description:
       "Part of the cost that has the tag, from 0 to 1: of the sum of amounts without their sign, so that a refund counts as much as a " +
-      "charge of its size. Rounded down to 6 places, so that 1 means everything. A decimal as text. Null where all lines cost 0.",
+      "charge of its size. Rounded down to 6 places, so that 1 means everything. A decimal as text. Null if all lines cost 0.",
     examples: ["0.75"],
   }),
 };
@@ -36,11 +36,11 @@ export const TagCoverage = Type.Object(
         amount: decimal("Sum of these lines.", "100"),
         tag_key_count: count("Tag keys that lines of the currency have, also those that are not shown.", 3),
         tag_keys: Type.Array(TagKey, {
-          description: `The ${MOST_TAG_KEYS} tag keys on the largest amounts, the largest first.`,
+          description: `The ${MOST_TAG_KEYS} tag keys with the largest amounts, the largest first.`,
         }),
       }),
       { description: "One entry for each currency of the bill, by its code." },
     ),
   },
-  { title: "TagCoverage", description: "How much of the bill of a period carries which tag of the line." },
+  { title: "TagCoverage", description: "How much of the bill of a period has which tag of the line." },
 );

@@ -1,4 +1,4 @@
-/** Tags: what clients send and get. */
+/** Requests and responses with tags. */
 import { Type } from "@sinclair/typebox";
 import { MOST_LISTED_KEYS } from "../../query/tags/keys.js";
 import { tagTextLimits } from "../../store/text-limits.js";
@@ -17,12 +17,12 @@ import {
 const id = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] });
 
-const dimensionId = id("What tags are attached to.", 4670551728646912);
+const dimensionId = id("Id of a chargeback dimension, which tags are attached to.", 4670551728646912);
 const tagId = id("Id of the tag. Never reused, even after the tag is deleted.", 17);
 
 export const DimensionPath = Type.Object({
   ...TenantPath.properties,
-  dimension_id: id("Id of a chargeback dimension, as rows carry it.", 4670551728646912),
+  dimension_id: id("Id of a chargeback dimension, as in its rows.", 4670551728646912),
 });
 
 export const TagPath = Type.Object({ ...TenantPath.properties, tag_id: id("Id of a tag.", 17) });
@@ -43,7 +43,7 @@ const inputs = {
   created_by: {
     ...tagText(
       "created_by",
-      "Author. Of a caller who is known it is their name, whatever this says. Required where nobody is (`api.auth: none`).",
+      "Author. For an authenticated caller, the service replaces it with the caller's name. Required with `api.auth: none`.",
       "ada@example.org",
     ),
     "x-of-caller": true,
@@ -70,7 +70,10 @@ const record = {
     examples: ["7f3cf6f4-4c5a-4a2e-9a39-52f3cbb6a1f0"],
   }),
   display_name: text("Display name.", "Platform"),
-  created_by: text("Author: the caller, or as given where nobody is asked who they are.", "ada@example.org"),
+  created_by: text(
+    "Author: the caller's name, or with `api.auth: none` the author in the request.",
+    "ada@example.org",
+  ),
   created_at: instant("When it was created."),
 };
 
@@ -91,7 +94,7 @@ export const TagKeys = Type.Object(
 export const TagInContext = Type.Object(
   {
     ...record,
-    identity_id: text("Who pays for the tag's dimension.", "sa-12345"),
+    identity_id: text("Identity of the tag's dimension.", "sa-12345"),
     product_type: text("Product of the tag's dimension.", "KAFKA_STORAGE"),
     resource_id: text("Resource of the tag's dimension.", "lkc-1a2b3c"),
   },
@@ -102,7 +105,7 @@ export const tagSearch = {
   search: Type.Optional(
     Type.String({
       description:
-        "Only tags whose key or display name contains this text, literally and case-insensitively: `%`, `_` and `*` mean themselves.",
+        "Only tags whose key or display name contains this text, case-insensitively. `%`, `_` and `*` are no wildcards.",
       maxLength: tagTextLimits.display_name,
       pattern: TAG_TEXT,
       "x-expected": `text of at most ${tagTextLimits.display_name} characters without control characters`,
@@ -142,23 +145,23 @@ export const TagChanges = inputOf(
   },
 );
 
-/** A body of bulk tagging lists so many different dimensions. */
+/** Maximum number of different dimensions in a body of bulk tagging. */
 export const MOST_DIMENSIONS = 10_000;
 
 const bulkInputs = {
   ...inputs,
   override_existing: Type.Boolean({
     description:
-      "A dimension that has a tag with the key: `false` leaves it as it is, `true` gives the tag this display name and author; its " +
+      "For a dimension that already has a tag with the key: `false` leaves the tag unchanged, `true` sets its display name and author; its " +
       "id and value stay.",
     default: false,
   }),
-  // Without a `default`: generators of clients require a property that has one, and programs of before would no longer
+  // No `default`: client generators make a property with a default required, and existing programs would no longer
   // compile.
   dry_run: Type.Optional(
     Type.Boolean({
       description:
-        "`true`: only counts what would be done, and changes nothing. Without it, the tags are written.",
+        "`true`: only counts what would change, and changes nothing. Left out: the tags are written.",
     }),
   ),
 };
@@ -181,7 +184,7 @@ export const BulkTagsByFilter = inputOf(
   {
     title: "BulkTagsByFilter",
     description:
-      "One tag for all dimensions that have rows in the window, under the filters: by values, and by tags as `tag:KEY`; with `not:` before a name, rows without them.",
+      "One tag for all dimensions that have matching rows in the window. Filters are by values, and by tags as `tag:KEY`. With `not:` before a name: rows that do not match.",
     ...tagFields,
   },
 );

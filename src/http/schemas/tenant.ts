@@ -33,9 +33,9 @@ export const TrackingDate = Type.Object(
     chargeback_calculated: Type.Boolean({ description: "Chargebacks of the day are published." }),
     state: choice(dayStates, {
       description:
-        "`published`: up to date. `outdated`: published, and a changed bill waits. `pending`: its bill waits to be calculated. " +
-        "`no_bill`: gathered, and nothing was billed. `failed`: its bill did not come. `lost`: the store has lost it, and it is not " +
-        "calculated anew yet.",
+        "`published`: up to date. `outdated`: published, and a changed bill waits to be calculated. `pending`: its bill waits to be calculated. " +
+        "`no_bill`: gathered, and nothing was billed. `failed`: its bill could not be gathered. `lost`: the store has lost it, and it is not " +
+        "recalculated yet.",
       examples: ["published"],
     }),
     error: nullableText({
@@ -54,7 +54,7 @@ export const TrackingDate = Type.Object(
     }),
     lacks: Type.Array(Type.String(), {
       description:
-        "What could not be had when the day was gathered last, a sentence for each cause. Empty when nothing is missing.",
+        "Data that was missing when the day was last gathered, one sentence for each cause. Empty if nothing is missing.",
       examples: [
         ["bytes_in of lkc-1a2b3c could not be fetched: prometheus:9090/api/v1/query_range: returned 422"],
       ],

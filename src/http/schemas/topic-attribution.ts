@@ -22,13 +22,16 @@ const METHODS =
 export const TopicAttributionRow = Type.Object({
   ...lineFields,
   env_id: text("Environment of the cluster; empty when there is none.", "env-42"),
-  cluster_resource_id: text("Cluster that was paid for.", "lkc-1a2b3c"),
+  cluster_resource_id: text("Cluster that the cost is for.", "lkc-1a2b3c"),
   cluster_name: nullableText({
     description: "Name of the cluster; null when none is known.",
     examples: ["orders"],
   }),
   topic_name: text(`Topic the cost is attributed to; \`${UNATTRIBUTED}\` when none was found.`, "orders.v1"),
-  amount: decimal("Cost attributed to the topic, in `currency`, that of the billing line.", "1.2345"),
+  amount: decimal(
+    "Cost attributed to the topic, in `currency`, which is that of the billing line.",
+    "1.2345",
+  ),
   currency,
   attribution_method: choice(attributionMethods, { description: METHODS, examples: ["bytes_ratio"] }),
   attribution_detail: choice(attributionDetails, {
@@ -41,7 +44,7 @@ export const TopicAttributionRow = Type.Object({
     examples: [false],
   }),
   metric: text(
-    "Metrics that the split was weighed by, joined by `+`; empty where none was.",
+    "Metrics that the split was weighed by, joined by `+`; empty if none was.",
     "topic_bytes_in+topic_bytes_out",
   ),
 } satisfies RowFields<"topic_attributions">);
@@ -72,7 +75,7 @@ const groupNames = Object.keys(attributionGroupColumns) as AttributionGroupColum
 
 export const attributionAggregateParameters = {
   group_by: Type.Array(choice(groupNames, { description: "Column to group by." }), {
-    description: "Columns to group by, each given as its own parameter. Repetitions are taken once.",
+    description: "Columns to group by, each given as its own parameter. Repetitions are ignored.",
     maxItems: 20,
     default: ["topic_name"],
     examples: [["topic_name", "product_type"]],
@@ -105,7 +108,7 @@ export const TopicAggregation = Type.Object(
           type: "object",
           additionalProperties: { type: "string" },
           description:
-            "What the values of `cluster_resource_id` and `environment_id` are called; those without a known name are left out.",
+            "Names of the values of `cluster_resource_id` and `environment_id`. Values without a known name are left out.",
           examples: [{ cluster_resource_id: "orders" }],
         }),
         time_bucket: text("Label, as in the aggregation of chargebacks.", "2026-01-01"),

@@ -20,11 +20,11 @@ const optionalDay = (description: string) =>
 
 const uploadId = count("Number of the upload.", 12);
 const key = text(
-  "`Idempotency-Key` of the request; of a file of the folder its name and version.",
+  "`Idempotency-Key` of the request, or name and version of a file in the folder.",
   "gpus-2026-05-01",
 );
 
-/** CSV as a stream: no row of it is read here. */
+/** CSV as a stream, which the handler reads. */
 export const UsageCsv = Type.Unsafe<Readable | undefined>({
   type: "string",
   contentMediaType: "text/csv",
@@ -39,8 +39,8 @@ export const UsageCsv = Type.Unsafe<Readable | undefined>({
 export const IdempotencyKey = Type.Object({
   "Idempotency-Key": Type.String({
     description:
-      "Name of the upload, of your choice: 1 to 200 printable ASCII characters. The same key with the same body returns the same response, and " +
-      "nothing is done; with another body it is refused. The key of a refused upload stays free.",
+      "Name of the upload, of your choice: 1 to 200 printable ASCII characters. The same key with the same body returns the same response, without " +
+      "another upload; with another body it is refused. The key of a refused upload can be used again.",
     pattern: "^[\\x21-\\x7e]([\\x20-\\x7e]{0,198}[\\x21-\\x7e])?$",
     examples: ["gpus-2026-05-01"],
   }),
@@ -63,7 +63,7 @@ export const UsageUpload = Type.Object(
       examples: ["2026-05-01"],
     }),
     days_to_recalculate: days(
-      "Days that the next run calculates anew if their usage differs; a day that is not gathered yet is calculated when it is.",
+      "Days that the next run calculates again if their usage differs. A day that is not gathered yet is calculated once it is.",
       ["2026-05-01"],
     ),
     days_past_lookback: days(
@@ -77,10 +77,13 @@ export const UsageUpload = Type.Object(
 const UsageUploadProblem = Type.Object(
   {
     row: optionalCount(
-      "Row, 1 being the first one behind the header, 0 the header; null for the file as a whole.",
+      "Number of the row: 0 is the header, 1 the first row after it. Null for the file as a whole.",
       3,
     ),
-    column: nullableText({ description: "Column; null for all.", examples: ["quantity"] }),
+    column: nullableText({
+      description: "Column; null if the problem is not about one column.",
+      examples: ["quantity"],
+    }),
     detail: text(
       "What is allowed, as a sentence.",
       "Must be a decimal of 0 or more, below 10^24, such as 12.5 or 1e-3.",
@@ -96,7 +99,7 @@ export const ListedUsageUpload = Type.Object(
     origin: choice(["api", "folder"], { description: "Where it came from.", examples: ["api"] }),
     state: choice(uploadStates, {
       description:
-        "`stored`: taken as a whole. `refused`: nothing of it is kept; of files in the folder alone. `loading`: not taken yet.",
+        "`stored`: completely stored. `refused`: nothing of it is stored; only for files in the folder. `loading`: not stored yet.",
       examples: ["stored"],
     }),
     rows: optionalCount("Number of its rows; null when it is not stored.", 2),
@@ -110,12 +113,12 @@ export const ListedUsageUpload = Type.Object(
     ),
     day_metrics_in_effect: count("Those of them that no newer upload has replaced.", 1),
     problems: Type.Array(UsageUploadProblem, { description: "Why it was refused: up to 20 problems." }),
-    started_at: instant("When it came."),
+    started_at: instant("When it was received."),
     ended_at: nullableText({
       description: "When it was stored or refused; null while it is loading. UTC.",
       format: "date-time",
       examples: ["2026-06-01T04:00:00Z"],
     }),
   },
-  { title: "ListedUsageUpload", description: "An upload of usage, and how much of it counts." },
+  { title: "ListedUsageUpload", description: "An upload of usage, and how much of it is in effect." },
 );
