@@ -2,7 +2,7 @@ import { checkFile } from "../focus/check/check-file.js";
 import { clean } from "../focus/check/clean.js";
 import type { FocusReport } from "../focus/check/report.js";
 import { openScratchEngine } from "../focus/check/scratch-engine.js";
-import { UnreadableFile } from "../focus/format.js";
+import { UnreadableFileError } from "../focus/format.js";
 import { type FocusVersion, focusVersions } from "../focus/version.js";
 import { type Command, type Options, parseFiles, UsageError } from "./command.js";
 import { writeFocusReport } from "./focus-report-text.js";
@@ -42,7 +42,7 @@ export const focusCheck: Command = {
           if (!given.json) writeFocusReport(stdout, report, { first: reports.files.length === 0 });
           reports.files.push(report);
         } catch (error) {
-          if (!(error instanceof UnreadableFile)) throw error;
+          if (!(error instanceof UnreadableFileError)) throw error;
           reports.unreadable.push({ file, problem: error.message });
           stderr.write(`${clean(file, 200)} ${error.message}.\n`);
         }

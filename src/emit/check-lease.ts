@@ -8,6 +8,6 @@ import { holdsLease } from "./sql/holds-lease.js";
  * have written a newer file.
  */
 export async function checkLease({ postgres, tenantName, epoch }: Emission): Promise<void> {
-  const held = await runStatement(postgres, holdsLease({ tenantName, epoch }));
-  if (held.rowCount === 0) throw new LeaseLostError(epoch);
+  const lease = await runStatement(postgres, holdsLease({ tenantName, epoch }));
+  if (lease.rowCount === 0) throw new LeaseLostError(epoch);
 }

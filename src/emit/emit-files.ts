@@ -10,8 +10,8 @@ import { focusDestination } from "./focus/destination.js";
 import { type EmissionPlan, type PlannedFile, planEmission } from "./plan.js";
 import { type EmissionKey, type EmissionRecord, emissionRecords } from "./sql/emission-records.js";
 import { type EmittableDay, emittableDays } from "./sql/emittable-days.js";
-import { forgetEmission, otherEmissionOf } from "./sql/forget-emissions.js";
-import { noteEmitted, noteFailed } from "./sql/note-emission.js";
+import { deleteEmission, otherEmissionWithFile } from "./sql/forget-emissions.js";
+import { recordEmitted, recordFailed } from "./sql/note-emission.js";
 
 export interface EmittedFiles {
   readonly written: number;
@@ -44,28 +44,28 @@ export async function emitFiles(
   const job: Job = { emission, emitter, pipeline, key, destination };
   const plan = await planOf(job);
   if (plan.write.length + plan.remove.length === 0) return { written: 0, removed: 0, failed: [] };
-  let place: OpenDestination;
+  let target: OpenDestination;
   try {
-    place = await destination.open();
+    target = await destination.open();
   } catch (error) {
     const message = errorText(error);
     const firstDays = plan.write.map((file) => file.firstDay);
-    await runStatement(postgres, noteFailed(key, { span, firstDays, error: message }));
+    await runStatement(postgres, recordFailed(key, { span, firstDays, error: message }));
     // Also report files that should have been removed. Nothing else would show that they still exist.
-    const left = plan.remove.map((record) => record.first_day);
-    const failed = [...left, ...firstDays].map((firstDay) => ({ firstDay, message }));
+    const notRemovedDays = plan.remove.map((record) => record.first_day);
+    const failed = [...notRemovedDays, ...firstDays].map((firstDay) => ({ firstDay, message }));
     return { written: 0, removed: 0, failed };
   }
   try {
-    return await carryOut(job, place, plan);
+    return await executePlan(job, target, plan);
   } finally {
-    await place.close();
+    await target.close();
   }
 }
 
-async function carryOut(
+async function executePlan(
   job: Job,
-  place: OpenDestination,
+  target: OpenDestination,
   { write, remove }: EmissionPlan,
 ): Promise<EmittedFiles> {
   const { signal } = job.emission;
@@ -79,9 +79,9 @@ async function carryOut(
       failed.push({ firstDay, message: errorText(error) });
     }
   };
-  for (const record of remove) await attempt(record.first_day, () => removeEmitted(job, place, record));
+  for (const record of remove) await attempt(record.first_day, () => removeEmitted(job, target, record));
   const notRemoved = failed.length;
-  for (const file of write) await attempt(file.firstDay, () => writeEmitted(job, place, file));
+  for (const file of write) await attempt(file.firstDay, () => writeEmitted(job, target, file));
   const written = write.length - (failed.length - notRemoved);
   return { written, removed: remove.length - notRemoved, failed };
 }
@@ -103,44 +103,48 @@ async function planOf({ emission, emitter, pipeline, key, destination }: Job): P
   });
 }
 
-async function writeEmitted(job: Job, place: OpenDestination, planned: PlannedFile): Promise<void> {
+async function writeEmitted(job: Job, target: OpenDestination, planned: PlannedFile): Promise<void> {
   const { emission, key, destination } = job;
   const { postgres, signal } = emission;
   const { span } = destination;
   const { firstDay, contentHash, before } = planned;
   await emission.onFile(firstDay);
   try {
-    const { file, bytes, otherName } = await place.write(planned);
-    await runStatement(postgres, noteEmitted(key, { span, firstDay, contentHash, file, bytes }));
+    const { file, bytes, otherName } = await target.write(planned);
+    await runStatement(postgres, recordEmitted(key, { span, firstDay, contentHash, file, bytes }));
     // The name may have belonged to another tenant, which may just have removed the file without knowing of its new
     // owner.
-    if ((await place.isThere?.(file)) === false)
+    if ((await target.isThere?.(file)) === false)
       throw new Error(`${file} was removed at the same moment: the next run writes it again`);
-    const former = new Set([before?.file ?? file, otherName ?? file]);
-    former.delete(file);
-    for (const each of former) await removeUnlessTaken(job, place, { span, first_day: firstDay, file: each });
+    const formerFiles = new Set([before?.file ?? file, otherName ?? file]);
+    formerFiles.delete(file);
+    for (const each of formerFiles)
+      await removeUnlessReused(job, target, { span, first_day: firstDay, file: each });
   } catch (error) {
     signal.throwIfAborted();
-    await runStatement(postgres, noteFailed(key, { span, firstDays: [firstDay], error: errorText(error) }));
+    await runStatement(postgres, recordFailed(key, { span, firstDays: [firstDay], error: errorText(error) }));
     throw error;
   }
 }
 
-async function removeEmitted(job: Job, place: OpenDestination, record: EmissionRecord): Promise<void> {
-  await removeUnlessTaken(job, place, record);
-  await runStatement(job.emission.postgres, forgetEmission(job.key, record));
+async function removeEmitted(job: Job, target: OpenDestination, record: EmissionRecord): Promise<void> {
+  await removeUnlessReused(job, target, record);
+  await runStatement(job.emission.postgres, deleteEmission(job.key, record));
 }
 
 /**
  * Removes a file, unless another emission has the same path. A file of former settings may have a name that is in use
  * again.
  */
-async function removeUnlessTaken(
+async function removeUnlessReused(
   job: Job,
-  place: OpenDestination,
+  target: OpenDestination,
   record: Pick<EmissionRecord, "span" | "first_day" | "file">,
 ): Promise<void> {
   if (record.file === null) return;
-  const other = await runStatement(job.emission.postgres, otherEmissionOf(record.file, job.key, record));
-  if (other.rowCount === 0) await place.remove(record.file);
+  const other = await runStatement(
+    job.emission.postgres,
+    otherEmissionWithFile(record.file, job.key, record),
+  );
+  if (other.rowCount === 0) await target.remove(record.file);
 }

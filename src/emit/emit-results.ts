@@ -2,7 +2,7 @@ import { emitterName, type FileEmitter, type FilePipeline, filePipelinesOf } fro
 import { runStatement } from "../store/postgres/statement.js";
 import type { Emission, EmissionFailure } from "./emission.js";
 import { emitFiles } from "./emit-files.js";
-import { forgetUnconfigured } from "./sql/forget-emissions.js";
+import { deleteUnconfigured } from "./sql/forget-emissions.js";
 
 /**
  * Updates the files of a tenant's emitters to the published data. An emitter that fails does not affect others, and is
@@ -17,7 +17,7 @@ export async function emitResults(emission: Emission): Promise<EmissionFailure[]
   for (const { emitter, pipeline } of jobs)
     failures.push(...(await emitPipeline(emission, emitter, pipeline)));
   const configured = jobs.map(({ emitter, pipeline }) => ({ emitter: emitterName(emitter), pipeline }));
-  await runStatement(postgres, forgetUnconfigured({ tenantName, configured, keepFrom: keepFrom.chargeback }));
+  await runStatement(postgres, deleteUnconfigured({ tenantName, configured, keepFrom: keepFrom.chargeback }));
   return failures;
 }
 
@@ -36,8 +36,8 @@ async function emitPipeline(
   }
   const [first] = failed;
   if (first === undefined) return [];
-  const who = `emitter ${name} (${pipeline})`;
-  if (failed.length === 1) return [{ date: first.firstDay, message: `${who}: ${first.message}` }];
+  const label = `emitter ${name} (${pipeline})`;
+  if (failed.length === 1) return [{ date: first.firstDay, message: `${label}: ${first.message}` }];
   const days = `${failed.length} files, the first of ${first.firstDay}`;
-  return [{ date: null, message: `${who} failed for ${days}: ${first.message}` }];
+  return [{ date: null, message: `${label} failed for ${days}: ${first.message}` }];
 }

@@ -43,7 +43,7 @@ export async function replaceFile(
   folder: OutputFolder,
   { name, content, beforeReplacing, signal }: NewFile,
 ): Promise<{ file: string; bytes: number }> {
-  const file = placeOf(folder, name);
+  const file = pathOf(folder, name);
   const unfinished = join(folder.path, `${folder.unfinished}${randomBytes(8).toString("hex")}`);
   try {
     const bytes = await writeToDisk(unfinished, content, signal);
@@ -81,7 +81,7 @@ async function writeToDisk(
   }
 }
 
-function placeOf(folder: OutputFolder, name: string): string {
+function pathOf(folder: OutputFolder, name: string): string {
   const isPlain = basename(name) === name && name !== "" && !name.startsWith(".") && !/[/\\]/.test(name);
   if (!isPlain) throw new RangeError(`not a name of a file: ${JSON.stringify(name)}`);
   return join(folder.path, name);

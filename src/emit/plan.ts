@@ -41,15 +41,15 @@ export interface EmissionPlan {
 }
 
 /** Increment this when the file format changes, so that all files are written again. */
-const FORM = 2;
+const FORMAT_VERSION = 2;
 
 export function planEmission(input: PlanInput): EmissionPlan {
   const { span, records, keepFrom, from, waitFrom } = input;
-  const known = new Map(
+  const recordByDay = new Map(
     records.filter((record) => record.span === span).map((record) => [record.first_day, record]),
   );
   const write = [...periods(input)].flatMap(([firstDay, days]): PlannedFile[] => {
-    const before = known.get(firstDay);
+    const before = recordByDay.get(firstDay);
     const lastDay = lastDayOf(span, firstDay);
     if (lastDay < from || lastDay < keepFrom) return [];
     // Do not rewrite a file while some of its days are lost.
@@ -61,7 +61,12 @@ export function planEmission(input: PlanInput): EmissionPlan {
     if (!written && days.every(({ rows }) => rows === 0)) return [];
     // Do not rewrite a month that is partly out of retention. Otherwise, it would shrink day by day.
     if (written && firstDay < keepFrom) return [];
-    const contentHash = hashOf([FORM, input.settings, span, days.map(({ day, version }) => [day, version])]);
+    const contentHash = hashOf([
+      FORMAT_VERSION,
+      input.settings,
+      span,
+      days.map(({ day, version }) => [day, version]),
+    ]);
     if (before?.status === "emitted" && before.content_hash === contentHash) return [];
     return [{ firstDay, lastDay, contentHash, before, provisional: provisional.length > 0 }];
   });
@@ -72,14 +77,14 @@ export function planEmission(input: PlanInput): EmissionPlan {
 }
 
 function periods({ span, days }: PlanInput): Map<string, EmittableDay[]> {
-  const found = new Map<string, EmittableDay[]>();
+  const periodDays = new Map<string, EmittableDay[]>();
   for (const day of days) {
     const firstDay = span === "day" ? day.day : firstOfMonth(day.day);
-    const others = found.get(firstDay);
-    if (others === undefined) found.set(firstDay, [day]);
+    const others = periodDays.get(firstDay);
+    if (others === undefined) periodDays.set(firstDay, [day]);
     else others.push(day);
   }
-  return found;
+  return periodDays;
 }
 
 export function lastDayOf(span: "day" | "month", firstDay: string): string {

@@ -51,14 +51,14 @@ export function readColumns(written: readonly WrittenColumn[], version: FocusVer
   );
   const columns = new Map<string, FileColumn>();
   const odd: OddColumn[] = [];
-  const seen = new Set<string>();
+  const names = new Set<string>();
   const renamed: (() => void)[] = [];
   for (const [at, each] of written.entries()) {
     const { name } = each;
     const key = name.trim().toLowerCase();
     const column = expected.get(key);
     const successor = successorOf(key, expected);
-    if (seen.has(key)) odd.push({ name, oddity: "duplicate" });
+    if (names.has(key)) odd.push({ name, oddity: "duplicate" });
     else if (column !== undefined) {
       columns.set(column.name, { column, written: each, at });
       if (column.name !== name) odd.push({ name, oddity: "case", standsFor: column.name });
@@ -70,7 +70,7 @@ export function readColumns(written: readonly WrittenColumn[], version: FocusVer
           columns.set(successor.name, { column: successor, written: each, at });
       });
     } else odd.push({ name, oddity: oddityOf(name, version) });
-    seen.add(key);
+    names.add(key);
   }
   for (const take of renamed) take();
   return { version, written, columns: [...columns.values()], odd, has: (name) => columns.has(name) };

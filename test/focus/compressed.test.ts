@@ -17,7 +17,7 @@ t.test("a file of more than the engine's memory is refused, and the next one is 
   const bomb = Buffer.concat([head, ...Array.from({ length: 128 }, () => piece)]);
   t.ok(bomb.length < 2 ** 22, "2 GiB in less than 4 MiB");
   await t.rejects(checkFile(engine, writeCsv(folder, bomb, "csv.gz")), {
-    name: "UnreadableFile",
+    name: "UnreadableFileError",
     message: "needs more than the engine's memory limit of 1 GiB",
   });
   t.strictSame((await checkFile(engine, valid)).findings, []);

@@ -156,8 +156,8 @@ t.test("what is no file of FOCUS is said so, whatever it is", async (t) => {
     ],
   ];
   for (const [content, message] of files)
-    await t.rejects(checkFile(engine, writeCsv(folder, content)), { name: "UnreadableFile", message });
-  await t.rejects(checkFile(engine, folder), { name: "UnreadableFile", message: "is not a file" });
+    await t.rejects(checkFile(engine, writeCsv(folder, content)), { name: "UnreadableFileError", message });
+  await t.rejects(checkFile(engine, folder), { name: "UnreadableFileError", message: "is not a file" });
 });
 
 t.test("a name is a name: neither a pattern nor a place in an archive", async (t) => {
@@ -165,7 +165,7 @@ t.test("a name is a name: neither a pattern nor a place in an archive", async (t
   writeFileSync(other, csvOf(validFile("1.3")));
   for (const name of ["part-*.csv", "part-{1,2}.csv", "a.zip :: b.csv", "it's \\ here.csv"]) {
     const path = join(folder, name);
-    await t.rejects(checkFile(engine, path), { name: "UnreadableFile", message: "does not exist" });
+    await t.rejects(checkFile(engine, path), { name: "UnreadableFileError", message: "does not exist" });
     writeFileSync(path, csvOf(validFile("1.4")));
     const { rows, focus_version } = await checkFile(engine, path);
     t.strictSame([rows, focus_version], [10, "1.4"], name);

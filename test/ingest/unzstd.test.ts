@@ -2,7 +2,7 @@
 import { execFileSync } from "node:child_process";
 import { setImmediate } from "node:timers/promises";
 import t from "tap";
-import { UnreadableFile } from "../../src/focus/format.js";
+import { UnreadableFileError } from "../../src/focus/format.js";
 import { unzstd } from "../../src/ingest/csv/unzstd.js";
 import { needs } from "../programs.js";
 import fc from "../property.js";
@@ -126,7 +126,9 @@ t.test("a bit that has changed is found", needs("zstd"), async (t) => {
     const damaged = Buffer.from(file);
     damaged.writeUInt8(damaged.readUInt8(bit >>> 3) ^ (1 << (bit & 7)), bit >>> 3);
     const got = await unpacked(damaged).catch((error: unknown) => error);
-    if (got instanceof Buffer ? !got.equals(content) : !(isDamaged(got) || got instanceof UnreadableFile))
+    if (
+      got instanceof Buffer ? !got.equals(content) : !(isDamaged(got) || got instanceof UnreadableFileError)
+    )
       changed += 1;
   }
   t.equal(changed, 0);
@@ -136,7 +138,7 @@ t.test("what would take too much is refused", needs("zstd"), async (t) => {
   const content = Buffer.from(rows(10));
   await t.rejects(unpacked(Buffer.concat([packed(content), Buffer.from("more")])), DAMAGED);
   await t.rejects(unpacked(Buffer.from([...frameOf(0x00), 0xff])), {
-    name: "UnreadableFile",
+    name: "UnreadableFileError",
     message: "is compressed with zstd in a window of more than 128 MiB",
   });
   // A single segment of 4 GiB.

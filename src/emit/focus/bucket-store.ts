@@ -7,9 +7,9 @@ import { defaultS3, type S3Settings, splitS3 } from "../../config/s3.js";
 import { bucketClient } from "../../s3/client.js";
 import { digested, type FileStore } from "./file-store.js";
 
-const MOST_FILES = 100_000;
+const MAX_FILES = 100_000;
 /** Amazon's limit for an object that is written with one request. */
-const LARGEST_OBJECT_BYTES = 5 * 2 ** 30;
+const MAX_OBJECT_BYTES = 5 * 2 ** 30;
 
 export function bucketStore(location: string, settings: S3Settings = defaultS3): FileStore {
   const [bucket, key] = splitS3(location);
@@ -30,7 +30,7 @@ export function bucketStore(location: string, settings: S3Settings = defaultS3):
         const digest = digested(content);
         await pipeline(digest.content(), createWriteStream(spool, { mode: 0o600 }), { signal });
         const written = digest.written();
-        if (written.bytes > LARGEST_OBJECT_BYTES)
+        if (written.bytes > MAX_OBJECT_BYTES)
           throw new Error(`${path}${name}: an object takes at most 5 GiB: write parquet or csv.gz`);
         await beforeReplacing();
         await client.put(`${prefix}${name}`, { ...written, open: () => createReadStream(spool) }, signal);
@@ -41,8 +41,8 @@ export function bucketStore(location: string, settings: S3Settings = defaultS3):
     },
     async list(folder, signal) {
       const below = `${prefix}${folder}/`;
-      const tooMany = () => new Error(`s3://${bucket}/${below}: there are more than ${MOST_FILES} files`);
-      const objects = await client.list(below, MOST_FILES, tooMany, signal);
+      const tooMany = () => new Error(`s3://${bucket}/${below}: there are more than ${MAX_FILES} files`);
+      const objects = await client.list(below, MAX_FILES, tooMany, signal);
       return objects.map(({ key }) => key.slice(prefix.length));
     },
     remove: (name, signal) => client.remove(`${prefix}${name}`, signal),

@@ -45,16 +45,16 @@ export async function* partBytes(
   span: FocusSpan,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  const written: ExportFormat = format === "parquet" ? focusFormats.focus_parquet : focusFormats.focus;
+  const exportFormat: ExportFormat = format === "parquet" ? focusFormats.focus_parquet : focusFormats.focus;
   async function* plain() {
-    if (written.isText) yield Buffer.from(`${columns.map(({ name }) => name).join(",")}\n`);
-    const piece = focusPiece({ window, filters: {}, columns }, written, span);
-    yield* await engineBytes(client, piece, signal, written.settings);
+    if (exportFormat.isText) yield Buffer.from(`${columns.map(({ name }) => name).join(",")}\n`);
+    const piece = focusPiece({ window, filters: {}, columns }, exportFormat, span);
+    yield* await engineBytes(client, piece, signal, exportFormat.settings);
   }
   if (format !== "csv.gz") return yield* plain();
-  const packed = createGzip();
-  pipeline(Readable.from(plain()), packed, () => {}); // its errors are those of `packed`
-  yield* packed as AsyncIterable<Buffer>;
+  const gzip = createGzip();
+  pipeline(Readable.from(plain()), gzip, () => {}); // its errors are those of `packed`
+  yield* gzip as AsyncIterable<Buffer>;
 }
 
 type Totals = Omit<CurrencyTotals, "rows"> & { readonly rows: string };

@@ -23,7 +23,7 @@ import { type CurrencyTotals, manifestOf, type WrittenPart } from "./manifest.js
 
 const MANIFEST = "manifest.json";
 /** Matches our files of a month, including unfinished files of killed runs. Other files are never removed. */
-const OF_A_RUN =
+const RUN_FILE =
   /^([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})\/(?:manifest\.json|part_\d{4,}\.(?:parquet|csv|csv\.gz)|\.chargehouse-[0-9a-f]{16}-[0-9a-f]{16})$/;
 
 export function focusDestination(emission: Emission, emitter: FocusEmitter): Destination {
@@ -34,16 +34,16 @@ export function focusDestination(emission: Emission, emitter: FocusEmitter): Des
     // The connection settings of the bucket are left out, because they do not affect its contents.
     settings: [emitterName(emitter), "focus", { location, format, focus_version, provisional }],
     async open(): Promise<OpenDestination> {
-      const shelf = isS3(location) ? bucketStore(location, s3) : await folderStore(location, tenantName);
+      const store = isS3(location) ? bucketStore(location, s3) : await folderStore(location, tenantName);
       return {
-        write: (planned) => writeMonth({ emission, emitter, shelf }, planned),
+        write: (planned) => writeMonth({ emission, emitter, store }, planned),
         async remove(file) {
-          const name = file.startsWith(shelf.path) ? file.slice(shelf.path.length) : "";
+          const name = file.startsWith(store.path) ? file.slice(store.path.length) : "";
           const [, month = "", run] = /^([^/]+\/\d{8}-\d{8})\/([^/]+)\/manifest\.json$/.exec(name) ?? [];
           if (month.startsWith(`${safeName(tenantName)}/`))
-            await removeFiles(shelf, await filesOfRuns(shelf, month, (each) => each === run, signal), signal);
+            await removeFiles(store, await filesOfRuns(store, month, (each) => each === run, signal), signal);
         },
-        close: async () => shelf.close(),
+        close: async () => store.close(),
       };
     },
   };
@@ -52,10 +52,10 @@ export function focusDestination(emission: Emission, emitter: FocusEmitter): Des
 interface Writing {
   readonly emission: Emission;
   readonly emitter: FocusEmitter;
-  readonly shelf: FileStore;
+  readonly store: FileStore;
 }
 
-async function writeMonth({ emission, emitter, shelf }: Writing, planned: PlannedFile) {
+async function writeMonth({ emission, emitter, store }: Writing, planned: PlannedFile) {
   const { client, postgres, tenantName, epoch, signal } = emission;
   const { firstDay, lastDay, contentHash, provisional } = planned;
   const { format, focus_version: version } = emitter.params;
@@ -68,22 +68,22 @@ async function writeMonth({ emission, emitter, shelf }: Writing, planned: Planne
   const runId = uuidOf([tenantName, emitterName(emitter), contentHash, String(epoch)]);
 
   // List files before checking the lease, so that files of a worker that takes over later are not included.
-  const former = await filesOfRuns(shelf, month, (run) => run !== runId, signal);
+  const formerFiles = await filesOfRuns(store, month, (run) => run !== runId, signal);
   await checkLease(emission);
-  const { whole, left } = byManifest(former);
+  const { complete, incomplete } = byManifest(formerFiles);
   // Remove incomplete runs first. If a month fails repeatedly, as on a full disk, they would accumulate.
-  await removeFiles(shelf, left, signal);
+  await removeFiles(store, incomplete, signal);
   const parts: WrittenPart[] = [];
   const totals: CurrencyTotals[][] = [];
   for (const span of await spansOfDataset(client, window, signal)) {
     const name = `${month}/${runId}/part_${String(parts.length + 1).padStart(4, "0")}.${format}`;
-    const written = await shelf.put({ name, content: partBytes(client, dataset, span, signal) }, signal);
-    const ofPart = await partTotals(client, dataset, span, signal);
-    totals.push(ofPart);
-    parts.push({ name, ...written, rows: ofPart.reduce((sum, { rows }) => sum + rows, 0) });
+    const written = await store.put({ name, content: partBytes(client, dataset, span, signal) }, signal);
+    const partSums = await partTotals(client, dataset, span, signal);
+    totals.push(partSums);
+    parts.push({ name, ...written, rows: partSums.reduce((sum, { rows }) => sum + rows, 0) });
   }
   const days = await readTrackingDates(postgres, tenantName, window, signal);
-  const told = { tenantName, version, generatorVersion: packageVersion(), columns, days };
+  const metadataInput = { tenantName, version, generatorVersion: packageVersion(), columns, days };
   const manifest = manifestOf({
     tenantName,
     emitter: emitterName(emitter),
@@ -97,25 +97,25 @@ async function writeMonth({ emission, emitter, shelf }: Writing, planned: Planne
     parts,
     totals: addedTotals(totals),
     now: now.toISOString(),
-    metadata: focusMetadata({ ...told, now: now.toISOString() }),
+    metadata: focusMetadata({ ...metadataInput, now: now.toISOString() }),
   });
   const name = `${month}/${runId}/${MANIFEST}`;
   const content = [Buffer.from(`${JSON.stringify(manifest, null, 2)}\n`)];
   const beforeReplacing = () => checkLease(emission);
-  const { bytes } = await shelf.put({ name, content: chunks(content), beforeReplacing }, signal);
-  await removeFiles(shelf, whole, signal);
-  return { file: `${shelf.path}${name}`, bytes: bytes + manifest.byteCount };
+  const { bytes } = await store.put({ name, content: chunks(content), beforeReplacing }, signal);
+  await removeFiles(store, complete, signal);
+  return { file: `${store.path}${name}`, bytes: bytes + manifest.byteCount };
 }
 
 async function filesOfRuns(
-  shelf: FileStore,
+  store: FileStore,
   month: string,
-  isMeant: (run: string) => boolean,
+  isSelected: (run: string) => boolean,
   signal: AbortSignal,
 ): Promise<string[]> {
-  return (await shelf.list(month, signal)).filter((name) => {
-    const [, run] = OF_A_RUN.exec(name.slice(month.length + 1)) ?? [];
-    return run !== undefined && isMeant(run);
+  return (await store.list(month, signal)).filter((name) => {
+    const [, run] = RUN_FILE.exec(name.slice(month.length + 1)) ?? [];
+    return run !== undefined && isSelected(run);
   });
 }
 
@@ -123,14 +123,14 @@ async function filesOfRuns(
 function byManifest(names: readonly string[]) {
   const complete = new Set(names.filter((name) => name.endsWith(`/${MANIFEST}`)).map(posix.dirname));
   const isWhole = (name: string) => complete.has(posix.dirname(name));
-  return { whole: names.filter(isWhole), left: names.filter((name) => !isWhole(name)) };
+  return { complete: names.filter(isWhole), incomplete: names.filter((name) => !isWhole(name)) };
 }
 
 /** Removes manifests first, so that the runs are incomplete from then on. */
-async function removeFiles(shelf: FileStore, names: readonly string[], signal: AbortSignal): Promise<void> {
+async function removeFiles(store: FileStore, names: readonly string[], signal: AbortSignal): Promise<void> {
   const manifests = names.filter((name) => name.endsWith(`/${MANIFEST}`));
   for (const name of [...manifests, ...names.filter((name) => !manifests.includes(name))])
-    await shelf.remove(name, signal);
+    await store.remove(name, signal);
 }
 
 async function* chunks(buffers: readonly Buffer[]): AsyncGenerator<Buffer> {

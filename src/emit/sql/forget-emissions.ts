@@ -2,7 +2,7 @@ import type { Statement } from "../../store/postgres/statement.js";
 import type { EmissionKey, EmissionRecord } from "./emission-records.js";
 
 /** Deletes the record of one file. */
-export function forgetEmission(
+export function deleteEmission(
   key: EmissionKey,
   { span, first_day }: Pick<EmissionRecord, "span" | "first_day">,
 ): Statement {
@@ -18,7 +18,7 @@ WHERE tenant_name = $1 AND emitter = $2 AND pipeline = $3 AND span = $4 AND firs
  * Deletes the records of emitters and pipelines that are no longer configured, if their days are out of retention. The
  * files themselves stay, because their location is no longer configured.
  */
-export function forgetUnconfigured(input: {
+export function deleteUnconfigured(input: {
   tenantName: string;
   configured: readonly Pick<EmissionKey, "emitter" | "pipeline">[];
   keepFrom: string;
@@ -38,7 +38,7 @@ WHERE tenant_name = $1 AND first_day < date_trunc('month', $4::timestamp)
 }
 
 /** Returns one row if another emission has the same path. */
-export function otherEmissionOf(
+export function otherEmissionWithFile(
   file: string,
   key: EmissionKey,
   { span, first_day }: Pick<EmissionRecord, "span" | "first_day">,

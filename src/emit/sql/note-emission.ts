@@ -5,7 +5,7 @@ import type { EmissionKey } from "./emission-records.js";
  * Records a written file. Deletes other records with the same path, such as those of the emitter under a former name.
  * Otherwise, neither emitter would ever remove the file.
  */
-export function noteEmitted(
+export function recordEmitted(
   key: EmissionKey,
   written: { span: string; firstDay: string; contentHash: string; file: string; bytes: number },
 ): Statement {
@@ -33,7 +33,7 @@ ON CONFLICT (tenant_name, emitter, pipeline, span, first_day) DO UPDATE SET
 }
 
 /** Records that files could not be written. What they contained before stays recorded. */
-export function noteFailed(
+export function recordFailed(
   key: EmissionKey,
   failed: { span: string; firstDays: readonly string[]; error: string },
 ): Statement {

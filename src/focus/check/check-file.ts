@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { ClickHouseError } from "@clickhouse/client";
 import { focusColumns } from "../columns.js";
 import { readColumns, type WrittenColumn } from "../file.js";
-import { type Source, UnreadableFile } from "../format.js";
+import { type Source, UnreadableFileError } from "../format.js";
 import { detectVersion, type FocusVersion, focusVersions } from "../version.js";
 import { clean } from "./clean.js";
 import { findingsOf } from "./findings.js";
@@ -20,7 +20,7 @@ import { columnsOfFile, recognise, requireClosedQuotes } from "./source.js";
 import { summarise } from "./summary.js";
 
 /** A Cost and Usage file has at least this many known columns, including BilledCost. */
-const LEAST_COLUMNS = 3;
+const MIN_COLUMNS = 3;
 
 export interface CheckOptions {
   /** Default: detected from the columns. */
@@ -32,7 +32,7 @@ export interface CheckOptions {
 export async function checkFile(
   { client, folder }: ScratchEngine,
   path: string,
-  { version: given, signal }: CheckOptions = {},
+  { version: requestedVersion, signal }: CheckOptions = {},
 ): Promise<FocusReport> {
   const source = await recognise(path);
   // Use a new name each time, because the engine caches the columns of a path.
@@ -40,7 +40,7 @@ export async function checkFile(
   await symlink(resolve(path), link);
   try {
     const written = await columnsOfFile(client, link, source, signal);
-    const version = given ?? versionOf(written);
+    const version = requestedVersion ?? versionOf(written);
     requireCostAndUsage(written);
     const file = readColumns(written, version);
     if (source.format === "CSV") await requireClosedQuotes(client, link, source, signal);
@@ -51,7 +51,7 @@ export async function checkFile(
       file: path,
       ...source,
       focus_version: version,
-      version_detected: given === undefined,
+      version_detected: requestedVersion === undefined,
       ...summary,
       errors: findings.filter(({ level }) => level === "error").length,
       warnings: findings.filter(({ level }) => level === "warning").length,
@@ -68,7 +68,7 @@ function versionOf(written: readonly WrittenColumn[]): FocusVersion {
   requireCostAndUsage(written);
   const version = detectVersion(written.map(({ name }) => name));
   if (version !== undefined) return version;
-  throw new UnreadableFile(
+  throw new UnreadableFileError(
     `has no column that tells its version of FOCUS; name it with --focus-version, one of ${focusVersions.join(", ")}`,
   );
 }
@@ -78,10 +78,10 @@ function requireCostAndUsage(written: readonly WrittenColumn[]): void {
   const names = new Set(written.map(({ name }) => name.toLowerCase()));
   const known = focusColumns.filter(({ name }) => names.has(name.toLowerCase()));
   const isInvoices = names.has("invoicedetailgrain");
-  if (known.some(({ name }) => name === "BilledCost") && known.length >= LEAST_COLUMNS && !isInvoices) return;
+  if (known.some(({ name }) => name === "BilledCost") && known.length >= MIN_COLUMNS && !isInvoices) return;
   const shown = written.slice(0, 5).map(({ name }) => clean(name, 30));
-  throw new UnreadableFile(
-    `is not a FOCUS file of Cost and Usage, which has BilledCost and at least ${LEAST_COLUMNS - 1} more of the standard's columns; ` +
+  throw new UnreadableFileError(
+    `is not a FOCUS file of Cost and Usage, which has BilledCost and at least ${MIN_COLUMNS - 1} more of the standard's columns; ` +
       `its columns are ${shown.join(", ")}${written.length > shown.length ? ", …" : ""}`,
   );
 }
@@ -93,14 +93,14 @@ function requireCostAndUsage(written: readonly WrittenColumn[]): void {
 function problemOf(error: ClickHouseError, { format }: Source): Error {
   const { type = "", message } = error;
   if (type === "MEMORY_LIMIT_EXCEEDED")
-    return new UnreadableFile(`needs more than the engine's memory limit of ${ENGINE_MEMORY_GIB} GiB`);
+    return new UnreadableFileError(`needs more than the engine's memory limit of ${ENGINE_MEMORY_GIB} GiB`);
   if (!unreadable.test(type)) return error;
   const row = /\(at row (\d+)\)/.exec(message)?.[1];
   if (format === "CSV" && row !== undefined)
-    return new UnreadableFile(
+    return new UnreadableFileError(
       `cannot be read as CSV: row ${Number(row) - 1} behind the header has ${lengthProblem(message)}`,
     );
-  return new UnreadableFile(
+  return new UnreadableFileError(
     `cannot be read as ${format}: it is damaged, cut off, or has a type that is not supported`,
   );
 }

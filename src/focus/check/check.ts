@@ -17,10 +17,10 @@ export interface CheckText {
 /** A check of column names and types. */
 export interface ColumnsCheck extends CheckText {
   readonly kind: "columns";
-  find(file: FocusFile): readonly ColumnFound[];
+  find(file: FocusFile): readonly ColumnFinding[];
 }
 
-export interface ColumnFound {
+export interface ColumnFinding {
   readonly column: string;
   /** Details in addition to the column's name. */
   readonly value?: string;

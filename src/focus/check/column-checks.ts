@@ -100,7 +100,7 @@ export const columnChecks: readonly Check[] = [
     what: "The type of the Parquet column does not fit: costs, prices and quantities are numbers, dates are timestamps, everything else is text, and JSON is text or a map.",
     find: (file) =>
       file.columns.flatMap(({ column: { name, type }, written }) =>
-        written.type === null || fitting[type].test(plain(written.type))
+        written.type === null || allowedTypes[type].test(plain(written.type))
           ? []
           : [{ column: name, value: written.type }],
       ),
@@ -108,7 +108,7 @@ export const columnChecks: readonly Check[] = [
 ];
 
 /** Engine types that a Parquet column of each FOCUS type may have. */
-const fitting = {
+const allowedTypes = {
   String: /^(String|FixedString\(|Enum)/,
   Decimal: /^(Decimal|Float|BFloat|U?Int)/,
   "Date/Time": /^DateTime/,

@@ -12,7 +12,7 @@ const EXAMPLES = 3;
 /** Each check keeps groups of up to 32 MiB in memory and spills more to disk. A dozen checks may run at once. */
 const groupSettings = { max_bytes_before_external_group_by: String(32 * 2 ** 20) };
 
-interface Found {
+interface RawFinding {
   readonly check: CheckText;
   readonly column: string;
   readonly count: number;
@@ -24,17 +24,15 @@ export async function findingsOf(
   file: FocusFile,
   signal?: AbortSignal,
 ): Promise<Finding[]> {
-  const found: Found[] = [
+  const found: RawFinding[] = [
     ...columnFindings(file),
     ...(await rowFindings(client, file, signal)),
     ...(await groupFindings(client, file, signal)),
   ];
-  const place = new Map(
-    checks.map(({ id, level }, at) => [id, at + (level === "error" ? 0 : checks.length)]),
-  );
+  const rank = new Map(checks.map(({ id, level }, at) => [id, at + (level === "error" ? 0 : checks.length)]));
   return found
     .map((each, at) => ({ ...each, at }))
-    .sort((a, b) => (place.get(a.check.id) ?? 0) - (place.get(b.check.id) ?? 0) || a.at - b.at)
+    .sort((a, b) => (rank.get(a.check.id) ?? 0) - (rank.get(b.check.id) ?? 0) || a.at - b.at)
     .map(({ check: { id, level, what }, column, count, examples }) => ({
       id,
       level,
@@ -45,7 +43,7 @@ export async function findingsOf(
     }));
 }
 
-function columnFindings(file: FocusFile): Found[] {
+function columnFindings(file: FocusFile): RawFinding[] {
   return checks.flatMap((check) =>
     check.kind !== "columns"
       ? []
@@ -63,7 +61,7 @@ async function rowFindings(
   client: ClickHouseClient,
   file: FocusFile,
   signal?: AbortSignal,
-): Promise<Found[]> {
+): Promise<RawFinding[]> {
   const conditions = checks.flatMap((check) =>
     check.kind === "rows" ? check.conditions(file).map((condition) => ({ check, condition })) : [],
   );
@@ -73,7 +71,7 @@ async function rowFindings(
     { query: `SELECT ${counted.join(", ")} FROM ${ROWS}`, params: {} },
     signal,
   );
-  const found: Found[] = [];
+  const found: RawFinding[] = [];
   for (const [at, { check, condition }] of conditions.entries()) {
     const count = counts[at] ?? 0;
     if (count === 0) continue;
@@ -92,7 +90,7 @@ async function groupFindings(
   client: ClickHouseClient,
   file: FocusFile,
   signal?: AbortSignal,
-): Promise<Found[]> {
+): Promise<RawFinding[]> {
   const groups = checks.flatMap((check) =>
     check.kind === "groups" ? check.groups(file).map((group) => ({ check, ...group })) : [],
   );
@@ -104,7 +102,7 @@ async function groupFindings(
     signal,
     groupSettings,
   );
-  const found: Found[] = [];
+  const found: RawFinding[] = [];
   for (const { at, count } of counts) {
     const group = groups[at];
     if (group === undefined) continue;

@@ -5,7 +5,7 @@ import { literal } from "../../store/clickhouse/sql-text.js";
 import { readRows, readTuples } from "../../store/clickhouse/statement.js";
 import { csvSettings, csvStructure, settingsText, withoutMark } from "../csv.js";
 import type { WrittenColumn } from "../file.js";
-import { formatOf, MOST_COLUMNS, type Source, UnreadableFile } from "../format.js";
+import { formatOf, MAX_COLUMNS, type Source, UnreadableFileError } from "../format.js";
 
 /** Detects the format from the content, so that a wrong file extension does not matter. */
 export async function recognise(path: string): Promise<Source> {
@@ -18,13 +18,13 @@ async function firstBytes(path: string): Promise<Buffer> {
   try {
     file = await open(path, "r");
     // A pipe cannot be read twice, and a device may be endless.
-    if (!(await file.stat()).isFile()) throw new UnreadableFile("is not a file");
+    if (!(await file.stat()).isFile()) throw new UnreadableFileError("is not a file");
     const { bytesRead, buffer } = await file.read(Buffer.alloc(4), 0, 4, 0);
     return buffer.subarray(0, bytesRead);
   } catch (error) {
-    if (error instanceof UnreadableFile) throw error;
+    if (error instanceof UnreadableFileError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
-    throw new UnreadableFile(code === "ENOENT" ? "does not exist" : `cannot be read: ${message}`);
+    throw new UnreadableFileError(code === "ENOENT" ? "does not exist" : `cannot be read: ${message}`);
   } finally {
     await file?.close();
   }
@@ -46,8 +46,8 @@ export async function columnsOfFile(
     // Only the header determines the number of columns. Rows of another length are reported when the rows are read.
     { ...csvSettings, input_format_max_rows_to_read_for_schema_inference: "1", max_threads: 1 },
   );
-  if (described.length > MOST_COLUMNS)
-    throw new UnreadableFile(`has ${described.length} columns; at most ${MOST_COLUMNS} can be read`);
+  if (described.length > MAX_COLUMNS)
+    throw new UnreadableFileError(`has ${described.length} columns; at most ${MAX_COLUMNS} can be read`);
   if (format === "Parquet") return described.map(({ name, type }) => ({ name, type }));
   const source = `file(${literal(path)}, 'CSV', ${literal(csvStructure(described.length))}, '${compression}')`;
   const [header = []] = await readTuples<(string | null)[]>(
@@ -72,7 +72,7 @@ export async function requireClosedQuotes(
   const query = `SELECT sum(countSubstrings(line, '"')) % 2 FROM ${lines}`;
   const [[odd] = []] = await readTuples<number[]>(client, { query, params: {} }, signal);
   if (odd === 1)
-    throw new UnreadableFile(
+    throw new UnreadableFileError(
       "cannot be read as CSV: it has an odd number of quotes, so a value is not closed or the file is cut off",
     );
 }

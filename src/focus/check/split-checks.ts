@@ -190,13 +190,13 @@ export const splitChecks: readonly Check[] = [
     kind: "groups",
     what: "The parts of a charge differ in columns that all of them take over unchanged.",
     groups: groupsWith([SPLIT_ORIGIN_ID, "AllocatedMethodId"], (file) => {
-      const kept = file.columns
+      const inherited = file.columns
         .map(({ column }) => column)
         .filter(
           ({ name, summable }) =>
             summable !== true && !name.startsWith("Allocated") && !name.startsWith("x_"),
         );
-      const differing = kept.map(({ name }) => {
+      const differing = inherited.map(({ name }) => {
         const column = identifier(name);
         return `if(ifNull(min(${column}) != max(${column}), false) OR count(${column}) NOT IN (0, count()), ${literal(name)}, '')`;
       });

@@ -8,8 +8,8 @@ import { type CurrencyTotals, costs, type FocusReport } from "./report.js";
 import { decimal, instant, isoText, ROWS } from "./sql.js";
 
 /** The largest number of periods and currencies to list. */
-const MOST_PERIODS = 12;
-const MOST_CURRENCIES = 12;
+const MAX_PERIODS = 12;
+const MAX_CURRENCIES = 12;
 
 type Summary = Pick<
   FocusReport,
@@ -31,7 +31,7 @@ export async function summarise(
   const periods = await read<{ start: string | null; end: string | null; rows: number; found: number }>(
     `SELECT toValidUTF8(leftUTF8(${text("BillingPeriodStart")}, 100)) AS start, toValidUTF8(leftUTF8(${text("BillingPeriodEnd")}, 100)) AS end,
        count() AS rows, count() OVER () AS found
-     FROM ${ROWS} GROUP BY start, end ORDER BY start, end LIMIT ${MOST_PERIODS}`,
+     FROM ${ROWS} GROUP BY start, end ORDER BY start, end LIMIT ${MAX_PERIODS}`,
   );
   // Larger numbers could overflow the sum silently. The check number-digits reports them.
   const sums = costs.map((cost) =>
@@ -42,7 +42,7 @@ export async function summarise(
   const currency = file.has("BillingCurrency") ? "toValidUTF8(leftUTF8(BillingCurrency, 100))" : "NULL";
   const totals = await read<CurrencyTotals & { found: number }>(
     `SELECT ${currency} AS currency, count() AS rows, ${sums.join(", ")}, count() OVER () AS found
-     FROM ${ROWS} GROUP BY currency ORDER BY rows DESC, currency LIMIT ${MOST_CURRENCIES}`,
+     FROM ${ROWS} GROUP BY currency ORDER BY rows DESC, currency LIMIT ${MAX_CURRENCIES}`,
   );
   return {
     rows: charges?.rows ?? 0,

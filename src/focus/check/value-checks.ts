@@ -12,7 +12,7 @@ const DATE = "^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d(\\.\\d+)?Z$";
 
 /** Numbers within these limits are added exactly: decimal places, and an upper bound. */
 const PLACES = 38;
-const LARGEST = "1e20";
+const UPPER_BOUND = "1e20";
 
 const isNumber = (name: string) => matches(identifier(name), NUMBER);
 
@@ -85,7 +85,7 @@ export const valueChecks: readonly Check[] = [
       (name) => {
         const text = `assumeNotNull(${identifier(name)})`;
         const places = `length(extract(${text}, '\\\\.(\\\\d+)')) - toInt64OrZero(extract(${text}, '[eE](-?\\\\d+)'))`;
-        const large = `ifNull(abs(${decimal(name)}) >= toDecimal256(${literal(LARGEST)}, 0), true)`;
+        const large = `ifNull(abs(${decimal(name)}) >= toDecimal256(${literal(UPPER_BOUND)}, 0), true)`;
         return `${isNumber(name)} AND (${places} > ${PLACES} OR ${large})`;
       },
     ),

@@ -3,7 +3,7 @@ import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse/sync";
 import { preambleOf, type Separator, separatorOf } from "../../config/csv-dialect.js";
 import type { WrittenColumn } from "../../focus/file.js";
-import { MOST_COLUMNS, UnreadableFile } from "../../focus/format.js";
+import { MAX_COLUMNS, UnreadableFileError } from "../../focus/format.js";
 import { notUtf8 } from "./utf8.js";
 
 const LONGEST_HEADER_BYTES = 1_048_576;
@@ -16,11 +16,11 @@ export interface CsvHeader {
   readonly text: Readable;
 }
 
-/** Throws `UnreadableFile`, and what the stream throws. */
+/** Throws `UnreadableFileError`, and what the stream throws. */
 export async function csvHeader(plain: Readable): Promise<CsvHeader> {
   const [start, text] = await peeked(plain, LONGEST_HEADER_BYTES, endOfHeader, startOfHeader);
   const end = endOfHeader(start) ?? (start.length < LONGEST_HEADER_BYTES ? start.length : undefined);
-  if (end === undefined) throw new UnreadableFile("has a header of more than 1 MiB");
+  if (end === undefined) throw new UnreadableFileError("has a header of more than 1 MiB");
   const header = textOf(start.subarray(startOfHeader(start), end));
   const separator = preambleOf(latin1(start))?.separator ?? separatorOf(header);
   const written = namesOf(header, separator).map((name) => ({ name: name.trim(), type: null }));
@@ -34,7 +34,7 @@ function namesOf(header: string, separator: Separator): string[] {
     return parse(header, options)[0] ?? [];
   } catch (error) {
     if (!(error instanceof CsvError)) throw error;
-    throw new UnreadableFile("has a header in which a quote is not closed, or text follows one");
+    throw new UnreadableFileError("has a header in which a quote is not closed, or text follows one");
   }
 }
 
@@ -42,8 +42,8 @@ function namesOf(header: string, separator: Separator): string[] {
 export const longStatement = { max_query_size: "67108864" } as const;
 
 export function requireColumns(columns: number): void {
-  if (columns > MOST_COLUMNS)
-    throw new UnreadableFile(`has ${columns} columns; at most ${MOST_COLUMNS} can be read`);
+  if (columns > MAX_COLUMNS)
+    throw new UnreadableFileError(`has ${columns} columns; at most ${MAX_COLUMNS} can be read`);
 }
 
 function textOf(header: Buffer): string {

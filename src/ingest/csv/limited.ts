@@ -1,9 +1,9 @@
 /** Stops a stream once it has too many bytes: a few compressed bytes may unpack to a thousand times their number. */
-import { UnreadableFile } from "../../focus/format.js";
+import { UnreadableFileError } from "../../focus/format.js";
 
 const MIB = 1_048_576;
 
-/** @yields the same bytes. Throws `UnreadableFile` once there are more than `mib` MiB. */
+/** @yields the same bytes. Throws `UnreadableFileError` once there are more than `mib` MiB. */
 export async function* limited(chunks: AsyncIterable<Uint8Array>, mib: number): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const chunk of chunks) {
@@ -13,6 +13,6 @@ export async function* limited(chunks: AsyncIterable<Uint8Array>, mib: number): 
   }
 }
 
-export function tooMuchUnpacked(mib: number): UnreadableFile {
-  return new UnreadableFile(`unpacks to more than ${mib} MiB (limits.max_unpacked_mib)`);
+export function tooMuchUnpacked(mib: number): UnreadableFileError {
+  return new UnreadableFileError(`unpacks to more than ${mib} MiB (limits.max_unpacked_mib)`);
 }

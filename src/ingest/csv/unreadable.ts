@@ -1,6 +1,6 @@
 /** Error messages for files that the engine could not read. They never quote file contents or the engine's codes. */
 import { ClickHouseError } from "@clickhouse/client";
-import { UnreadableFile } from "../../focus/format.js";
+import { UnreadableFileError } from "../../focus/format.js";
 
 /** Errors that the content of a file causes. Other errors, such as a full disk, say nothing about the file. */
 const fileErrors =
@@ -20,7 +20,7 @@ const COLUMN_PROBLEM =
 
 /** Returns a sentence about the file, without its name. Undefined if the file did not cause the error. */
 export function unreadable(error: unknown): string | undefined {
-  if (error instanceof UnreadableFile) return error.message;
+  if (error instanceof UnreadableFileError) return error.message;
   if (isCompression(error)) return "cannot be unpacked: it is damaged or cut off";
   if (!(error instanceof ClickHouseError)) return undefined;
   if (error.type === "FUNCTION_THROW_IF_VALUE_IS_NON_ZERO") return COLUMN_PROBLEM.exec(error.message)?.[0];

@@ -5,7 +5,7 @@
  */
 import { Decompress } from "fzstd";
 import createXxHash, { type XXHash } from "xxhash-wasm";
-import { UnreadableFile } from "../../focus/format.js";
+import { UnreadableFileError } from "../../focus/format.js";
 
 const FRAME = 0xfd2fb528;
 /** Skippable frames: sixteen magic numbers that differ in their last four bits. */
@@ -20,7 +20,7 @@ class DamagedZstdError extends Error {
 }
 
 /**
- * @yields the unpacked bytes. Throws `UnreadableFile` for a file that needs more memory than allowed, and
+ * @yields the unpacked bytes. Throws `UnreadableFileError` for a file that needs more memory than allowed, and
  * `DamagedZstdError`.
  */
 export async function* unzstd(bytes: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array, void, undefined> {
@@ -90,12 +90,12 @@ async function frameHeader(source: ByteSource): Promise<FrameHeader> {
   const windowed = await source.take(isSingle ? 0 : 1);
   const dictionary = await source.take([0, 1, 2, 4][flags & 0b11] ?? 0);
   if (dictionary.some((byte) => byte !== 0))
-    throw new UnreadableFile("is compressed with a dictionary of zstd");
+    throw new UnreadableFileError("is compressed with a dictionary of zstd");
   const sized = await source.take([isSingle ? 1 : 0, 2, 4, 8][flags >>> 6] ?? 0);
   const size = sized.length === 0 ? undefined : littleEndian(sized) + (sized.length === 2 ? 256n : 0n);
   const window = isSingle ? (size ?? 0n) : BigInt(windowOf(windowed.readUInt8()));
   if (window > LARGEST_WINDOW_BYTES)
-    throw new UnreadableFile("is compressed with zstd in a window of more than 128 MiB");
+    throw new UnreadableFileError("is compressed with zstd in a window of more than 128 MiB");
   const bytes = Buffer.concat([descriptor, windowed, dictionary, sized]);
   return { bytes, size, hasChecksum: (flags & 0b100) !== 0 };
 }

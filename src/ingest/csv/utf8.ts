@@ -3,9 +3,9 @@
  * contains them.
  */
 import { isUtf8 } from "node:buffer";
-import { UnreadableFile } from "../../focus/format.js";
+import { UnreadableFileError } from "../../focus/format.js";
 
-/** @yields the same bytes. Throws `UnreadableFile`. */
+/** @yields the same bytes. Throws `UnreadableFileError`. */
 export async function* utf8(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {
   /** The beginning of a character whose other bytes are in the next chunk. */
   let rest = Buffer.alloc(0);
@@ -32,6 +32,6 @@ function wholeCharacters(text: Buffer): number {
   return text.length;
 }
 
-export function notUtf8(): UnreadableFile {
-  return new UnreadableFile("is not text in UTF-8; CSV and Parquet can be read");
+export function notUtf8(): UnreadableFileError {
+  return new UnreadableFileError("is not text in UTF-8; CSV and Parquet can be read");
 }

@@ -2,7 +2,7 @@
  * Appends a row to a CSV text. An unclosed value swallows the row, so its presence proves that the file was read to its
  * end.
  */
-import { UnreadableFile } from "../../focus/format.js";
+import { UnreadableFileError } from "../../focus/format.js";
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -21,7 +21,7 @@ export async function* withEnd(chunks: AsyncIterable<Buffer | string>, row: stri
     const lastBreak = chunk.lastIndexOf(LF);
     line = lastBreak < 0 ? line + chunk.length : chunk.length - lastBreak - 1;
     if (line > LONGEST_LINE_MIB * 1_048_576)
-      throw new UnreadableFile(`has a line of more than ${LONGEST_LINE_MIB} MiB`);
+      throw new UnreadableFileError(`has a line of more than ${LONGEST_LINE_MIB} MiB`);
     let end = chunk.length;
     while (end > 0 && (chunk[end - 1] === LF || chunk[end - 1] === CR)) end--;
     if (end > 0) {
@@ -30,7 +30,7 @@ export async function* withEnd(chunks: AsyncIterable<Buffer | string>, row: stri
       pendingBreaks = Buffer.from(chunk.subarray(end));
     } else pendingBreaks = Buffer.concat([pendingBreaks, chunk]);
     if (pendingBreaks.length > MAX_PENDING_BYTES)
-      throw new UnreadableFile("has more than 1 MiB of empty lines");
+      throw new UnreadableFileError("has more than 1 MiB of empty lines");
   }
   yield Buffer.from(`\n${row}`);
 }

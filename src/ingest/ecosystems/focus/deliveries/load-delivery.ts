@@ -1,5 +1,5 @@
 /** Loads one delivery into the store and makes it count, or leaves everything as it was. */
-import { UnreadableFile } from "../../../../focus/format.js";
+import { UnreadableFileError } from "../../../../focus/format.js";
 import { LeaseLostError } from "../../../../store/lease-lost.js";
 import { retirementsOf } from "../../../../store/postgres/retirement.js";
 import { runStatement } from "../../../../store/postgres/statement.js";
@@ -158,7 +158,11 @@ export async function loadDelivery(
     // recorded the delivery.
     if (!mayCount) await dropDelivery(client, deliveryId).catch(() => undefined);
     if (
-      !(error instanceof UnreadableFile || error instanceof LoadMismatchError || error instanceof NoBillError)
+      !(
+        error instanceof UnreadableFileError ||
+        error instanceof LoadMismatchError ||
+        error instanceof NoBillError
+      )
     )
       throw error;
     const state = error instanceof NoBillError ? "no_bill" : "refused";
@@ -265,7 +269,7 @@ function daysOf({ billing_period }: Delivery, loaded: LoadedLines): CoveredDays 
 /** Throws if no line has a date: nothing could be charged to a day, and the replaced bill would be gone. */
 function requireDates({ lines, first_day }: LoadedLines): void {
   if (lines === 0 || first_day !== undefined) return;
-  throw new UnreadableFile(
+  throw new UnreadableFileError(
     "no line has an ISO date in ChargePeriodStart, such as 2026-05-31T00:00:00Z: nothing of it is charged",
   );
 }

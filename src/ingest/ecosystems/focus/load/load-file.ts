@@ -1,7 +1,7 @@
 /** Reads one file of a delivery into the landing table. */
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
 import { settingsFor } from "../../../../focus/csv.js";
-import { UnreadableFile } from "../../../../focus/format.js";
+import { UnreadableFileError } from "../../../../focus/format.js";
 import { otherDataset } from "../../../../focus/other-datasets.js";
 import { detectVersion, type FocusVersion } from "../../../../focus/version.js";
 import { longStatement } from "../../../csv/header.js";
@@ -39,7 +39,7 @@ export interface LoadedFile {
   readonly dataset?: string;
 }
 
-/** Throws `UnreadableFile` with the file's name, or what the file throws if it changes. */
+/** Throws `UnreadableFileError` with the file's name, or what the file throws if it changes. */
 export async function loadFile(
   client: ClickHouseClient,
   { delivery, at, file, cost, currency }: FileToLoad,
@@ -88,17 +88,17 @@ function requireColumns(
 ): void {
   const has = (name: string) => columns.includes(name);
   if (!has("ChargePeriodStart"))
-    throw new UnreadableFile("has no column ChargePeriodStart, so it is no bill of FOCUS");
+    throw new UnreadableFileError("has no column ChargePeriodStart, so it is no bill of FOCUS");
   if (!has("BillingCurrency") && currency === undefined)
-    throw new UnreadableFile("has no column BillingCurrency: set `currency` to that of its amounts");
+    throw new UnreadableFileError("has no column BillingCurrency: set `currency` to that of its amounts");
   if (has(cost)) return;
   const others = columns.filter((name) => /^(Billed|Effective|Contracted|List)Cost$/.test(name));
-  throw new UnreadableFile(
+  throw new UnreadableFileError(
     `has no column ${cost}, which \`cost\` asks for; it has ${others.join(", ") || "no cost"}`,
   );
 }
 
 function namedProblem(error: unknown, name: string): unknown {
   const problem = unreadable(error);
-  return problem === undefined ? error : new UnreadableFile(`${JSON.stringify(name)} ${problem}`);
+  return problem === undefined ? error : new UnreadableFileError(`${JSON.stringify(name)} ${problem}`);
 }

@@ -10,7 +10,7 @@ import { createGunzip } from "node:zlib";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Separator } from "../../../../config/csv-dialect.js";
 import type { WrittenColumn } from "../../../../focus/file.js";
-import { formatOf, type Source, UnreadableFile } from "../../../../focus/format.js";
+import { formatOf, type Source, UnreadableFileError } from "../../../../focus/format.js";
 import { readerError } from "../../../../store/reader-error.js";
 import { csvHeader, peeked } from "../../../csv/header.js";
 import { limited, tooMuchUnpacked } from "../../../csv/limited.js";
@@ -33,7 +33,7 @@ export interface OpenedFile {
 
 const LONGEST_FOOTER_BYTES = 32 * 1_048_576;
 
-/** Throws `UnreadableFile`, and what `file.open` throws. */
+/** Throws `UnreadableFileError`, and what `file.open` throws. */
 export async function openFile(
   client: ClickHouseClient,
   file: DeliveredFile,
@@ -97,8 +97,9 @@ async function footerOf(path: string): Promise<Buffer> {
     if (size >= 12) await file.read(tail, 0, 8, size - 8);
     const length = tail.readUInt32LE(0);
     if (tail.toString("latin1", 4) !== "PAR1" || length + 12 > size)
-      throw new UnreadableFile("cannot be read as Parquet: it is cut off");
-    if (length > LONGEST_FOOTER_BYTES) throw new UnreadableFile("has a Parquet footer of more than 32 MiB");
+      throw new UnreadableFileError("cannot be read as Parquet: it is cut off");
+    if (length > LONGEST_FOOTER_BYTES)
+      throw new UnreadableFileError("has a Parquet footer of more than 32 MiB");
     const footer = Buffer.alloc(length);
     await file.read(footer, 0, length, size - 8 - length);
     return Buffer.concat([Buffer.from("PAR1"), footer, tail]);

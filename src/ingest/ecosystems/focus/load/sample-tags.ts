@@ -10,7 +10,10 @@ import { decompressed } from "./open-file.js";
 
 const SAMPLE_BYTES = 4 * 1_048_576;
 
-/** Undefined for Parquet, and for a file without tags or costs. Throws `UnreadableFile` and what `file.open` throws. */
+/**
+ * Undefined for Parquet, and for a file without tags or costs. Throws `UnreadableFileError` and what `file.open`
+ * throws.
+ */
 export async function sampleTags(
   file: DeliveredFile,
   cost: CostColumn,
