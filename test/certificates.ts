@@ -1,6 +1,6 @@
 /**
- * Certificates of servers of ours, each signed by itself: made with openssl for these tests, and worth nothing anywhere else. The first two
- * are of localhost, 127.0.0.1 and costs.example.org, valid until 2126.
+ * Self-signed certificates, made with openssl for these tests only. The first two are for localhost, 127.0.0.1 and
+ * costs.example.org, valid until 2126.
  */
 import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -73,7 +73,7 @@ kmGE4gEpPq8WJxu89cPylV4I6FN3kK6wrRDnM6kQjM2P2HoFWM0caIT7
 `,
 };
 
-/** The key of `first`, with a passphrase. */
+/** The key of `first`, encrypted with a passphrase. */
 export const encryptedKey = `-----BEGIN ENCRYPTED PRIVATE KEY-----
 MIHsMFcGCSqGSIb3DQEFDTBKMCkGCSqGSIb3DQEFDDAcBAgiWEqO06fE9QICCAAw
 DAYIKoZIhvcNAgkFADAdBglghkgBZQMEASoEEJb0gwN4S+oPScUxCQlnrZIEgZDs
@@ -83,7 +83,7 @@ jF165WBWcEPUfjkg9pQcu7Qc4LAY0XusapxSfX53pecLJacISWN9uzItzok3tIQ=
 -----END ENCRYPTED PRIVATE KEY-----
 `;
 
-/** The two files of a server, as `first`; `renew` puts other ones in their place, the way that tools do. */
+/** Writes the two files of a server from `first`. `renew` replaces them the way that tools do. */
 export function certificateFiles(t: Test): { settings: TlsSettings; renew(pair: Partial<Pair>): void } {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-tls-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

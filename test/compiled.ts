@@ -1,4 +1,4 @@
-/** Sources and tests as JavaScript, so that each test file is a process that need not compile anything. */
+/** Compiles sources and tests to JavaScript, so that test processes need not compile anything. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { type BuildOptions, build } from "esbuild";
@@ -12,20 +12,20 @@ export const compileOptions = {
   logLevel: "warning",
 } as const satisfies BuildOptions;
 
-/** Files below a folder, sorted. */
+/** Returns the files below a folder, sorted. */
 export const filesBelow = (folder: string, ending: string) =>
   readdirSync(folder, { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(ending))
     .map((file) => join(folder, file))
     .sort();
 
-/** Compiles these folders of a project into a folder within it, where modules and the project are found. */
+/** Compiles folders of a project into a folder inside it, so that the output finds modules and the project. */
 export async function compileProject(
   root: string,
   folders: readonly string[],
   outdir: string,
 ): Promise<void> {
-  // The console is compiled for browsers; its amounts alone are tested without one.
+  // The console is compiled for browsers. Only its amounts are tested without one.
   const console = join(root, "src", "console");
   const money = join(console, "money");
   const entryPoints = folders

@@ -1,4 +1,7 @@
-/** Small bills in the forms of large providers. Names and amounts are made up; `expected.json` has the sums of each file, which its author calculated apart. */
+/**
+ * Small bills in the formats of large providers. Names and amounts are made up; `expected.json` has the sums of each
+ * file, calculated independently.
+ */
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -14,7 +17,7 @@ export const traps = readdirSync(join(SAMPLES, "traps")).sort();
 type Cost = "BilledCost" | "EffectiveCost" | "ListCost" | "ContractedCost";
 export interface ExpectedSums {
   readonly rows: number;
-  /** Of the columns that the sample has. */
+  /** Sums of the columns that the sample has. */
   readonly total: { readonly [cost in Cost]?: string };
 }
 export const expected: Readonly<Record<string, ExpectedSums>> = JSON.parse(
@@ -29,7 +32,7 @@ export const AZURE_RUNS = {
   second: "exports/focuscost/20260501-20260531/22222222-0000-4000-8000-000000000002",
 } as const;
 
-/** The files of each set, by the sample that is in them. Samples are cut into so many parts. */
+/** Files of each set by sample. A sample is split into as many parts as files. */
 const sets: readonly (readonly [sample: string, files: readonly string[]])[] = [
   ...AWS_MONTHS.flatMap((month) =>
     (["csv.gz", "snappy.parquet"] as const).map(
@@ -57,11 +60,11 @@ const sets: readonly (readonly [sample: string, files: readonly string[]])[] = [
   ...traps.map((trap) => [`traps/${trap}`, [`traps/${trap}`]] as const),
 ];
 
-/** The samples that a set is made of. */
+/** Returns the samples of a set. */
 export const samplesOf = (set: string) =>
   sets.filter(([, files]) => files[0]?.startsWith(`${set}/`)).map(([sample]) => sample);
 
-/** Lays all sets out as the providers deliver them, each in a folder of its name. Returns their folder. */
+/** Writes all sets as the providers deliver them, each in a folder of its name. Returns their parent folder. */
 export async function layOutSamples(t: Test): Promise<string> {
   const root = temporaryFolder(t);
   const duckDb = await openDuckDb(t);
@@ -80,7 +83,7 @@ export async function layOutSamples(t: Test): Promise<string> {
   return root;
 }
 
-/** Every part has the header. */
+/** Returns a part of the CSV with its header. */
 function partOf(csv: string, part: number, parts: number): string {
   if (parts === 1) return csv;
   const [header, ...lines] = csv.split(/(?<=\n)/);
@@ -123,7 +126,7 @@ function* manifests(): Generator<[file: string, manifest: unknown]> {
   }
 }
 
-/** With the types that the providers' exports have. */
+/** Writes Parquet with the types of the providers' exports. */
 async function writeParquet(duckDb: DuckDBConnection, path: string, csv: string): Promise<void> {
   const from = `${path}.csv`;
   writeFileSync(from, csv);

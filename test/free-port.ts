@@ -1,13 +1,13 @@
-/** Ports for programs that have to be told one. */
+/** Finds free ports for programs that need a fixed port. */
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
 
-/** Below those that systems give to outgoing connections: one of these may be taken between its being found free and its being used. */
+/** Below the ephemeral ports of the system, which could be taken between finding and using the port. */
 const FIRST = 10_000;
 const LAST = 31_999;
 
-/** A port of loopback that nobody listens on. */
+/** Returns a free port of loopback. */
 export async function freePort(): Promise<number> {
   const port = randomInt(FIRST, LAST + 1);
   const server = createServer();

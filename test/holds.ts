@@ -1,4 +1,7 @@
-/** An assertion about the fields that it names, exact in each of them. tap's own `match` is not: it takes `[]` for any array. */
+/**
+ * An assertion about named fields, each compared strictly. tap's own `match` is not strict: it accepts `[]` for any
+ * array.
+ */
 import type { Test } from "tap";
 
 interface Asserts extends Pick<Test, "currentAssert"> {
@@ -19,7 +22,10 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === Object.prototype || prototype === null;
 }
 
-/** What of `actual` the expectation speaks of; a pattern or a type that holds is returned itself, so that both sides are equal. */
+/**
+ * Returns the parts of `actual` that the expectation names. A pattern or a type that matches is returned itself, so
+ * that both sides are equal.
+ */
 function spokenOf(actual: unknown, expected: unknown): unknown {
   if (expected instanceof RegExp)
     return typeof actual === "string" && expected.test(actual) ? expected : actual;
@@ -37,9 +43,9 @@ function spokenOf(actual: unknown, expected: unknown): unknown {
 }
 
 /**
- * Holds when each field that `expected` names is strictly equal, however deep; fields that it does not name are free. An array is
- * compared whole, `[]` and `{}` are empty, a regular expression takes strings alone, and `String`, `Number`, `Boolean` or `Date` takes any
- * value of that type.
+ * Passes if each field of `expected` is strictly equal, at any depth. Other fields are ignored. Arrays are compared as
+ * a whole, `[]` and `{}` must be empty, a regular expression matches only strings, and `String`, `Number`, `Boolean` or
+ * `Date` matches any value of that type.
  */
 export function holds(
   t: Asserts,

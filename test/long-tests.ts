@@ -1,10 +1,13 @@
 /**
- * Files that `npm test` leaves out, each with the reason. `npm test -- --all` runs them as well, and so does the nightly job. None of them is the only guard of money, access or data:
- * everything else runs on every change.
+ * Files that `npm test` leaves out, each with the reason. `npm test -- --all` and the nightly job run them as well.
+ * None of them is the only guard of money, access or data: everything else runs on every change.
  */
 interface LeftOut {
   readonly file: string;
-  /** A soak repeats or draws until something rare happens, a benchmark measures, a walk follows a page of the documentation or the console as a person does. */
+  /**
+   * A soak repeats random cases until something rare happens, a benchmark measures, and a walk follows a page of the
+   * documentation or the console like a user.
+   */
   readonly kind: "soak" | "benchmark" | "walk";
   readonly why: string;
 }

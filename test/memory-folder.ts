@@ -1,6 +1,7 @@
 /**
- * A folder in memory for the data of tests. Stores make and sync hundreds of small files: writing 60 days of chargebacks takes 0.75 s in memory and
- * 1.6 s on ext4 (2 cores, engine 26.7), of which more than half is the file system's.
+ * A folder in memory for the data of tests. Stores create and sync hundreds of small files: writing 60 days of
+ * chargebacks takes 0.75 s in memory and 1.6 s on ext4 (2 cores, engine 26.7), of which more than half is the file
+ * system's.
  */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdtempSync, rmSync, statfsSync, writeFileSync } from "node:fs";
@@ -11,11 +12,11 @@ const MEMORY = "/dev/shm";
 const TMPFS = 0x01021994;
 const GIB = 2 ** 30;
 
-/** Undefined where there is none: on other systems, where memory is short, and where programs may not be run from it. */
+/** Undefined on other systems, if memory is short, and if programs must not run from it. */
 export function memoryFolder(): string | undefined {
   if (process.env.TMPDIR !== undefined || totalmem() < 15 * GIB || !hasRoom()) return undefined;
   const folder = mkdtempSync(join(MEMORY, "chargehouse-"));
-  // Other users pass through it: Postgres does not run as root.
+  // Other users need to traverse it, because Postgres does not run as root.
   chmodSync(folder, 0o711);
   const program = join(folder, "program");
   writeFileSync(program, "#!/bin/sh\n", { mode: 0o700 });

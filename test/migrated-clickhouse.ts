@@ -1,7 +1,7 @@
 /**
- * A database of the embedded ClickHouse that has every migration. A run of all tests makes one and names its folder in the environment. Each test copies it
- * once for each of its tenants before its engine starts: opening 13 tenants then takes 0.7 s instead of 7 s. Without it, as when a file is run alone,
- * the stores migrate theirs.
+ * A database of the embedded ClickHouse with every migration. A run of all tests makes one and sets its folder in the
+ * environment. Each test copies it once for each of its tenants before its engine starts: opening 13 tenants then takes
+ * 0.7 s instead of 7 s. Without it, such as in a run of a single file, the stores run the migrations.
  */
 import { randomUUID } from "node:crypto";
 import {
@@ -25,7 +25,7 @@ import { copyMigratedPostgres } from "./migrated-postgres.js";
 
 export const MIGRATED_CLICKHOUSE = "CHARGEHOUSE_TEST_CLICKHOUSE";
 
-/** No test has a database of this name: it is replaced wherever it stands in the statements of views. */
+/** A database name that no test uses. It is replaced wherever it occurs in the statements of views. */
 const DATABASE = "chargehouse_migrated_template";
 const UUID = /[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}/g;
 
@@ -40,7 +40,7 @@ tenants:
       cost_types:
         - { name: COMPUTE, product_category: compute, rate: 0.10, cost_quantity: { type: fixed, count: 1 }, allocation_strategy: even_split }`;
 
-/** Makes it in a folder that is there. `postgres` is the folder of a migrated cluster. */
+/** Makes the database in an existing folder. `postgres` is the folder of a migrated cluster. */
 export async function makeMigratedClickHouse(folder: string, postgres: string): Promise<void> {
   const dataDir = mkdtempSync(join(folder, "making-"));
   const loaded = loadConfig(`data_dir: ${dataDir}/data\n${template}`, {
@@ -64,7 +64,7 @@ export async function makeMigratedClickHouse(folder: string, postgres: string): 
   rmSync(dataDir, { recursive: true, force: true });
 }
 
-/** Puts a copy for each embedded tenant into a data directory whose engine has not run yet. */
+/** Copies the database for each embedded tenant into a data directory whose engine has not started yet. */
 export function copyMigratedClickHouse(config: Config): void {
   const folder = process.env[MIGRATED_CLICKHOUSE];
   const engine = join(config.data_dir, "clickhouse", "engine");
@@ -75,7 +75,9 @@ export function copyMigratedClickHouse(config: Config): void {
   for (const database of new Set(databases)) copyDatabase(folder, engine, database);
 }
 
-/** The engine keeps a database as `metadata/NAME.sql`, and what belongs to the id of a database or a table in a folder of that id. */
+/**
+ * The engine stores a database as `metadata/NAME.sql`, and the data of a database or table in a folder named by its id.
+ */
 function copyDatabase(folder: string, engine: string, database: string): void {
   const ids = new Map<string, string>();
   const renamed = (statement: string) =>

@@ -1,6 +1,7 @@
 /**
- * A cluster of Postgres that has every migration. A run of all tests makes one and names its folder in the environment; each test starts its own server on
- * a copy, which takes a tenth of what it takes to make another. Without it, as when a file is run alone, the stores make theirs.
+ * A Postgres cluster with every migration. A run of all tests makes one and sets its folder in the environment. Each
+ * test starts its own server on a copy, which takes a tenth of the time of a new one. Without it, such as in a run of a
+ * single file, the stores run the migrations.
  */
 import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
@@ -14,7 +15,7 @@ import { migratePostgres } from "../src/store/postgres/migrate.js";
 
 export const MIGRATED_POSTGRES = "CHARGEHOUSE_TEST_POSTGRES";
 
-/** Makes it in a folder that is there, and stops its server. */
+/** Makes the cluster in an existing folder and stops its server. */
 export async function makeMigratedPostgres(folder: string): Promise<void> {
   const logger = pino({ level: "warn" });
   const server = await startEmbeddedPostgres({ dataDir: folder, logger });
@@ -27,7 +28,7 @@ export async function makeMigratedPostgres(folder: string): Promise<void> {
   }
 }
 
-/** Puts a copy into a data directory that has none yet. */
+/** Copies the cluster into a data directory without one. */
 export function copyMigratedPostgres(dataDir: string, folder = process.env[MIGRATED_POSTGRES]): void {
   if (folder === undefined) return;
   mkdirSync(dataDir, { mode: 0o700, recursive: true });

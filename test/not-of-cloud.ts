@@ -1,4 +1,4 @@
-/** What lists show of rows whose bill says no more of its lines. */
+/** Columns of listed rows that only cloud bills fill, as they are for other bills. */
 export const notOfCloud = {
   charge_category: "",
   service_provider: "",
@@ -8,5 +8,5 @@ export const notOfCloud = {
   line_tags: {},
   rule: "",
 };
-/** The same of lines of the bill. */
+/** The same columns for lines of the bill. */
 export const lineNotOfCloud = { ...notOfCloud, billed_cost: "0", list_cost: "0", named_identity: "" };

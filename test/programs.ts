@@ -1,8 +1,8 @@
-/** Programs of the machine that some tests work with. */
+/** External programs that some tests need. */
 import { accessSync, constants } from "node:fs";
 import { basename, delimiter, isAbsolute, join } from "node:path";
 
-/** The Debian packages that have them. `.ci/run` installs them. */
+/** The Debian packages of the programs. `.ci/run` installs them. */
 const packageOf: Readonly<Record<string, string>> = {
   prometheus: "prometheus",
   promtool: "prometheus",
@@ -16,8 +16,8 @@ const packageOf: Readonly<Record<string, string>> = {
 };
 
 /**
- * Options of a test that needs programs, by name or path: it is skipped, and says why, where one is missing. In CI nothing is skipped: there it runs, and
- * fails without them.
+ * Options of a test that needs programs, by name or path. The test is skipped with a reason if one is missing. In CI it
+ * is never skipped and fails without them.
  */
 export function needs(...programs: readonly string[]): { readonly skip: string | false } {
   const missing = programs.filter((program) => !isInstalled(program));

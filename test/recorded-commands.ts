@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 
-/** The client, and the commands that it is told from now on. */
+/** Wraps the client to record its commands. */
 export function recordCommands(client: ClickHouseClient): { client: ClickHouseClient; sent: string[] } {
   const sent: string[] = [];
   const recording = new Proxy(client, {

@@ -1,6 +1,9 @@
 import { getEventListeners } from "node:events";
 
-/** What a signal holds of those who wait for it: listeners, and the signals that `AbortSignal.any` made of it, which Node.js 20 never lets go of. */
+/**
+ * Counts the listeners of a signal, and the signals that `AbortSignal.any` derived from it, which Node.js 20 never
+ * releases.
+ */
 export function signalEntries(signal: AbortSignal): number {
   const made = Object.getOwnPropertySymbols(signal)
     .filter(({ description }) => description === "kDependantSignals")

@@ -1,4 +1,4 @@
-/** Disks that are small, and that a test fills. They are in memory. */
+/** Small disks in memory that a test can fill. */
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
@@ -8,19 +8,19 @@ import { clusterFiles } from "../src/store/postgres/cluster-files.js";
 import { copyMigratedPostgres, MIGRATED_POSTGRES, makeMigratedPostgres } from "./migrated-postgres.js";
 import { temporaryFolder } from "./stores.js";
 
-/** Of a test that mounts a disk. In CI nothing is skipped. */
+/** Options of a test that mounts a disk. In CI it is never skipped. */
 export const mounts = {
   skip: process.getuid?.() !== 0 && process.env.CI === undefined && "needs root, to mount a small disk",
 };
 
 export interface SmallDisk {
-  /** Leaves not a byte. */
+  /** Fills the disk to the last byte. */
   fill(): void;
-  /** Makes the room that `fill` has taken. */
+  /** Frees the space that `fill` has taken. */
   empty(): void;
 }
 
-/** A disk of its own, mounted on the folder, which is made. */
+/** Mounts a new disk on the folder, which is created. */
 export function smallDisk(t: Test, folder: string, mib: number): SmallDisk {
   mkdirSync(folder);
   execFileSync("mount", ["-t", "tmpfs", "-o", `size=${mib}m,mode=0711`, "tmpfs", folder]);
@@ -35,7 +35,7 @@ export function smallDisk(t: Test, folder: string, mib: number): SmallDisk {
   };
 }
 
-/** Makes a data directory whose Postgres, and nothing else, is on a small disk. */
+/** Makes a data directory with only its Postgres on a small disk. */
 export async function postgresOnSmallDisk(t: Test, dataDir: string, mib: number): Promise<SmallDisk> {
   mkdirSync(dataDir, { mode: 0o700 });
   const disk = smallDisk(t, clusterFiles(dataDir).cluster, mib);
@@ -46,14 +46,14 @@ export async function postgresOnSmallDisk(t: Test, dataDir: string, mib: number)
 }
 
 const MIB = 1024 * 1024;
-/** Of each segment of the log. */
+/** Size of each segment of the log. */
 const SEGMENT = 16 * MIB;
-/** More than the heads of a message and of its pages take. */
+/** More than the headers of a message and of its pages take. */
 const HEADS = 64 * 1024;
 
 /**
- * Writes so much into Postgres' log that no segment that is there has room for more, and then a little, which waits in memory. On a full disk, the next
- * commit ends the server: without its log, Postgres cannot go on.
+ * Fills Postgres' log so that no existing segment has space for more, and then adds a little, which waits in memory. On
+ * a full disk, the next commit ends the server, because Postgres cannot continue without its log.
  */
 export async function useUpLog(pool: pg.Pool): Promise<void> {
   const write = (bytes: number) =>

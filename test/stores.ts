@@ -15,7 +15,7 @@ import { copyMigratedPostgres } from "./migrated-postgres.js";
 /** A logger for tests: silent unless LOG_LEVEL says otherwise. */
 export const testLogger = pino({ level: process.env.LOG_LEVEL ?? "silent" });
 
-/** A folder of its own, gone at the end of the test. */
+/** Makes a folder that is removed at the end of the test. */
 export function temporaryFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-test-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -23,8 +23,8 @@ export function temporaryFolder(t: Test): string {
 }
 
 /**
- * With CLICKHOUSE_URL, as `clickhouse://user:password@host:8123`, tenants that would be embedded are on that server, each test's in databases of its
- * own; with CLICKHOUSE_CLUSTER, on the replicas of that cluster.
+ * With CLICKHOUSE_URL, such as `clickhouse://user:password@host:8123`, embedded tenants of tests are on that server
+ * instead, each test's in databases of its own. With CLICKHOUSE_CLUSTER, they are on the replicas of that cluster.
  */
 const { CLICKHOUSE_URL: server = "", CLICKHOUSE_CLUSTER: cluster = "" } = process.env;
 
@@ -38,13 +38,13 @@ function onServer(yaml: string): string {
   return cluster === "" || moved === yaml ? moved : `clickhouse: { cluster: ${cluster} }\n${moved}`;
 }
 
-/** What `onServer` made the tests' stores make. */
+/** Drops the databases that `onServer` caused to be created. */
 async function dropDatabases(config: Config, stores: OpenedStores): Promise<void> {
   for (const { tenant_name, storage } of config.tenants.values()) {
     if (server === "" || storage.kind === "embedded") continue;
     const everywhere = storage.cluster === undefined ? "" : ` ON CLUSTER \`${storage.cluster}\``;
     const query = `DROP DATABASE IF EXISTS ${storage.database}${everywhere} SYNC`;
-    // Some tests have tenants on servers that nobody can reach.
+    // Some tests have tenants on unreachable servers.
     await stores
       .serverClient(tenant_name)
       .then((client) => client.command({ query }))
@@ -52,7 +52,7 @@ async function dropDatabases(config: Config, stores: OpenedStores): Promise<void
   }
 }
 
-/** A configuration by the same path that the service reads one: from YAML text. */
+/** Loads a configuration from YAML text, like the service. */
 export function testConfig(written: string, folder: string): Config {
   const yaml = onServer(written);
   const loaded = loadConfig(yaml, { file: "test.yaml", env: {}, ecosystems, folder });
@@ -60,7 +60,7 @@ export function testConfig(written: string, folder: string): Config {
   return loaded.config;
 }
 
-/** A tenant with one fixed cost type, the least a configuration can have. */
+/** A minimal tenant with one fixed cost type. */
 export function fixedTenant(name: string): string {
   return `
   ${name}:
@@ -77,7 +77,9 @@ export function fixedTenant(name: string): string {
           allocation_strategy: even_split`;
 }
 
-/** The real stores of a configuration, embedded, in a temporary folder; closed at the end of the test. */
+/**
+ * Opens the real stores of a configuration, embedded, in a temporary folder. They are closed at the end of the test.
+ */
 export async function openTestStores(
   t: Test,
   yaml = `tenants:${fixedTenant("acme")}`,

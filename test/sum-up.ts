@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { sumsOf, sumTables } from "../src/store/sum-tables.js";
 
-/** Makes the sums of chargebacks that a test has put into a store itself. A publish does it of its days. */
+/** Calculates the sums of chargebacks that a test has inserted itself. A publish does this for its days. */
 export async function sumUp(client: ClickHouseClient): Promise<void> {
   for (const table of sumTables) {
     await client.command({ query: `TRUNCATE TABLE ${table} SYNC` });

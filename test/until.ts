@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 
-/** Waits until a condition holds; throws with what did not happen in time. */
+/** Waits until a condition is true. Throws the description of the condition after a time. */
 export async function until(
   what: string,
   condition: () => boolean | Promise<boolean>,

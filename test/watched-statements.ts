@@ -1,17 +1,19 @@
-/** Moments in what the service says to Postgres, at which a test does something. */
+/** Runs actions of a test at statements that the service sends to Postgres. */
 import type pg from "pg";
 
 type Query = (text: unknown, values?: unknown, callback?: Callback) => unknown;
 type Callback = (error: Error | undefined, result?: unknown) => void;
 
 export interface WatchedStatements {
-  /** Does it once, before or after the next statement that has these words. The statement, or its result, waits for it. */
+  /**
+   * Runs the action once, before or after the next statement that matches. The statement, or its result, waits for it.
+   */
   at(when: "before" | "after", words: RegExp, act: () => Promise<void>): void;
-  /** Whether it was done. */
+  /** True if the action has run. */
   happened(): boolean;
 }
 
-/** Of every connection that the pool lends from now on. */
+/** Watches every connection that the pool lends from now on. */
 export function watchStatements(pool: pg.Pool): WatchedStatements {
   let awaited: { when: "before" | "after"; words: RegExp; act: () => Promise<void> } | undefined;
   const watched = new WeakSet<pg.PoolClient>();

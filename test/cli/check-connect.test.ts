@@ -1,4 +1,7 @@
-/** `check-config --connect`: every query of every tenant tried on a real Prometheus, and lists and bill on a simulated vendor. */
+/**
+ * `check-config --connect` with every query of every tenant on a real Prometheus, and lists and bills of a simulated
+ * vendor.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -137,7 +140,7 @@ t.test("check-config --connect", async (t) => {
         plugin_settings: { sources },
       },
     });
-    // Lines are cut where the folder's name makes them too long.
+    // Lines are wrapped if the folder's name makes them too long.
     const squeezed = (text: string) =>
       text.replaceAll(/\s+/g, "").replaceAll(/\/[^`:]*?chargehouse-[^/]*\/bills/g, "/bills");
     const { code, stdout, stderr } = await check(

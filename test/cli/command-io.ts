@@ -1,7 +1,7 @@
 import { Writable } from "node:stream";
 import type { CommandIo } from "../../src/cli/command.js";
 
-/** What a command of a test writes to, and what stops it. */
+/** The streams and the abort signal of a command in a test. */
 export function commandIo() {
   const abort = new AbortController();
   const written = { stdout: "", stderr: "" };

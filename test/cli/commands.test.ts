@@ -1,4 +1,4 @@
-/** Commands as they are called: exit codes, what they print, and what they leave behind. */
+/** Commands as users call them: exit codes, output and effects. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { readFileSync, writeFileSync } from "node:fs";
@@ -23,7 +23,7 @@ import { shortTenants } from "../runner/runs.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { commandIo } from "./command-io.js";
 
-/** The program in a process of its own, with all that it writes. */
+/** Runs the program in a process of its own and returns its output. */
 async function program(args: readonly string[]) {
   const main = programArguments("../../src/main.js", import.meta.url);
   const child = spawn(process.execPath, [...main, ...args], { env: { ...process.env, NODE_OPTIONS: "" } });

@@ -1,4 +1,4 @@
-/** `chargehouse demo` on a terminal: the proof that it adds up, who pays, and what ends it early. */
+/** `chargehouse demo` on a terminal: the reconciliation, who pays, and early ends. */
 import { once } from "node:events";
 import { readdirSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";

@@ -1,4 +1,4 @@
-/** `chargehouse grants`: its statements against the engine's own parser, and what it does on a server, whose part another one plays. */
+/** `chargehouse grants`: its statements with the engine's own parser, and its effects on a fake server. */
 import { createHash } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { createServer } from "node:http";
@@ -54,7 +54,7 @@ t.test("the grants cover what the views read, and nothing else", async (t) => {
 t.test("grants prints or applies statements for users", async (t) => {
   const { endpoint } = await startEngine(t);
   const engine = quietClient(t, endpoint);
-  /** The kinds of statements as the engine's parser tells them. */
+  /** Returns the kind of a statement according to the engine's parser. */
   const kindOf = async (sql: string) => (await text(engine, `EXPLAIN AST ${sql}`)).split(/[ \n]/)[0] ?? "";
 
   await t.test(
@@ -227,7 +227,7 @@ t.test("grants prints or applies statements for users", async (t) => {
   await t.test("embedded stores are refused", async (t) => {
     const { failure } = await command(t, "http://ch-1.example.org:8123")("--tenant", "local");
     t.equal(failure, "The store of tenant local is embedded: embedded.sql_users has its users.");
-    // Were it to take them some day, they could be tried for real.
+    // If the engine accepts them some day, they can be tested for real.
     await t.rejects(engine.command({ query: "CREATE ROLE r" }), /no writeable access storage/);
   });
 });

@@ -1,4 +1,4 @@
-/** `--help`: every option of every command, with its words, within 80 columns. */
+/** `--help` shows every option of every command, with its description, within 80 columns. */
 import t from "tap";
 import { commands } from "../../src/cli/commands.js";
 import { commandHelp, programHelp, usageHint } from "../../src/cli/help.js";

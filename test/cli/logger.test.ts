@@ -9,7 +9,7 @@ import { temporaryFolder } from "../stores.js";
 const folder = temporaryFolder(t);
 let files = 0;
 
-/** What a logger of this configuration writes: one message of each level, the first with an error and a password. */
+/** Returns the output of a logger: one message of each level, the first with an error and a password. */
 function logged(logging: string): string {
   files += 1;
   const file = join(folder, String(files));

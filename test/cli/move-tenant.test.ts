@@ -1,4 +1,4 @@
-/** A tenant's facts in another database of the same engine, and on another server. */
+/** Moves a tenant's facts to another database of the same engine, and to another server. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

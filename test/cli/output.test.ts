@@ -1,4 +1,4 @@
-/** What becomes of a command whose output cannot be written. */
+/** Commands whose output cannot be written. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import t from "tap";

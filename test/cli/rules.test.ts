@@ -1,4 +1,4 @@
-/** What rules took, as a person reads it and as JSON. */
+/** The amounts of rules, as text and as JSON. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

@@ -1,4 +1,7 @@
-/** Stores and upstreams that fail, and repeat in their error what they were sent: no secret of the configuration is ever said. */
+/**
+ * Stores and upstreams that fail and echo the request in their errors: no secret of the configuration appears in any
+ * output.
+ */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -11,7 +14,7 @@ import { freePort } from "../free-port.js";
 import { temporaryFolder } from "../stores.js";
 import { until } from "../until.js";
 
-/** In every secret, with characters that an address, JSON and YAML write in other ways. */
+/** Part of every secret, with characters that URLs, JSON and YAML encode in other ways. */
 const CANARY = "kanarek";
 const secret = (name: string) => `${CANARY}/+&"é ${name}`;
 const inAddress = (name: string) => encodeURIComponent(secret(name));
@@ -23,7 +26,7 @@ async function listening(t: Test, server: Server): Promise<number> {
   return (server.address() as AddressInfo).port;
 }
 
-/** Refuses every request, and says all that it was sent: as it is, decoded, and in JSON. */
+/** Refuses every request and echoes it: as it is, decoded, and in JSON. */
 async function echoingHttp(t: Test): Promise<number> {
   const server = createHttpServer((request, response) => {
     const { authorization = "" } = request.headers;
@@ -36,7 +39,7 @@ async function echoingHttp(t: Test): Promise<number> {
   return await listening(t, server);
 }
 
-/** Speaks enough of Postgres to ask for the password, and to refuse it by name. */
+/** Implements enough of the Postgres protocol to request the password and to echo it in the error. */
 async function echoingPostgres(t: Test): Promise<number> {
   const message = (type: string, body: Buffer) => {
     const length = Buffer.alloc(4);
@@ -58,7 +61,7 @@ async function echoingPostgres(t: Test): Promise<number> {
   return await listening(t, server);
 }
 
-/** `chargehouse`, with all that it writes. */
+/** Runs `chargehouse` and returns its output. */
 function program(args: readonly string[], env: Readonly<Record<string, string>> = {}) {
   const child: ChildProcess = spawn(
     process.execPath,
@@ -74,7 +77,7 @@ function program(args: readonly string[], env: Readonly<Record<string, string>> 
   return { child, ended, written };
 }
 
-/** Also where it stands in base64, which is how HTTP sends a password. */
+/** Also checks base64, which is how HTTP sends a password. */
 function saysNoSecret(t: Test, text: string, name: string): void {
   t.notMatch(text, new RegExp(CANARY, "i"), name);
   const decoded = (text.match(/[A-Za-z0-9+/]{8,}/g) ?? []).map((each) =>

@@ -1,4 +1,7 @@
-/** `chargehouse serve` in its three modes, on the embedded stores and tenants whose costs are fixed: no upstream is needed. */
+/**
+ * `chargehouse serve` in its three modes, on embedded stores and with tenants of fixed costs, so that no upstream is
+ * needed.
+ */
 import { writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
@@ -26,7 +29,7 @@ t.test("chargehouse serve", async (t) => {
     (await postgres.query("SELECT FROM tenants WHERE suspended_at IS NOT NULL")).rowCount;
   const runs = async () => (await runRecords(stores, "acme")).length;
 
-  /** The service in a mode, of some tenants, on any free port; `ended` is its exit code. */
+  /** Starts the service in a mode with some tenants on any free port. `ended` is its exit code. */
   const start = (
     mode: Mode,
     names: readonly string[] = ["acme", "globex"],
@@ -54,7 +57,7 @@ t.test("chargehouse serve", async (t) => {
       });
       return { status: answer.status, body: JSON.parse(await answer.text()) };
     };
-    /** A slow store has its tables later than the service listens. */
+    /** A slow store may have its tables only after the service listens. */
     const readiness = async () => {
       let answer: { status: string } | undefined;
       await until("its tables are there", async () => {

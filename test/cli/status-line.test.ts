@@ -1,4 +1,4 @@
-/** The line that says how far a command is, on a screen: it comes and goes, and takes nothing else with it. */
+/** The status line on a screen: it appears and disappears without removing other output. */
 import { Writable } from "node:stream";
 import xterm from "@xterm/headless";
 import t from "tap";
@@ -10,7 +10,7 @@ import { type Table, writeTable } from "../../src/cli/table.js";
 import type { RunOutcome } from "../../src/runner/run-events.js";
 import type { RunResult } from "../../src/runner/sql/runs.js";
 
-/** A screen without a process; `lines` are those with something on them. */
+/** A screen without a process. `lines` are its non-empty lines. */
 function screen(cols: number, rows: number) {
   const terminal = new xterm.Terminal({ cols, rows, allowProposedApi: true, convertEol: true });
   const written: string[] = [];

@@ -1,4 +1,4 @@
-/** Commands on a terminal, as a person sees them: the result stays, nothing is wiped, nothing breaks a table. */
+/** Commands on a terminal as a user sees them: the result stays, nothing is removed, tables are intact. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -11,7 +11,7 @@ const sizes: readonly ScreenSize[] = [
   { cols: 120, rows: 30 },
 ];
 
-/** A tenant whose Prometheus nobody serves. */
+/** A tenant with an unreachable Prometheus. */
 const wrongAddress = `
   metered:
     ecosystem: generic_metrics_only
@@ -40,7 +40,7 @@ const errorsAt: Readonly<Record<number, readonly string[]>> = {
   ],
 };
 
-/** An upstream that is away is asked again for ten seconds: both terminals wait for it at once. */
+/** Requests to an unreachable upstream are retried for ten seconds, so both terminals wait at once. */
 t.jobs = sizes.length;
 
 for (const size of sizes) {

@@ -1,4 +1,4 @@
-/** A command on a terminal: what a person sees on a screen of this size, and can scroll back to. */
+/** Runs a command on a virtual terminal, with its screen and scrollback. */
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
 import { programArguments } from "../../src/config/program.js";
@@ -11,14 +11,17 @@ export interface ScreenSize {
 
 /** A command that runs on a terminal of its own. */
 export interface OnTerminal {
-  /** Every line that was written and not wiped, as the screen shows it; without trailing blanks and blank lines at the end. */
+  /**
+   * Every line that was written and not cleared, as the screen shows it, without trailing blanks and blank lines at the
+   * end.
+   */
   lines(): string[];
-  /** Whether the cursor can be seen. */
+  /** True if the cursor is visible. */
   cursorShown(): boolean;
   press(keys: string): void;
-  /** What the screen showed while the command ran: each frame that differs from the one before. */
+  /** Screens while the command ran: each frame that differs from the one before. */
   readonly frames: readonly string[][];
-  /** Resolves with the exit code when all that was written is on the screen. */
+  /** Resolves with the exit code when all output is on the screen. */
   readonly ended: Promise<number>;
 }
 

@@ -1,4 +1,4 @@
-/** What a command needs and cannot have is told as the setting or the option that names it. */
+/** Errors of unusable settings and options name the setting or the option. */
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
 import { createServer as createHttpServer } from "node:http";
@@ -41,7 +41,7 @@ function configurations(t: Test) {
   return { folder, fileOf };
 }
 
-/** The message with which a command ends. */
+/** Returns the error message of a command. */
 async function refusal(command: Command, args: readonly string[]): Promise<string> {
   const { io } = commandIo();
   return await command.run(args, io).then(

@@ -1,4 +1,4 @@
-/** Files that commands write: whole, or as they were. */
+/** Files that commands write are complete, or unchanged. */
 import { execFileSync } from "node:child_process";
 import {
   chmodSync,

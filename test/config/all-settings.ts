@@ -1,8 +1,8 @@
-/** Every setting that the schema of the configuration has. */
+/** Lists every setting of the configuration's schema. */
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import { notesOf, openValue } from "../../src/config/setting.js";
 
-/** Every setting with its path; mappings, lists and the forms of either are opened. */
+/** Returns every setting with its path, including those inside mappings, lists and variants. */
 export function settings(schema: TSchema, path: string): [string, TSchema][] {
   const { discriminator, byKind } = notesOf(schema);
   if (KindGuard.IsUnion(schema) && (discriminator !== undefined || byKind)) {

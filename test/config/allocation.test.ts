@@ -8,7 +8,7 @@ import { ecosystems as allEcosystems } from "../../src/ingest/ecosystems/registr
 import { temporaryFolder } from "../stores.js";
 import { oneTenant } from "./loading.js";
 
-/** An ecosystem with a column of its own and a metric. */
+/** An ecosystem with an additional column and a metric. */
 const ecosystems = new Map([
   [
     "generic_metrics_only",
@@ -20,7 +20,7 @@ const ecosystems = new Map([
   ],
 ]);
 
-/** The allocation of a tenant `acme` in YAML's flow style. */
+/** Loads the allocation of a tenant `acme` in YAML's flow style. */
 function loadAllocation(allocation: string, folder = "/srv") {
   const text = oneTenant({ tenant: [`allocation: ${allocation}`] });
   return loadConfig(text, { file: join(folder, "c.yaml"), env: {}, ecosystems, folder });
@@ -28,7 +28,7 @@ function loadAllocation(allocation: string, folder = "/srv") {
 
 const P = "tenants.acme.allocation.";
 
-/** The problems without file, line and what all paths start with. */
+/** Returns the problems without file, line and the common path. */
 function problemsOf(allocation: string, folder?: string): string[] {
   const loaded = loadAllocation(allocation, folder);
   if (loaded.ok) return [];
@@ -39,9 +39,9 @@ function problemsOf(allocation: string, folder?: string): string[] {
   );
 }
 
-/** Problems of one rule with this `where`. */
+/** Returns the problems of one rule with this `where`. */
 const ofWhere = (where: string) => problemsOf(`{rules: [{name: a, where: ${where}, split: [{by: line}]}]}`);
-/** Problems of one rule with this `split`. */
+/** Returns the problems of one rule with this `split`. */
 const ofSplit = (split: string) => problemsOf(`{rules: [{name: a, split: ${split}}]}`);
 
 t.test("a tenant without identity sources and rules has no allocation plan", async (t) => {

@@ -1,4 +1,4 @@
-/** Which separator a header has, and what stands in front of it. */
+/** The separator of a header, and the lines before it. */
 import t from "tap";
 import { preambleOf, separatorOf } from "../../src/config/csv-dialect.js";
 

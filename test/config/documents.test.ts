@@ -41,7 +41,7 @@ t.test("every integer has bounds or states that it has none, and every default i
   }
 });
 
-/** Whether the JSON Schema takes a document, by the validator that comes with Fastify. */
+/** Returns a function that validates a document with the JSON Schema, with the validator of Fastify. */
 async function jsonSchemaCheck(): Promise<(text: string) => Promise<boolean>> {
   const customOptions = {
     coerceTypes: false,

@@ -31,7 +31,7 @@ interface Place {
   readonly definition: TSchema;
 }
 
-/** The schema of what is written there: of several forms, the one that it has. */
+/** Returns the variant of the schema that applies to the value. */
 function formOf(definition: TSchema, value: Json): TSchema {
   const { discriminator, byKind } = notesOf(definition);
   const kind = Array.isArray(value) ? "list" : isRecord(value) ? "mapping" : "scalar";
@@ -62,7 +62,7 @@ function placesIn(document: JsonMapping, value: Json, definition: TSchema, path:
   return [...here, ...below];
 }
 
-/** One place for each setting, however many documents and lists it stands in. */
+/** Returns one position for each setting, of all documents and lists that contain it. */
 function placeOfEach(): Place[] {
   const first = new Map<TSchema, Place>();
   for (const document of Object.values(wholeDocuments))
@@ -71,7 +71,7 @@ function placeOfEach(): Place[] {
   return [...first.values()];
 }
 
-/** The document with other entries in one of its mappings or lists, or another value in one of its places. */
+/** Returns the document with a changed value at the path. */
 function changed(value: Json, path: Path, change: (value: Json) => Json): Json {
   const [step, ...rest] = path;
   if (step === undefined) return change(value);
@@ -88,7 +88,7 @@ function changed(value: Json, path: Path, change: (value: Json) => Json): Json {
 
 const LONG = "x".repeat(10_000);
 
-/** Wrong values by their kind, as JSON, so that the JSON Schema can be asked about them. */
+/** Wrong values by kind, as JSON, so that the JSON Schema can check them, too. */
 const values = {
   scalar: {
     null: null,
@@ -123,7 +123,9 @@ const values = {
   },
 } as const satisfies Record<string, Record<string, Json>>;
 
-/** All values of the kinds that a setting reads; of the others, which it refuses as such, the first two. */
+/**
+ * Returns all values of the kinds that a setting reads, and the first two of the other kinds, which it refuses as such.
+ */
 function valuesFor(definition: TSchema): [string, Json][] {
   const kinds = ["scalar", "list", "mapping"] as const;
   return kinds.flatMap((kind) => {
@@ -132,10 +134,10 @@ function valuesFor(definition: TSchema): [string, Json][] {
   });
 }
 
-/** Anything in a message that people should not see. */
+/** Patterns that must not appear in a message for people. */
 const INSIDE = /\n|^\s+at |Error\b|undefined|\[object|\bNaN\b/;
 
-/** What is wrong with how a text is taken; nothing, if all is well. It may be refused at another key, where a rule has both. */
+/** Returns faults in how a text is handled. It may be refused at another key if a rule involves both. */
 function faultsOf(text: string, path: Path, mustBeRefused: boolean): string[] {
   try {
     const result = load(text);
@@ -151,7 +153,7 @@ function faultsOf(text: string, path: Path, mustBeRefused: boolean): string[] {
   }
 }
 
-/** At the key, or below it. */
+/** True if the problem is at the key or below it. */
 function isAt(path: Path, problem: ConfigProblem): boolean {
   const key = pathText(path);
   return [key, `${key}.`, `${key}[`].some((start, index) =>
@@ -198,7 +200,7 @@ t.test("every key refuses every kind of wrong value with a problem", async (t) =
   );
 });
 
-/** What JSON cannot say. */
+/** Values that JSON cannot express. */
 const MARK = "what stands here is replaced";
 
 t.test("every key handles values that only YAML can express", async (t) => {
@@ -285,7 +287,7 @@ t.test("unknown keys and keys with one wrong letter are problems", async (t) => 
   t.comment(`${first.size} mappings, ${misspelt} keys misspelt`);
 });
 
-/** The mapping with other entries, whose keys may be `__proto__`. */
+/** Returns the mapping with changed entries, whose keys may be `__proto__`. */
 function withKeys(value: Json, change: (entries: [string, Json][]) => [string, Json][]): Json {
   return Object.fromEntries(change(Object.entries(value ?? {})));
 }

@@ -1,4 +1,4 @@
-/** A map of an identity source: equal content has one hash, and whatever moves a charge changes it. */
+/** Maps of identity sources: equal content has the same hash, and any change that moves a charge changes it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

@@ -1,4 +1,4 @@
-/** What the tests of the configuration share: one valid tenant, and loading with its problems as text. */
+/** Helpers for tests of the configuration: a valid tenant, and loading with problems as text. */
 import type { Config } from "../../src/config/config.js";
 import { loadConfig } from "../../src/config/load.js";
 import { formatProblem } from "../../src/config/problem.js";
@@ -11,7 +11,7 @@ export interface TenantText {
   /** YAML in flow style. */
   storage?: string;
   tenant_id?: string;
-  /** More lines of the tenant, and of its plugin_settings, without indentation. */
+  /** More lines of the tenant and of its plugin_settings, without indentation. */
   tenant?: readonly string[];
   settings?: readonly string[];
   costTypes?: string;
@@ -20,7 +20,7 @@ export interface TenantText {
 const FIXED =
   "[{name: A, product_category: c, rate: 1, cost_quantity: {type: fixed, count: 1}, allocation_strategy: even_split}]";
 
-/** A tenant named `name` in 6 lines and what is added: the first line of `tenant` is line 5 of it, `settings` follow. */
+/** Returns a tenant in 6 lines plus additions: the first line of `tenant` is its line 5, `settings` follow. */
 export function tenantText(name: string, options: TenantText = {}): string {
   const {
     storage = `embedded:${name}`,
@@ -43,7 +43,7 @@ export function tenantText(name: string, options: TenantText = {}): string {
   ].join("\n");
 }
 
-/** A file of one tenant `acme`, which starts in line 2. */
+/** Returns a file with one tenant `acme`, which starts in line 2. */
 export function oneTenant(options: TenantText = {}): string {
   return `tenants:\n${tenantText("acme", options)}`;
 }
@@ -52,13 +52,13 @@ export function load(text: string, env: Environment = {}) {
   return loadConfig(text, { file: "c.yaml", env, ecosystems, folder: "/srv" });
 }
 
-/** The problems as lines, without the file's name: `3: api.port: must be …`. */
+/** Returns the problems as lines without the file's name: `3: api.port: must be …`. */
 export function problemsOf(text: string, env: Environment = {}): string[] {
   const result = load(text, env);
   return result.ok ? [] : result.problems.map((problem) => formatProblem(problem).replace("c.yaml:", ""));
 }
 
-/** The configuration of a text that is expected to be valid. */
+/** Loads a configuration that must be valid. */
 export function configOf(text: string, env: Environment = {}): Config {
   const result = load(text, env);
   if (!result.ok) throw new Error(result.problems.map(formatProblem).join("\n"));

@@ -1,4 +1,4 @@
-/** The settings of `self_managed_kafka`: what is taken, with which defaults, and what is refused. */
+/** Settings of `self_managed_kafka`: valid values, defaults and refusals. */
 import t from "tap";
 import { describeConfig } from "../../src/config/describe.js";
 import { settingsOf } from "../../src/config/ecosystem-settings.js";
@@ -41,7 +41,7 @@ function settings(changes: Readonly<Record<string, string | undefined>> = {}) {
   return { config: loaded.config, own: settingsOf(selfManagedKafkaSettings, tenant.plugin_settings) };
 }
 
-/** Problems without file, line and the path that all of them have. */
+/** Returns the problems without file, line and the common path. */
 function problems(changes: Readonly<Record<string, string | undefined>>): string[] {
   const loaded = load(changes);
   const prefix = /^c\.yaml:\d+: tenants\.acme\.plugin_settings\.?/;

@@ -1,4 +1,4 @@
-/** Valid configurations that together have every key there is, each as JSON, which is YAML too. */
+/** Valid configurations that together contain every key, as JSON, which is also YAML. */
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
 export type JsonMapping = { readonly [key: string]: Json };
@@ -37,7 +37,7 @@ const measured = [
   { by: "usage", metric: "gpu_hours" },
   { by: "cost", within: "RegionId", over: "month" },
 ];
-/** Chains that end in each of the ways to split that take everything. */
+/** Chains of tiers that end in each of the splits that take everything. */
 const chains = [
   [...measured, { by: "fixed", shares: { ann: "1", bob: "2.5" } }],
   [{ by: "cost", over: "day" }, { by: "nobody" }],
@@ -399,7 +399,7 @@ const embedded: JsonMapping = {
   },
 };
 
-/** The smaller a document, the faster it is read, which the tests do thousands of times. */
+/** Small documents, because the tests read them thousands of times. */
 export const wholeDocuments: Readonly<Record<string, JsonMapping>> = {
   service,
   replicas,

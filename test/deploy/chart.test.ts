@@ -1,4 +1,4 @@
-/** The Helm chart as `scripts/render-chart.go` rendered it, against the schemas of Kubernetes. */
+/** The Helm chart, rendered by `scripts/render-chart.go`, is checked against the schemas of Kubernetes. */
 import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -38,7 +38,7 @@ interface Manifest {
   readonly kind: string;
   readonly metadata: { readonly name: string };
   readonly data?: Readonly<Record<string, string>>;
-  /** Of a Deployment. */
+  /** Set for a Deployment. */
   readonly spec?: { readonly template: PodTemplate; readonly selector: Selector };
 }
 

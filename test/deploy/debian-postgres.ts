@@ -1,4 +1,7 @@
-/** A Postgres of Debian's packages, with the databases and the ways to sign on that Debian sets up: by name through the socket, by password elsewhere. */
+/**
+ * Starts a Postgres of Debian's packages with Debian's authentication: by user name through the socket, by password
+ * elsewhere.
+ */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, chownSync, mkdirSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
@@ -10,7 +13,7 @@ import { until } from "../until.js";
 
 const VERSIONS = "/usr/lib/postgresql";
 
-/** The program that `needs` asks for. */
+/** The program for `needs`. */
 export const postgresProgram = join(newestPrograms(), "postgres");
 
 function newestPrograms(): string {
@@ -24,11 +27,11 @@ function newestPrograms(): string {
 
 export interface DebianPostgres {
   readonly port: number;
-  /** Runs one of its programs as its administrator, with what it reads from standard input. */
+  /** Runs one of its programs as its administrator, with the given standard input. */
   run(program: string, args: readonly string[], input?: string): void;
 }
 
-/** `makeFolder`: makes the folder of its data. */
+/** `makeFolder` makes the data folder. */
 export async function startDebianPostgres(
   t: Test,
   makeFolder: (folder: string) => void = mkdirSync,
@@ -65,7 +68,7 @@ export async function startDebianPostgres(
   return { port, run: (program, given, input) => run(program, [...byName, ...given], input) };
 }
 
-/** The user `postgres` of the package; Postgres refuses to run as root. */
+/** The user `postgres` of the package, because Postgres refuses to run as root. */
 function administrator(): { readonly uid: number; readonly gid: number } | undefined {
   if (process.getuid?.() !== 0) return undefined;
   const id = (option: string) => Number(execFileSync("id", [option, "postgres"], { encoding: "utf8" }));

@@ -181,7 +181,7 @@ t.test("systemd accepts the unit", needs("systemd-analyze"), async (t) => {
       return String((error as { stdout: string }).stdout);
     }
   };
-  // The program is not installed here.
+  // The program is not installed on the test machine.
   const runnable = unit.replace("ExecStart=chargehouse", `ExecStart=${process.execPath}`);
   t.notMatch(verify(runnable), /chargehouse@/);
   t.match(verify(runnable.replace("ProtectHome=yes", "ProtectHomes=yes")), /ProtectHomes/);

@@ -1,4 +1,4 @@
-/** The files of `deploy/`, for the tests that keep them true. */
+/** Reads the files of `deploy/` for tests. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
@@ -11,7 +11,7 @@ import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 
 export const deployFolder = join(projectRoot(), "deploy");
 
-/** Every file, relative to the folder. */
+/** All files, relative to the folder. */
 export const deployFiles = readdirSync(deployFolder, { recursive: true, encoding: "utf8" })
   .filter((name) => statSync(join(deployFolder, name)).isFile())
   .sort();
@@ -20,24 +20,24 @@ export function deployText(file: string): string {
   return readFileSync(join(deployFolder, file), "utf8");
 }
 
-/** With merge keys, as Compose takes them. */
+/** Parses YAML with merge keys, as Compose does. */
 export function yamlOf<Content>(text: string): Content {
   return parse(text, { merge: true });
 }
 
-/** Every document of a file of several. */
+/** Parses a file with several documents. */
 export function documentsOf<Content>(text: string): Content[] {
   return parseAllDocuments(text).map((document) => document.toJS());
 }
 
-/** The variables of an `env.example`. */
+/** Returns the variables of an `env.example`. */
 export function envOf(file: string): Readonly<Record<string, string>> {
   const { values, problems } = parseDotEnv(deployText(file), file);
   if (problems.length > 0) throw new Error(JSON.stringify(problems));
   return values;
 }
 
-/** Asserts that the service would start with it; returns it. */
+/** Asserts that the service would start with the configuration, and returns it. */
 export function loaded(t: Test, text: string, file: string, env: Readonly<Record<string, string>>) {
   const result = loadConfig(text, { file, env, ecosystems });
   t.strictSame(result.ok ? [] : result.problems, [], file);
@@ -45,7 +45,7 @@ export function loaded(t: Test, text: string, file: string, env: Readonly<Record
   return result.config;
 }
 
-/** Every name under which a series of `/metrics` can be queried. */
+/** Returns every name of a series of `/metrics` in queries. */
 export async function seriesNames(): Promise<ReadonlySet<string>> {
   const text = await createServiceMetrics().registry.metrics();
   return new Set(

@@ -1,4 +1,4 @@
-/** Alerts and the dashboard over Prometheus: promtool takes every expression, and every name is one of `/metrics`. */
+/** Alerts and the dashboard: promtool accepts every expression, and every name is one of `/metrics`. */
 import { execFileSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";

@@ -1,4 +1,4 @@
-/** What `npm pack` makes: what it holds, and that it runs where nothing else is. */
+/** The package of `npm pack`: its contents, and that it runs on its own. */
 import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -6,7 +6,7 @@ import t from "tap";
 import { projectRoot } from "../../src/config/project.js";
 import { temporaryFolder } from "../stores.js";
 
-/** All that may be at the top of the package. */
+/** All files and folders that may be at the top of the package. */
 const top = [
   "CHANGELOG.md",
   "LICENSE",
@@ -47,7 +47,7 @@ t.test("the tarball contains only the needed files, and runs where it is install
   );
   t.ok(existsSync(join(source, "dist/main.js.map")), "there were source maps to leave out");
 
-  // Without the embedded engines, which are 600 MB and in nobody's way here.
+  // Without the embedded engines, which are 600 MB and not needed here.
   const folder = join(root, "installed");
   mkdirSync(folder);
   writeFileSync(join(folder, "package.json"), "{}");

@@ -1,6 +1,7 @@
 /**
- * docs/how-to/run-in-production.md and docs/how-to/control-access.md, as a newcomer walks them on Debian: its Postgres and nginx, a worker and an API
- * process from the files of `deploy/`, facts on a ClickHouse reached over HTTP, and people who sign on in three ways.
+ * Follows docs/how-to/run-in-production.md and docs/how-to/control-access.md on Debian like a new user: its Postgres
+ * and nginx, a worker and an API process from the files of `deploy/`, facts on a ClickHouse over HTTP, and users who
+ * sign on in three ways.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -28,7 +29,7 @@ const NGINX = "/usr/sbin/nginx";
 const HOST = "costs.example.org";
 const main = programArguments("../../src/main.js", import.meta.url);
 
-/** Texts of a file of `deploy/` that stand for something of this machine. Each has to be there. */
+/** Replaces texts of a file of `deploy/` with values of this machine. Each text must exist. */
 function replaced(text: string, changes: Readonly<Record<string, string>>): string {
   return Object.entries(changes).reduce((sofar, [from, to]) => {
     if (!sofar.includes(from)) throw new Error(`not there: ${from}`);
@@ -36,7 +37,7 @@ function replaced(text: string, changes: Readonly<Record<string, string>>): stri
   }, text);
 }
 
-/** The settings of `api` that control-access.md shows for a way to sign on. */
+/** Returns the settings of `api` that control-access.md shows for a kind of sign-on. */
 function shownSettings(auth: "oidc" | "proxy"): Record<string, object> {
   const page = readFileSync(join(projectRoot(), "docs", "how-to", "control-access.md"), "utf8");
   const blocks = [...page.matchAll(/```yaml\n(.*?)```/gs)].map(([, text = ""]) => text);
@@ -54,7 +55,7 @@ function chargehouse(args: readonly string[], env: Environment) {
   return { child, ended: once(child, "exit") };
 }
 
-/** `systemctl start chargehouse@NAME`. */
+/** Does what `systemctl start chargehouse@NAME` does. */
 async function start(t: Test, config: string, env: Environment): Promise<void> {
   const { CHARGEHOUSE_MODE: mode = "", CHARGEHOUSE_PORT: port } = env;
   const { child, ended } = chargehouse(["serve", "--mode", mode, "--config", config], env);
@@ -146,7 +147,7 @@ t.test(
     });
     await startNginx(t, at("."), site);
 
-    /** As curl and browsers send it: to the public name. */
+    /** Sends a request to the public name, like curl and browsers. */
     const ask = async (
       path: string,
       {
@@ -209,7 +210,7 @@ t.test(
       t.match(metrics, /^chargehouse_runs_total\{tenant="support",status="completed"\} 1$/m);
     });
 
-    /** An API process beside, which knows people in another way. */
+    /** Starts another API process with another kind of sign-on. */
     const startWith = async (t: Test, settings: object): Promise<number> => {
       const env = await envFor("api-2");
       const file = at(`api-${env.CHARGEHOUSE_PORT}.yaml`);
@@ -292,7 +293,7 @@ t.test(
   },
 );
 
-/** An issuer that knows these clients by name, each with its roles. */
+/** Starts an issuer with these clients by name, each with its roles. */
 async function startIssuer(t: Test, roles: Readonly<Record<string, readonly string[]>>) {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");

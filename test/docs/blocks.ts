@@ -1,9 +1,10 @@
 /**
- * Blocks of a page of the documentation, those in lists among them. The fence says what one is:
+ * Reads the code blocks of a documentation page, including those in lists. The fence tells what a block is:
  *
- * - `sh`: commands that a reader types, and that the test runs; `sh unrun=WHY` are those it cannot run, such as `unrun=docker`
- * - `yaml FILE`: a file that the reader writes; `yaml FILE add`: what the reader adds to it
- * - all else, `console` and `yaml` alone among them, is an illustration
+ * - `sh`: commands that a reader types, and that the test runs. `sh unrun=WHY`: commands that it cannot run, such as
+ *   `unrun=docker`
+ * - `yaml FILE`: a file that the reader writes. `yaml FILE add`: what the reader adds to it
+ * - all others, including `console` and plain `yaml`, are illustrations
  */
 
 export type Block =
@@ -28,7 +29,7 @@ export function blocksOf(page: string): Block[] {
   );
 }
 
-/** Lines that belong together: after a backslash, and within quotes. */
+/** Joins lines that belong together: after a backslash, and within quotes. */
 function commandsOf(text: string): string[] {
   const commands: string[] = [];
   let open = "";

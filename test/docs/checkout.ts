@@ -1,4 +1,4 @@
-/** A folder like a fresh clone that has been built, for the commands of the pages. */
+/** Makes a folder like a fresh clone after the build, for the commands of the pages. */
 import { execFileSync } from "node:child_process";
 import { chmodSync, mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { delimiter, join } from "node:path";
@@ -7,14 +7,14 @@ import { projectRoot } from "../../src/config/project.js";
 import { freePort } from "../free-port.js";
 import { temporaryFolder } from "../stores.js";
 
-/** Ports that the pages name, and that may be taken here: each is replaced by a free one. */
+/** Ports of the pages, which may be in use here. Each is replaced with a free one. */
 const namedPorts = ["8080", "8124", "8090", "9090"] as const;
 
 export interface Checkout {
-  /** A folder with the program, of its own for each page. */
+  /** Makes a new folder with the program, one for each page. */
   folder(): string;
   readonly env: NodeJS.ProcessEnv;
-  /** A page's text with the ports of this test. */
+  /** Returns a page's text with the ports of this test. */
   withPorts(text: string): string;
   readonly port: Readonly<Record<(typeof namedPorts)[number], number>>;
 }
@@ -29,7 +29,9 @@ const linked = [
   "chargehouse.schema.json",
 ];
 
-/** Builds the program once. `npm ci` and `npm run build` have been done then; all else that npm is asked for it does. */
+/**
+ * Builds the program once, so `npm ci` and `npm run build` do nothing later. All other commands of npm run as usual.
+ */
 export async function checkOut(t: Test): Promise<Checkout> {
   const root = temporaryFolder(t);
   const built = join(root, "built");
@@ -74,7 +76,7 @@ function link(folder: string): void {
   for (const each of linked) symlinkSync(join(projectRoot(), each), join(folder, each));
 }
 
-/** What was installed and built for the test is not installed and built anew; the demo gets the test's ports, and is small. */
+/** Skips `npm ci` and the build, which are done already. The demo gets the test's ports and is small. */
 const npm = `#!/usr/bin/env bash
 case "$1 $2" in
   "ci "*|"run build") exit 0 ;;

@@ -1,4 +1,4 @@
-/** The Prometheus of the README: sizes of the databases of a Postgres, for as long as the lookback is. */
+/** The Prometheus of the README: sizes of the databases of a Postgres over the whole lookback. */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";
@@ -8,7 +8,7 @@ import { temporaryFolder } from "../stores.js";
 import { until } from "../until.js";
 
 const days = 205;
-/** In GiB; the last two are databases of the system. */
+/** Sizes in GiB. The last two are databases of the system. */
 const sizes = { orders_db: 40, analytics_db: 120, template0: 1, postgres: 1 } as const;
 
 export async function startDatabasesPrometheus(t: Test, port: number): Promise<void> {

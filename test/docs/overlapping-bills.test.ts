@@ -1,4 +1,4 @@
-/** The configuration of the page about overlapping bills does what the page says, on bills as the page describes them. */
+/** Tests the configuration of the page about overlapping bills with bills as the page describes them. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

@@ -1,4 +1,4 @@
-/** A reader with nothing else at hand who types every command of a page, in order. */
+/** Runs every command of a page in order, like a reader. */
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
@@ -15,19 +15,19 @@ export function pageBlocks(page: string): Block[] {
   return blocksOf(readFileSync(join(projectRoot(), page), "utf8"));
 }
 
-/** What the reader of any page has: the program, and what is on these ports. */
+/** Programs that every page may use. */
 export const programs = ["curl", "jq"] as const;
 
-/** Commands that work with the store, which belongs to one process at a time: a reader stops the server first. */
+/** Commands that open the store, which only one process can: a reader stops the server first. */
 const needsTheStore = /main\.js (run|reconcile|rules)\b/;
-/** Commands that go on until Ctrl-C: a reader leaves them running and opens another terminal. */
+/** Commands that run until Ctrl-C: a reader leaves them running and opens another terminal. */
 const goesOn = /^(npm ci && )?npm run demo$|main\.js (serve|simulate)\b/;
 
-/** A response without what the reader asked for: an example that names what is not there. */
+/** Output that shows that an example refers to something that does not exist. */
 const findsNothing =
   /"(items|groups|buckets|dates)":\[\]|"created_count":0,"updated_count":0,"skipped_count":0/;
 
-/** Each page in a folder of its own, with the tutorial's configuration to begin with. */
+/** Runs each page in a folder of its own that starts with the tutorial's configuration. */
 export async function readPages(t: Test, pages: readonly string[], given?: Checkout): Promise<void> {
   const checkout = given ?? (await checkOut(t));
   for (const page of pages) {

@@ -1,4 +1,4 @@
-/** A shell in which the commands of a page are typed one after the other. */
+/** A shell for the commands of a page, one after the other. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import type { Test } from "tap";
@@ -6,14 +6,14 @@ import type { Test } from "tap";
 export interface Shell {
   /** Runs a command to its end. */
   run(command: string): Promise<{ readonly code: number; readonly output: string }>;
-  /** Starts a command that goes on until it is stopped, in another terminal; resolves when it listens. */
+  /** Starts a command that runs until it is stopped, in another terminal. Resolves when it listens. */
   start(command: string): Promise<void>;
-  /** Ctrl-C in that terminal, where one is open; resolves with the exit code. */
+  /** Sends Ctrl-C to that terminal, if one is open. Resolves with the exit code. */
   stop(): Promise<number | undefined>;
 }
 
 const listening = /Ctrl-C stops|listens on http/;
-/** `curl -s` is silent about errors, and a pipe about all but its last command. */
+/** `curl -s` hides errors, and a pipe hides those of all but its last command. */
 const strict = 'set -o pipefail; curl() { command curl --fail-with-body -sS "$@"; }\n';
 
 export function openShell(t: Test, cwd: string, env: NodeJS.ProcessEnv): Shell {
@@ -55,7 +55,7 @@ export function openShell(t: Test, cwd: string, env: NodeJS.ProcessEnv): Shell {
   };
 }
 
-/** What a process writes until the text holds a pattern. */
+/** Reads the output of a process until it matches the pattern. */
 async function reading(child: ChildProcess, pattern: RegExp): Promise<string> {
   let text = "";
   return await new Promise((resolve, reject) => {

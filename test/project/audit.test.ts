@@ -5,12 +5,12 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { projectRoot } from "../../src/config/project.js";
 
-/** What a registry says of a package, as far as npm asks about a vulnerable one. */
+/** Returns the metadata of a package, as far as npm requests it for a vulnerable one. */
 function packument(name: string): unknown {
   return { name, "dist-tags": { latest: "1.0.0" }, versions: { "1.0.0": { name, version: "1.0.0" } } };
 }
 
-/** What `.ci/audit.mjs` says and exits with, against a registry that gives this answer to the question for advisories. */
+/** Runs `.ci/audit.mjs` with a registry that returns this response to the request for advisories. */
 async function audit(t: Test, status: number, answer: unknown): Promise<{ code: number; said: string }> {
   const server = createServer((request, response) => {
     request.resume().on("end", () => {

@@ -1,11 +1,11 @@
-/** The page of the benchmarks shows what was measured, and nothing else: its tables come from the committed results. */
+/** The tables of the benchmark page come from the committed results. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { readPage, readReport, reportsOf, withTables } from "../../bench/page.js";
 import { projectRoot } from "../../src/config/project.js";
 
-/** Many minutes each: one run, of which the page says that it is one. */
+/** Benchmarks of many minutes have a single run, as the page states. */
 const long = ["results/focus.json", "results/tenants.json"];
 
 t.test("the tables of bench/README.md match the results", async (t) => {

@@ -1,4 +1,4 @@
-/** What lies in `examples/` works: configurations, files for compose, and the dashboard, against simulated tenants. */
+/** Everything in `examples/` works: configurations, files for compose, and the dashboard, with simulated tenants. */
 import { execFileSync } from "node:child_process";
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
@@ -127,7 +127,7 @@ t.test(
     for (const { tenant_name: name } of simulation.tenants) {
       const result = await runOnce(context, config, name);
       holds(t, result, { status: "completed", dates_calculated: 5 }, name);
-      // A day counts once for each of its currencies.
+      // A day counts once per currency.
       const days = name === "clouds" ? 10 : 5;
       holds(t, await reconciled(stores, name), { days, off: [] }, name);
     }

@@ -1,7 +1,7 @@
 /**
- * Pages of the reference that name, for each hazard or behaviour, the test that holds it: every test named there exists. A test
- * is named as `` `test/file.test.ts`: its whole title ``; of a title that is made of the rows of a table, as one of them or as it is
- * written. Several in one cell are parted by `<br>`.
+ * Reference pages name the test of each hazard or behaviour, and every named test exists. The format is ``
+ * `test/file.test.ts`: its whole title ``. For a title that is built from rows of a table, it is one of the titles or
+ * the template as written. Several tests in one cell are separated by `<br>`.
  */
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ function titlesIn(file: string): Set<string> {
   return titles;
 }
 
-/** Rows of the page's tables, each with the tests of its last cell. */
+/** Returns the rows of the page's tables, each with the tests of its last cell. */
 function rowsOf(page: string): { row: string; tests: Named[] }[] {
   const lines = readFileSync(join(projectRoot(), page), "utf8").split("\n");
   const rows = lines.filter((line, at) => line.startsWith("| ") && !lines[at + 1]?.startsWith("|---"));

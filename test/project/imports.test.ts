@@ -3,9 +3,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import t from "tap";
 import { projectRoot } from "../../src/config/project.js";
 
-/**
- * Imports run one way, as data flows: a stage may use what lies below it, never what lies above or beside it.
- */
+/** Imports go one way, like the data: a layer may use the layers below it, never those above or beside it. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   time: [],
   numbers: [],
@@ -15,7 +13,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   tls: ["config"],
   s3: ["upstream-http", "config", "secrets"],
   simulator: ["time"],
-  // In the browser: it knows the service by its API alone.
+  // The console runs in the browser and uses only the API.
   console: [],
   store: ["tls", "config", "secrets", "time"],
   ingest: ["focus", "store", "s3", "upstream-http", "config", "numbers", "time"],
@@ -50,7 +48,7 @@ const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter
   file.endsWith(".ts"),
 );
 
-/** Folder of a source file: its stage. Files of `src` itself are the entry point. */
+/** Returns the layer of a source file, its folder. Files of `src` itself are the entry point. */
 function stageOf(file: string): string {
   return relative(sources, file).split("/").slice(0, -1)[0] ?? "main";
 }

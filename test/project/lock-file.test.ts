@@ -16,8 +16,8 @@ const lock: { packages: Readonly<Record<string, LockedPackage>> } = JSON.parse(
 );
 
 /**
- * Packages with a binary per platform name them all as optional. A lock file written on one platform can lack the others, and
- * `npm ci` then stops everywhere else.
+ * Packages with a binary per platform list all of them as optional. A lock file that was written on one platform can
+ * miss the others, and `npm ci` then fails everywhere else.
  */
 t.test("the lock file has the optional packages of every platform", async (t) => {
   const names = Object.keys(lock.packages);
@@ -41,7 +41,10 @@ t.test("the lock file has no download addresses", async (t) => {
   );
 });
 
-/** The registry that the lock file was written with has no packages of these platforms; `npm run lock:integrity` adds what another one has. */
+/**
+ * The registry with which the lock file was written has no packages of these platforms. `npm run lock:integrity` adds
+ * the digests of another registry.
+ */
 const WITHOUT_DIGEST = [
   /^@biomejs\/cli-(android|darwin|win32|linux-[a-z0-9]+-musl)/,
   /^@chdb\/lib-(darwin-arm64|darwin-x64|linux-arm64-gnu)$/,

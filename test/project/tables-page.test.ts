@@ -1,4 +1,4 @@
-/** `docs/reference/tables.md` against the stores: it names every table, view and column that there is, and none that there is not. */
+/** `docs/reference/tables.md` names every table, view and column of the stores, and no others. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -8,7 +8,7 @@ import { openTestStores } from "../stores.js";
 
 const page = readFileSync(join(projectRoot(), "docs/reference/tables.md"), "utf8");
 
-/** Rows of the tables in a section: the names of the first cell, and all names of the others. */
+/** Returns the rows of the tables in a section: the names of the first cell, and all names of the others. */
 function rowsOf(title: string): { names: string[]; mentioned: string[] }[] {
   const [, section = ""] = page.split(new RegExp(`^## ${title}$`, "m"));
   const [own = ""] = section.split(/^## /m);

@@ -1,7 +1,7 @@
 /**
- * Titles of the tests in a file, subtests included, read from its source. A title that is made of the rows of a table (`for (const [name] of
- * cases) t.test(name, …)`) gives one title a row, and one for all of them, with the variable as it is written, `${like.this}`. So does a part that
- * only the running test knows.
+ * Returns the titles of the tests in a source file, including subtests. A title that is built from rows of a table
+ * (`for (const [name] of cases) t.test(name, …)`) gives one title per row, and the template as written, `${like.this}`.
+ * So does a part that only the running test knows.
  */
 import ts from "typescript";
 
@@ -24,7 +24,7 @@ function titleOf(node: ts.Node): ts.Expression | undefined {
   return ts.isPropertyAccessExpression(callee) && callee.name.text === "test" ? node.arguments[0] : undefined;
 }
 
-/** Every text that an expression may be. */
+/** Returns every possible text of an expression. */
 function textsOf(expression: ts.Expression): string[] {
   if (ts.isStringLiteralLike(expression)) return [expression.text];
   if (ts.isIdentifier(expression)) return [asWritten(expression), ...rowsOf(expression)];
@@ -40,7 +40,7 @@ function asWritten(expression: ts.Expression): string {
   return `\${${expression.getText()}}`;
 }
 
-/** Texts of a loop's variable: one for each element that the loop goes over and that is written out. */
+/** Returns the texts of a loop's variable: one for each literal element of the loop. */
 function rowsOf(variable: ts.Identifier): string[] {
   for (let node: ts.Node = variable; node.parent !== undefined; node = node.parent) {
     if (!ts.isForOfStatement(node) || !ts.isVariableDeclarationList(node.initializer)) continue;
@@ -55,7 +55,7 @@ function rowsOf(variable: ts.Identifier): string[] {
 
 type Take = (element: ts.Expression) => ts.Expression | undefined;
 
-/** How a pattern takes a variable out of an element: itself, by its place, or by its name. */
+/** Returns how a binding pattern extracts a variable from an element: itself, by position, or by name. */
 function taking(binding: ts.BindingName, variable: string): Take | undefined {
   if (ts.isIdentifier(binding)) return binding.text === variable ? (element) => element : undefined;
   const index = binding.elements.findIndex(
@@ -71,7 +71,7 @@ function taking(binding: ts.BindingName, variable: string): Take | undefined {
   };
 }
 
-/** Elements of a list that is written out, here or in a constant of the file. */
+/** Returns the elements of a literal list, here or in a constant of the file. */
 function elementsOf(expression: ts.Expression): readonly ts.Expression[] | undefined {
   if (
     ts.isAsExpression(expression) ||

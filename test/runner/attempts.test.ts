@@ -31,7 +31,7 @@ t.test("days that cannot be calculated are tried a limited number of times", asy
       for (const day of [heavy, light, other]) upstream.bill.set(day, { "r-1": "10" });
       const context = runContext(stores, { ecosystems });
       await runOnce(context, config, "refused");
-      // A line that 200,000 share, and memory for lines that a few share.
+      // A line that 200,000 identities share, and memory for lines that a few share.
       upstream.bill.set(heavy, { "metered-1": "0.333333333333", "r-2": "7" });
       upstream.bill.set(light, { "r-1": "20" });
       upstream.bill.set(other, { "r-1": "30" });
@@ -87,7 +87,7 @@ t.test("days that cannot be calculated are tried a limited number of times", asy
     };
     const context = runContext(stores, { ecosystems, logger, observer: notifyAll([observer, finished]) });
     await runOnce(context, config, "damaged");
-    // A tenth of every shared line gets lost, as it would by a rule that is damaged in the store.
+    // A tenth of every shared line is lost, as with a rule that is damaged in the store.
     const { client } = await stores.tenant("damaged");
     await client.command({
       query: "ALTER TABLE allocation_rules UPDATE ratio_to = 900000 WHERE product_type = 'SHARED'",

@@ -1,4 +1,4 @@
-/** A map of identities that changes moves the charges of days that are gathered again. */
+/** A changed map of identities moves the charges of days that are gathered again. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

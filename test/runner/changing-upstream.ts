@@ -2,16 +2,16 @@ import { daysBefore } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 import { usualTopicRules, withTopicsOf } from "./topic-upstream.js";
 
-/** Days that are billed at all, by how long they are ago. */
+/** Days with a bill, by their age. */
 const ages = Array.from({ length: 8 }, (_, i) => i + 2);
 
-/** One day in seven is not billed, another one in each version. */
+/** One day in seven is not billed, a different one in each version. */
 const isBilled = (age: number, version: number) => (age + version) % 7 !== 0;
 
-/** Cents of a day's two larger lines: others in the next version, on every day. */
+/** Cents of a day's two larger lines, which change in each version on every day. */
 const centsOf = (age: number, version: number) => 10_001 + ((age + version) % 3) * 100;
 
-/** What a version bills: the sum of each day's lines. */
+/** The bill of a version: the sum of each day's lines. */
 export function billOf(version: number): Record<string, string> {
   const sum = (age: number) => ((2 * centsOf(age, version) * 10_000 + 333_333) / 1e6).toFixed(6);
   return Object.fromEntries(
@@ -19,14 +19,14 @@ export function billOf(version: number): Record<string, string> {
   );
 }
 
-/** Days that a version bills and the one before did not: their metrics never come. */
+/** Days that a version bills and the version before did not. Their metrics never arrive. */
 export function daysWithoutMetrics(version: number): string[] {
   const isNew = (age: number) => isBilled(age, version) && !isBilled(age, version - 1);
   return ages.filter(isNew).map(daysBefore).sort();
 }
 
 /**
- * A bill, and usage, in which every day of a version differs from the one before. A day that was not billed before has no
+ * An upstream whose bill and usage differ on every day from the version before. A day that was not billed before has no
  * metrics.
  */
 export function changingUpstream(version: number) {

@@ -1,4 +1,4 @@
-/** Which clocks a run takes: held against a model at every edge, by the clock of Postgres and by the runs before. */
+/** The clocks that a run accepts, compared with a model at every edge, by the clock of Postgres and by earlier runs. */
 import { strict as assert } from "node:assert";
 import t from "tap";
 import { checkClock } from "../../src/runner/check-clock.js";
@@ -10,12 +10,12 @@ import { openTestStores } from "../stores.js";
 import { DAY, MINUTE } from "./moving-clock.js";
 import { tenantOf } from "./runs.js";
 
-/** Where the clock is set: so many ms after the latest clock of a run, or after that of Postgres. */
+/** The time of the clock in ms after the latest clock of a run, or after that of Postgres. */
 const step = fc.record({
   from: fc.constantFrom("latest" as const, "postgres" as const),
   ms: fc.oneof(
     fc.constantFrom(0, 1, -1, 30 * DAY, 30 * DAY - 1, DAY - 5 * MINUTE, DAY + 5 * MINUTE),
-    // By far the rarest of the kinds, as it takes an old clock before it.
+    // By far the rarest kind, because it needs an old clock before it.
     fc.constant(30 * DAY + 1),
     fc.integer({ min: -400 * DAY, max: 400 * DAY }),
   ),
@@ -58,7 +58,7 @@ t.test("property: a run accepts clocks that are near the other clocks", async (t
           : pause > 30 * DAY
             ? `the last run was ${Math.floor(pause / DAY)} days before`
             : undefined;
-        // Moments pass between this look at the clock and that of Postgres.
+        // Some time passes between reading this clock and that of Postgres.
         if (Math.abs(clock - now - DAY) < MINUTE) continue;
         const request = {
           trigger: "cli" as const,

@@ -4,7 +4,10 @@ import { createInterface } from "node:readline";
 import type { Test } from "tap";
 import { programArguments } from "../../src/config/program.js";
 
-/** A script, named as if it were imported from this folder, as a process of its own. It gets its input as JSON in argv and says things line by line. */
+/**
+ * Starts a script, named as in an import from this folder, as a process of its own. Its input is JSON in argv, and its
+ * output is read line by line.
+ */
 export function childProcess(t: Test, script: string, input: unknown) {
   const child = spawn(
     process.execPath,
@@ -23,7 +26,7 @@ export function childProcess(t: Test, script: string, input: unknown) {
   return {
     exited,
     kill: (signal: NodeJS.Signals) => child.kill(signal),
-    /** The next line that it says; undefined when it has ended. */
+    /** Returns the next line of output, or undefined after its end. */
     async message(): Promise<string | undefined> {
       const next = await lines.next();
       return next.done === true ? undefined : String(next.value);

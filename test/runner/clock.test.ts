@@ -1,4 +1,4 @@
-/** A clock that is far ahead neither drops what is published nor bills days that have not been. */
+/** A clock that is far ahead neither drops published days nor bills future days. */
 import t from "tap";
 import type { OpenedStores } from "../../src/store/open-stores.js";
 import { addDays, dayOf } from "../../src/time/days.js";
@@ -7,7 +7,7 @@ import { reconciled, rowsOf, runContext, runOnce, shortTenants } from "./runs.js
 
 const today = dayOf(new Date());
 
-/** The first and the last day of the bill, each with its sum. */
+/** Returns the first and the last day of the bill, each with its sum. */
 async function daysOf(stores: OpenedStores, tenantName: string): Promise<string[]> {
   const rows = await rowsOf<{ text: string }>(
     stores,

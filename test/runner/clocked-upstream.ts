@@ -1,34 +1,37 @@
-/** An upstream whose bill is a function of the day and of the clock: days are billed late, some are corrected, and some never billed. */
+/**
+ * An upstream whose bill depends on the day and on the clock: days are billed late, some are corrected, and some are
+ * never billed.
+ */
 import type { AnyEcosystem, BillingLine, WindowSink } from "../../src/ingest/ecosystem.js";
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
 import { addDays, daysBetween, daysOfWindow } from "../../src/time/days.js";
 import { evenRule, usageRule } from "./scripted-upstream.js";
 
-/** Of the tenants that ask it. */
+/** The lookback of its tenants. */
 export const LOOKBACK = 8;
 
-/** Of any year: days since 1970, which may be negative, as a place in a cycle. */
+/** Position of a day in a cycle, from days since 1970, which may be negative. */
 const placeOf = (day: string, length: number) =>
   ((daysBetween("1970-01-01", day) % length) + length) % length;
 
-/** So many days after a day its bill comes: at once, on the last day that runs ask for it, a day too late, or never. */
+/** Days until the bill of a day arrives: at once, on the last day that runs gather it, a day too late, or never. */
 function delayOf(day: string): number {
   return [0, LOOKBACK, 0, LOOKBACK + 1, 0, LOOKBACK, Number.POSITIVE_INFINITY][placeOf(day, 7)] ?? 0;
 }
 
-/** Cents of each of the day's four lines; more for every other day once it is five days old. */
+/** Cents of each of the day's four lines. Every other day gets more once it is five days old. */
 function centsOf(day: string, today: string): number {
   const corrected = placeOf(day, 2) === 0 && daysBetween(day, today) >= 5;
   return 10_001 + 2 * placeOf(day, 97) + (corrected ? 500 : 0);
 }
 
-/** What is billed for a day, as far as is known on another; undefined where nothing is. */
+/** The bill of a day as known on another day; undefined if there is none. */
 function billedOf(day: string, today: string): string | undefined {
   if (daysBetween(day, today) < delayOf(day)) return undefined;
   return String((4 * centsOf(day, today)) / 100);
 }
 
-/** Each line at the first or the last second of the day: where another time zone would have another day. */
+/** Lines at the first and the last second of the day, where another time zone would have another day. */
 const TIMES = ["00:00:00", "23:59:59"];
 
 const resources = ["r-1", "metered-1"];
@@ -55,11 +58,14 @@ function linesOf(day: string, today: string): BillingLine[] {
 
 export interface ClockedUpstream {
   readonly ecosystems: ReadonlyMap<string, AnyEcosystem>;
-  /** What it has said of the days that it was asked for, since this was emptied: the sum of each, undefined where nothing is billed. */
+  /** Responses for requested days since this was cleared: the sum of each day, undefined if there is no bill. */
   readonly said: Map<string, string | undefined>;
 }
 
-/** Also says what lies around a window, which a run has to leave alone. `today` is that of the upstream; `onWindow` is called when it was asked. */
+/**
+ * Also returns days around the window, which a run has to ignore. `today` is that of the upstream; `onWindow` is called
+ * for each request.
+ */
 export function clockedUpstream(
   today: () => string,
   onWindow: () => void = () => undefined,

@@ -1,4 +1,4 @@
-/** Costs that weigh over the month: whoever was charged what up to a day, however its days are gathered. */
+/** Costs of the month up to a day as weights, independent of how its days are gathered. */
 import t from "tap";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import { openTestStores } from "../stores.js";
@@ -45,7 +45,7 @@ t.test("costs from the beginning of a month count even if windows would cut them
   t.same(await chargedOn(stores, "x", "2026-05-30"), shared(37.5, 12.5), "in the run of a revision");
 });
 
-/** Windows whose answers are as before are not read again, as with bills of clouds. */
+/** Windows with unchanged responses are not read again, as with bills of clouds. */
 function remembering(upstream: Upstream, ecosystems: ReadonlyMap<string, AnyEcosystem>) {
   const answers = () => JSON.stringify([...upstream.bill]);
   return new Map(

@@ -1,4 +1,4 @@
-/** A bill in two currencies through the whole of the service: amounts of two are never added, wherever they are shown. */
+/** A bill in two currencies through the whole service: amounts of two currencies are never added. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -25,7 +25,7 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
   const opened = await openTestStores(t, shortTenants(["acme"]));
   const { stores } = opened;
   const { upstream, ecosystems } = topicUpstream();
-  // The same lines in both, but for the amount.
+  // Both have the same lines with other amounts.
   upstream.bill.set(older, { "r-1": "10 + 7 EUR", "metered-1": "8 + -0.333333333333 EUR" });
   upstream.bill.set(newer, { "metered-2": "3 + 5 EUR" });
   upstream.gaps.add(newer);

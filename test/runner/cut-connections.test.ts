@@ -1,6 +1,7 @@
 /**
- * Postgres breaks all connections at a statement of a run: before it, or once it is done and before its answer arrives. Whatever it hits, no reader sees a
- * day that does not add up, and the next run makes everything as one run would have. `CUT_STRIDE=1` hits every statement, instead of each seventh.
+ * All connections to Postgres break at a statement of a run: before it is sent, or after it is executed and before its
+ * response arrives. At any statement, no reader sees a day that does not add up, and the next run produces the same
+ * data as one undisturbed run. `CUT_STRIDE=1` tests every statement instead of every seventh.
  */
 import t from "tap";
 import fc from "../property.js";
@@ -24,7 +25,7 @@ t.test("a run survives the loss of Postgres at any statement", async (t) => {
   await runOnce(context, config, "acme");
 
   let version = 0;
-  /** Another bill for two days; a line of one goes and comes. */
+  /** Changes the bill of two days; a line of one is removed or added. */
   const change = () => {
     version += 1;
     upstream.bill.set(daysBefore(3), { "r-1": String(10 + version), "metered-1": "8" });
@@ -61,7 +62,7 @@ t.test("a run survives the loss of Postgres at any statement", async (t) => {
       cuts.disarm();
       planned += 1;
       const { cutAt } = cuts.told();
-      // Some runs have two statements less than others.
+      // Some runs have two statements fewer than others.
       if (cutAt === undefined) continue;
       ends.set(end, (ends.get(end) ?? 0) + 1);
       await t.test(`${mode} statement ${statement}, ${cutAt}: ${end}`, async (t) => {

@@ -1,15 +1,15 @@
-/** Postgres that goes away under a statement of the service's, and is there again at once: as when it is restarted, or fails over. */
+/** Makes Postgres unreachable at a statement and reachable again at once, as in a restart or failover. */
 import type pg from "pg";
 import type { Test } from "tap";
 
-/** Before the statement is sent; or once it is done, but before its answer arrives. */
+/** Before the statement is sent, or after it is executed and before its response arrives. */
 export const cutModes = ["before", "after"] as const;
 export type CutMode = (typeof cutModes)[number];
 
 type Query = (text: unknown, values?: unknown, callback?: Callback) => Promise<unknown>;
 type Callback = (error: Error | undefined, result?: unknown) => void;
 
-/** Breaks all connections of the pool at its nth statement from `arm` on. Statements of every connection count. */
+/** Breaks all connections of the pool at its nth statement after `arm`. Statements of all connections count. */
 export async function cutConnections(t: Test, pool: pg.Pool) {
   const admin = await pool.connect();
   t.teardown(() => admin.release());
@@ -32,7 +32,7 @@ export async function cutConnections(t: Test, pool: pg.Pool) {
       if (left !== 0) return query(text, values, callback);
       cutAt = textOf(text).replaceAll(/\s+/g, " ").trim().slice(0, 60);
       if (isCopy(text)) {
-        // A stream, which the caller has at once: it breaks under way.
+        // A stream, which the caller gets at once, breaks during the transfer.
         void cut();
         return query(text, values, callback);
       }
@@ -52,19 +52,19 @@ export async function cutConnections(t: Test, pool: pg.Pool) {
     };
     Object.assign(client, { query: watched });
   };
-  // Connections that were made before are made anew.
+  // Replace connections that were opened before.
   await cut();
   pool.on("connect", watch);
 
   return {
-    /** Of what comes. */
+    /** Counts statements from now on. */
     arm(statement: number, how: CutMode) {
       left = statement;
       mode = how;
       seen = 0;
       cutAt = undefined;
     },
-    /** Statements since it was armed, and the one that was hit. */
+    /** Number of statements since `arm`, and the statement that was hit. */
     told: () => ({ seen, cutAt }),
     disarm() {
       left = Number.POSITIVE_INFINITY;

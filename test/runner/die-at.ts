@@ -5,7 +5,7 @@ import type { StatementPoint } from "./kill-points.js";
 
 type Send = (this: unknown, ...input: unknown[]) => Promise<unknown>;
 
-/** Statements of this process pass by here on their way to a store: at the point it says so and gets SIGKILL. */
+/** Intercepts statements of this process on their way to a store. At the given point it reports and gets SIGKILL. */
 export function dieAt(point: StatementPoint, clickhouse: Pick<ClickHouseClient, "command" | "insert">): void {
   const remaining = point.statements.map((each) => new RegExp(each));
   const isTheOne = (text: string): boolean => {
@@ -25,7 +25,7 @@ export function dieAt(point: StatementPoint, clickhouse: Pick<ClickHouseClient, 
     if (point.when === "after") die();
     return await new Promise(() => undefined);
   };
-  // All others get what the store's client returns itself, which for a COPY is a stream.
+  // Other statements return the client's own result, which for a COPY is a stream.
   const passingBy = (send: Send, textOf: (input: unknown) => string): Send =>
     function (...input) {
       const sending = () => send.apply(this, input);

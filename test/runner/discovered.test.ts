@@ -1,4 +1,4 @@
-/** Who a metered tenant discovers now is no part of the days before. */
+/** Identities that a metered tenant discovers now do not affect earlier days. */
 import t from "tap";
 import { startScriptedPrometheus } from "../ingest/scripted-prometheus.js";
 import { openTestStores } from "../stores.js";

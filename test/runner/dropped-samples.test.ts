@@ -1,6 +1,6 @@
 /**
- * A real Prometheus whose retention passes, under tenants of all three ecosystems: what was measured, and what was priced by it, stays.
- * The vendor of the Confluent Cloud tenant is simulated; its metrics come from the Prometheus as well.
+ * A real Prometheus drops samples by retention, with tenants of all three ecosystems: published usage and its prices
+ * stay. The vendor of the Confluent Cloud tenant is simulated; its metrics come from the Prometheus as well.
  */
 import t from "tap";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
@@ -17,7 +17,7 @@ const DAYS = 7;
 const HOUR = 3600;
 const now = () => new Date(`${today}T12:00:00Z`);
 
-/** A sample every half an hour, from a day before the window until its end. */
+/** A sample every half hour, from a day before the window until its end. */
 const halfHours = (series: string, valueAt: (index: number) => number) => {
   const from = midnightSeconds(daysBefore(DAYS + 1));
   const count = ((midnightSeconds(daysBefore(1)) - from) / HOUR) * 2;
@@ -45,7 +45,7 @@ t.test("published usage stays when the retention of a Prometheus has passed", as
     `# TYPE confluent_kafka_server_${kind}_bytes gauge`,
     ...clusters.flatMap((id) =>
       ["sa-early", "sa-late"].flatMap((principal, of) =>
-        // Who moves most changes in the middle of each day.
+        // The largest user changes in the middle of each day.
         halfHours(
           `confluent_kafka_server_${kind}_bytes{kafka_id="${id}",principal_id="${principal}"}`,
           (index) => (index % 48 < 24 === (of === 0) ? 5000 + index : 7),
@@ -149,7 +149,7 @@ t.test("published usage stays when the retention of a Prometheus has passed", as
     );
   }
 
-  // Two and a half days are left: of one day a half, of those before it nothing.
+  // Two and a half days are left: half of one day, and nothing before it.
   await prometheus.restart("60h");
   for (const name of names) {
     const again = await runOnce(context, config, name);
@@ -159,7 +159,7 @@ t.test("published usage stays when the retention of a Prometheus has passed", as
   }
   t.same((await runOnce(context, config, "vendor")).errors, [], "it is no error");
 
-  // Other rules still reach the days: by what was measured then.
+  // Changed rules still apply to the days, with the usage measured then.
   const own = config.tenants.get("own");
   if (own === undefined) throw new Error("no tenant");
   const finer = { ...own, allocation: { ...own.allocation, decimal_places: 6 } };

@@ -58,7 +58,7 @@ t.test("a run that is ended early", async (t) => {
       });
       t.equal(await leaseLeft("limited"), false);
       upstream.onWindow = async () => undefined;
-      // The engine is busy with other tests; a healthy run must only not be blocked by the one before.
+      // The engine is busy with other tests. A healthy run must only not be blocked by the one before.
       const patient = {
         ...config,
         tenants: new Map(
@@ -76,7 +76,7 @@ t.test("a run that is ended early", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(day, { "r-1": "11" });
     const { client } = await stores.tenant("limited");
-    // Whoever reads the tiers of the rules now waits a second for each: an allocation that takes its time.
+    // Every read of the rules' tiers now takes a second, so that an allocation is slow.
     await client.command({ query: "RENAME TABLE allocation_rules TO rules_kept" });
     await client.command({
       query: `CREATE VIEW allocation_rules AS SELECT * REPLACE (tier + sleepEachRow(1) AS tier) FROM rules_kept
@@ -108,7 +108,7 @@ t.test("a run that is ended early", async (t) => {
   await t.test("a timeout of 0 never ends a run", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(day, { "r-1": "10" });
-    // Of timers that are due at once the earlier is first: had the run set one of 0 seconds, it would be over now.
+    // Timers that are due at once fire in order: a timeout of 0 seconds would have fired by now.
     upstream.onWindow = () => new Promise((resolve) => setTimeout(resolve, 0));
     holds(t, await runOnce(runContext(stores, { ecosystems }), config, "unlimited"), { status: "completed" });
   });
@@ -120,7 +120,7 @@ t.test("a run that is ended early", async (t) => {
     const tenants = [...config.tenants.values()].filter(
       (tenant) => tenant.tenant_execution_timeout_seconds === 0,
     );
-    // Not "schedule": that would leave the upstream alone, which was asked a moment ago, and the run would just complete.
+    // Not "schedule", because a scheduled run would skip the recent upstream and complete.
     const cycle = cycles.run(tenants, { trigger: "cli", signal: shutdown.signal });
     await until("the first tenant gathers", async () => {
       const found = await stores.postgres.query(

@@ -1,6 +1,6 @@
 /**
- * The host of a cluster that a run uses dies under one of the run's statements: before it, or once it is done and before its answer
- * arrives. The other host takes over. `HOST_STRIDE=1` hits every statement.
+ * The host of a cluster that a run uses dies at one of its statements: before it is sent, or after it is executed and
+ * before its response arrives. The other host takes over. `HOST_STRIDE=1` tests every statement.
  */
 import t from "tap";
 import fc from "../property.js";

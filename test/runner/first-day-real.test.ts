@@ -1,6 +1,6 @@
 /**
- * The configuration of the README, and a self-managed Kafka cluster, against a real Prometheus that has kept a few days of the 200
- * that are asked for: the days before are not there, which is no failure.
+ * The configuration of the README and a self-managed Kafka cluster with a real Prometheus that has a few days of the
+ * 200 requested ones. The days before have no samples, which is no failure.
  */
 import t from "tap";
 import { midnightSeconds } from "../../src/time/days.js";
@@ -13,7 +13,7 @@ import { rowsOf, runContext, runOnce, runRecords } from "./runs.js";
 const GIB = 2 ** 30;
 const firstAge = 9;
 const kept = [daysAgo(9), daysAgo(8), daysAgo(7), daysAgo(6)];
-/** From nine in the morning of the first day. */
+/** Samples start at nine in the morning of the first day. */
 const from = Date.parse(`${daysAgo(firstAge)}T09:00:00Z`) / 1000;
 const until = midnightSeconds(daysAgo(5));
 
@@ -101,7 +101,7 @@ t.test("a Prometheus with samples of a few days is gathered", needs("prometheus"
     );
   const begins = `the upstream has samples from ${kept[0]} on; days before are not there, and are left out`;
 
-  // A gauge has a sample at nine, so it has one of the hour before; a counter has grown from then on.
+  // A gauge has a sample at nine, so it has usage of the hour before. A counter grows from then on.
   const partly = (...products: readonly (readonly [name: string, hours: number])[]) =>
     products.map(
       ([name, hours]) =>

@@ -1,6 +1,6 @@
 /**
- * For random bills, windows and revisions, every line of the files is in exactly one class, and what the run publishes is what the class
- * `charged` says. The referee reads the rows that the test wrote, in whole millionths, and knows nothing of SQL.
+ * For random bills, windows and revisions, every line of the files is in exactly one class, and the run publishes the
+ * class `charged`. The model reads the rows that the test wrote, in whole millionths, and does not use SQL.
  */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const CUTOFF = 1;
 const FIRST = daysBefore(LOOKBACK);
 const LAST = daysBefore(CUTOFF);
 
-/** Each example has a tenant of its own: what an earlier one published would hold back days of the next. */
+/** Each example has a tenant of its own, because published days of an earlier one would be kept. */
 const EXAMPLES = 8;
 const nameOf = (example: number) => `tenant_${example}`;
 
@@ -40,7 +40,7 @@ const tenant = (name: string, folder: string, spread: string) => `  ${name}:
 `;
 
 interface Row {
-  /** Days before today on which the charge begins; undefined for a row without a readable date. */
+  /** Days before today when the charge begins; undefined for a row without a readable date. */
   readonly age: number | undefined;
   readonly days: number;
   readonly micros: number;
@@ -88,7 +88,7 @@ const fileRow = (each: Row) => ({
   ResourceId: each.resource,
 });
 
-/** Class of a row whose charge is not spread, and its effective cost in millionths. */
+/** Returns the class of a row whose charge is not spread, and its effective cost in millionths. */
 function expected({ age, micros, effective, currency }: Row): {
   readonly of: string;
   readonly micros: number;
@@ -130,7 +130,7 @@ for (const spread of ["none", "daily"]) {
     const seen = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 5, maxLength: 25 }), async (drawn) => {
-        // A file in which no line has a date is refused, which another test is about.
+        // A file without any date is refused, which another test covers.
         const rows: Row[] = [
           ...drawn,
           { age: 3, days: 1, micros: 1_500_000, effective: "same", currency: "USD", resource: "d" },

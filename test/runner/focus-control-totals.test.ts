@@ -1,4 +1,4 @@
-/** Control totals of bills: the rows and amounts of the files equal the sums of the classes that the rows went to. */
+/** Control totals of bills: rows and amounts of the files equal the sums of the classes. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -36,7 +36,7 @@ function write(folder: string, rows: Parameters<typeof csv>[0], month = "2026-06
   writeFileSync(join(folder, month, "bill.csv"), csv(rows));
 }
 
-/** Each class as `class reason rows cost billed`. */
+/** Formats each class as `class reason rows cost billed`. */
 const shown = ({ delivered, classes, difference, published_only }: CurrencyControl) => ({
   delivered: `${delivered.rows} ${delivered.cost} ${delivered.billed}`,
   classes: classes.map((each) => [each.class, each.reason, each.rows, each.cost, each.billed].join(" ")),

@@ -1,4 +1,7 @@
-/** The bills of the demo's three clouds leave as FOCUS datasets without errors, and come in again as the same costs. */
+/**
+ * The bills of the demo's three clouds are exported as FOCUS datasets without errors, and read again with the same
+ * costs.
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

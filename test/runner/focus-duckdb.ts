@@ -1,8 +1,8 @@
-/** What DuckDB makes of FOCUS files by itself: it shares no code with the reader of bills that it is held against. */
+/** Reads FOCUS files with DuckDB as a reference that shares no code with our reader. */
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type { Test } from "tap";
 
-/** Names of a column, the newest first. */
+/** Names of a column over the versions, the newest first. */
 const named = {
   effective: ["EffectiveCost", "AmortizedCost"],
   billed: ["BilledCost"],
@@ -25,13 +25,13 @@ export async function openDuckDb(t: Test): Promise<DuckDBConnection> {
 
 export interface ReadBill {
   readonly files: readonly string[];
-  /** Of lines that name none. */
+  /** Currency of lines without one. */
   readonly currency: string | undefined;
 }
 
 /**
- * One text `currency|category|day|effective|billed|list` for each, in order; costs with 12 places. What is not charged is left out: lines
- * without an ISO date, a currency or an effective cost.
+ * Returns one text `currency|category|day|effective|billed|list` for each, in order; costs with 12 places. Lines
+ * without an ISO date, a currency or an effective cost are not charged and left out.
  */
 export async function sumsByDuckDb(
   connection: DuckDBConnection,

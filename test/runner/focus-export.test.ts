@@ -1,4 +1,4 @@
-/** FOCUS out of one tenant is FOCUS in of another, with the same sums to the last digit. */
+/** The FOCUS export of one tenant is read by another, with the same sums to the last digit. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
@@ -32,7 +32,7 @@ ${allocation}
           location: ${folder}
           limits: { settle_seconds: 0 }`;
 
-/** What is shared is split three ways, so that nothing divides evenly. */
+/** Shared costs are split three ways, so that nothing divides evenly. */
 const splitting = `      identity: [{ tag: owner }]
       rules:
         - name: shared
@@ -63,13 +63,13 @@ async function exported(
   return Buffer.concat(await (await openFocusExport(client, request, options)).toArray());
 }
 
-/** Tenants with bills of earlier versions, and what these do not say and nobody can say for them. */
+/** Tenants with bills of earlier versions, and the columns that these do not have. */
 const earlier = {
   d: { version: "1.2", lacks: [] },
   e: { version: "1.0", lacks: ["CommitmentDiscountQuantity"] },
 } as const;
 
-/** Rows of each kind, in two currencies, some of them more than once, with columns of their own. */
+/** Makes rows of each kind, in two currencies, some of them repeated, with custom columns. */
 function bill(version: FocusVersion = "1.4"): TestFile {
   const { columns, rows } = validFile(version);
   const dated = rows.map((row): TestFile["rows"][number] => ({
@@ -93,10 +93,10 @@ function bill(version: FocusVersion = "1.4"): TestFile {
   return { columns: [...columns, ...own], rows: [...dated, ...dated.slice(0, 2), ...other] };
 }
 
-/** Without an exponent. */
+/** Formats a number without an exponent. */
 const plainDecimal = (text: string) => (/e/i.test(text) ? Number(text).toFixed(12) : text);
 
-/** What a row says beside its costs, quantities and split; tags are text. */
+/** Returns the columns of a row besides its costs, quantities and split; tags are text. */
 function kept(row: Readonly<Record<string, string | null | undefined>>): string {
   const names = columnsOf("1.4").filter(({ name, summable }) => !summable && !name.startsWith("Allocated"));
   const says = names.map(({ name }) => [name, row[name] ?? ""] as const);

@@ -1,4 +1,4 @@
-/** What a bill alone tells of resources and identities, through whole runs. */
+/** Resources and identities of a bill, through whole runs. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -42,7 +42,7 @@ const vm = {
   ResourceType: "Virtual Machine",
   Tags: '{"team":"web"}',
 };
-/** Most of the bill, so that it never shrinks much. */
+/** Most of the bill, so that changes of other lines never shrink it much. */
 const rest = [22, 24, 25, 26, 27].map((day) => ({ ...on(day), ResourceId: "", Tags: "" }));
 const shared = { ResourceId: "shared", ResourceType: "", ResourceName: "cluster", Tags: "" };
 
@@ -96,7 +96,7 @@ t.test("resources and identities of a bill have the days of their costs", async 
     ...rest,
     { ...on(24), ...vm, ResourceName: "old name" },
     { ...on(26), ...vm, ResourceName: "name" },
-    // A line that does not name it takes no name away.
+    // A line without the name does not remove it.
     { ...on(27), ...vm, ResourceName: "" },
     { ...on(25), ...shared },
     { ...on(26), EffectiveCost: "0.1", ResourceId: "", Tags: '{"team":" data "}' },
@@ -114,7 +114,7 @@ t.test("resources and identities of a bill have the days of their costs", async 
   ]);
   t.strictSame(await identities(), [
     "UNALLOCATED system - {}",
-    // The team of an identity that is the value of a tag is that value; shares of a rule name no team.
+    // If the identity is the value of a tag, its team is that value. Shares of a rule have no team.
     'data charged 2026-06-26T00:00:00Z {"team":"data"}',
     "ops charged 2026-06-25T00:00:00Z {}",
     'web charged 2026-06-24T00:00:00Z {"team":"Shop"}',

@@ -1,4 +1,7 @@
-/** A store that has lost the lines of bills, as when it was replaced or set back: they are read again, and no day is published without them. */
+/**
+ * A store that has lost lines of bills, such as after a replacement or restore: they are read again, and no day is
+ * published without them.
+ */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

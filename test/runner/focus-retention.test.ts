@@ -1,4 +1,6 @@
-/** Retention of a tenant whose bills are files, through whole runs: its days go, and with the last of them the lines of the bill. */
+/**
+ * Retention of a tenant whose bills are files: its days are dropped, and with the last of them the lines of the bill.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -39,7 +41,7 @@ function write(folder: string, month: string, rows: Parameters<typeof csv>[0]) {
 async function openTenant(t: Parameters<typeof openTestStores>[0], spread?: string) {
   const folder = temporaryFolder(t);
   const { config, stores, folder: home } = await openTestStores(t, tenant(folder, 8, spread));
-  /** At noon of the day; the window where it is not the usual one. */
+  /** Runs at noon of the day. `window` replaces the usual window. */
   const run = async (day: string, retention = 8, window?: { start: string; end: string }) => {
     const yaml = `data_dir: ${config.data_dir}\n${tenant(folder, retention, spread)}`;
     const { status, errors, notes, dates_calculated } = await runOnce(
@@ -50,11 +52,11 @@ async function openTenant(t: Parameters<typeof openTestStores>[0], spread?: stri
     );
     return { status, errors, notes, calculated: dates_calculated };
   };
-  /** As `GET …/deliveries` lists them, oldest first. */
+  /** Returns the bills like `GET …/deliveries`, oldest first. */
   const bills = async () =>
     (await readDeliveries(stores.postgres, "acme", { page: 1, page_size: 100 })).items.toReversed();
   const states = async () => (await bills()).map(({ billing_period, state }) => `${billing_period} ${state}`);
-  /** Partitions of the bills that are on disk, by their lines. */
+  /** Returns the partitions of bills on disk with their number of lines. */
   const onDisk = async () => {
     const parts = await rowsOf<{ rows: string }>(
       stores,

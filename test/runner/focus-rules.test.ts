@@ -1,4 +1,7 @@
-/** A bill of FOCUS given to teams by configured rules, through a whole run: from files in a folder to published chargebacks that are explained. */
+/**
+ * A FOCUS bill that configured rules allocate to teams, through a whole run: from files in a folder to published
+ * chargebacks that can be explained.
+ */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -44,9 +47,9 @@ const day = { ChargePeriodStart: "2026-06-24T00:00:00Z", ChargePeriodEnd: "2026-
 const bill = [
   { ...day, EffectiveCost: "60", ResourceId: "i-web", Tags: '{"team":"web"}' },
   { ...day, EffectiveCost: "30", ResourceId: "i-data", Tags: '{"team":"data"}', SubAccountId: "222" },
-  // Named by the map, in another currency.
+  // The identity comes from the map, and the currency is another one.
   { ...day, EffectiveCost: "5", ResourceId: "i-ops", Tags: "", SubAccountId: "333", BillingCurrency: "EUR" },
-  // A refund is direct, but does not weigh.
+  // A refund is direct, but is no weight.
   { ...day, EffectiveCost: "-8", ResourceId: "i-refund", Tags: '{"team":"ops"}' },
   { ...day, EffectiveCost: "10", ResourceId: "plan", ServiceName: "Premium Support", Tags: "" },
   {
@@ -96,7 +99,7 @@ t.test("teams are charged for their own costs and their part of shared costs", a
     [
       "i-ops ops line_identity line_identity_allocation EUR 5",
       "plan support ops cost_ratio cost_ratio_allocation EUR 3",
-      // 15 of 20 by shares, 5 of 20 in equal parts: the odd ticks go where the line's offset puts them.
+      // 15 of 20 by shares, 5 of 20 evenly. The line's offset decides where the odd ticks go.
       "eks shared-cluster data even_split even_split_allocation USD 1.6666",
       "eks shared-cluster data fixed_ratio fixed_ratio_allocation USD 3.75",
       "eks shared-cluster ops even_split even_split_allocation USD 1.6667",
@@ -211,7 +214,7 @@ t.test("teams are charged for their own costs and their part of shared costs", a
         ["data", "30", "3.3334"],
       ],
     );
-    // By the costs of the line's account alone, in its currency.
+    // By the costs of the line's account only, in its currency.
     const within = await explain("data", "nat");
     t.strictSame(
       [within.rule.rule, within.split.total_weight, within.weights_kept, within.recipients.total],

@@ -1,6 +1,6 @@
 /**
- * Small bills in the forms of the large providers through whole runs: what is published is what DuckDB adds up of the same files, it leaves as FOCUS datasets in
- * which `focus-check` finds nothing that the bills did not bring along, and another tenant that reads these has the same costs.
+ * Small bills in the formats of large providers through whole runs: the published sums equal DuckDB's sums of the same
+ * files, `focus-check` finds no new errors in the exports, and another tenant that reads them has the same costs.
  */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
@@ -16,21 +16,21 @@ import { reconciled, rowsOf, runContext, runOnce } from "./runs.js";
 const today = "2026-07-15";
 
 interface Sample {
-  /** Below the folder of all samples. */
+  /** Folder below the folder of all samples. */
   readonly place: string;
-  /** Each file is a source of its own; else the place is one source. */
+  /** If true, each file is a source of its own; otherwise the folder is one source. */
   readonly single?: true;
-  /** Files that are the bill; the others count for nothing. */
+  /** Matches files of the bill. The others are ignored. */
   readonly bill: RegExp;
-  /** What the run is to say, a part of each error. */
+  /** Expected errors of the run, each as a part of the message. */
   readonly errors: readonly string[];
-  /** Groups of currency, category and day; lines of the bills, and how many of them have each finding. */
+  /** Number of groups of currency, category and day, of lines, and of lines with each finding. */
   readonly found: {
     readonly groups: number;
     readonly lines: number;
     readonly findings: Readonly<Record<string, number>>;
   };
-  /** Errors that the bill brings along into what is exported: rule and column, and how many rows. */
+  /** Errors of the bill that its export keeps: rule and column, and the number of rows. */
   readonly broughtAlong: Readonly<Record<string, number>>;
 }
 
@@ -115,13 +115,13 @@ function filesOf(folder: string, { place }: Sample): string[] {
     .sort();
 }
 
-/** Lines go to whom their tags or accounts name; what nobody uses directly is shared by cost. */
+/** Lines are charged by their tags or accounts. Costs that nobody uses directly are shared by cost. */
 function tenantYaml(folder: string, sample: Sample, out: string): string {
   const { place, single } = sample;
   const format = place.length % 2 === 0 ? "parquet" : "csv.gz";
   const emitters = [{ type: "focus", params: { location: out, format } }];
   const locations = single ? filesOf(folder, sample) : [""];
-  // Samples of a kind are bills of one account, which would otherwise be held as overlapping.
+  // Samples of a kind are bills of one account, which would otherwise be kept back as overlapping.
   const sources = locations.map((file, index) => ({
     name: `source-${index}`,
     location: join(folder, place, file),

@@ -1,4 +1,4 @@
-/** Lines of FOCUS that are split by usage which people uploaded, by request and in a folder, through whole runs. */
+/** FOCUS lines that are split by uploaded usage, by request and in a folder, through whole runs. */
 import { mkdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";

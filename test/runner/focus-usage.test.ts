@@ -1,4 +1,4 @@
-/** Lines of FOCUS that are split by what a real Prometheus measured, through whole runs. */
+/** FOCUS lines that are split by usage of a real Prometheus, through whole runs. */
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -57,7 +57,7 @@ function write(folder: string, rows: Parameters<typeof csv>[0]) {
   writeFileSync(join(folder, "2026-06", "bill.csv"), csv(rows));
 }
 
-/** A sample for each hour of a day, of what was used in it. */
+/** Samples for each hour of a day. */
 const hourly = (series: string, day: string, value: number) =>
   Array.from({ length: 24 }, (_, hour) => `${series} ${value} ${midnightSeconds(day) + (hour + 1) * 3600}`);
 

@@ -1,4 +1,4 @@
-/** A bill of FOCUS through a whole run: from files in a folder to published chargebacks. */
+/** A FOCUS bill through a whole run: from files in a folder to published chargebacks. */
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";

@@ -1,4 +1,7 @@
-/** Disks that fill up: a run ends, says so, and is counted against nobody; nothing half is seen, and the next run needs nobody. */
+/**
+ * Full disks: a run fails with the reason and counts against nobody, no partial data is visible, and the next run needs
+ * no manual step.
+ */
 import { join } from "node:path";
 import t from "tap";
 import { notifyAll } from "../../src/runner/run-events.js";
@@ -26,7 +29,7 @@ t.test("a run on a full disk of the embedded stores fails and recovers", mounts,
   const stores = await openStores({ config, logger: testLogger });
   t.teardown(() => stores.close());
   const { upstream, ecosystems } = scriptedUpstream();
-  /** `onGathered`: what happens between the gathering and the calculation. */
+  /** `onGathered` is called between gathering and calculation. */
   const run = async (amount: number, onGathered = () => {}) => {
     for (const day of days) upstream.bill.set(day, { "r-1": String(amount) });
     let isGathered = false;

@@ -1,6 +1,7 @@
 /**
- * Postgres' disk fills up, and nobody else's. It refuses what needs more of its tables; without room for its log it ends. Whatever it does: errors say
- * so and what to do, nothing half is seen, nobody is blamed, and with room again the service goes on by itself.
+ * Only Postgres' disk is full. Without space for tables it refuses writes; without space for its log it stops. In
+ * either case errors name the cause and the remedy, no partial data is visible, nothing counts as a failure of an
+ * upstream, and the service continues by itself when there is space again.
  */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -41,16 +42,16 @@ import {
 import { scriptedUpstream } from "./scripted-upstream.js";
 
 const days = [2, 3, 4].map(daysBefore).sort();
-/** Room for a cluster, and for the log of all that is tried here. */
+/** Space for a cluster, and for the log of all cases. */
 const MIB = 400;
-/** A Postgres that has room again is there again within this. */
+/** Postgres is reachable again within this time after it has space. */
 const SECONDS = 5;
 
-/** What is said of a full disk. */
+/** The error of a full disk. */
 const FULL =
   /Postgres cannot work now: [^\n]*no (space|room)[^\n]* \(make room on its disk: nothing else is needed\)$/i;
 
-/** All that callers of the API are told. */
+/** The error that callers of the API get. */
 const UNAVAILABLE =
   /^The store of this data is (not working|unreachable)\. See the service log for this error_id\.$/;
 
@@ -67,7 +68,7 @@ async function opened(t: Test, yaml: string) {
     config,
     stores,
     postgres,
-    /** With a full disk there is no room for rows; `log`: nor for Postgres' log. */
+    /** Fills the disk, so that there is no space for rows, or with `log` not even for Postgres' log. */
     async fill(what: "rows" | "log") {
       disk.fill();
       if (what === "log") await useUpLog(postgres);
@@ -76,7 +77,7 @@ async function opened(t: Test, yaml: string) {
   };
 }
 
-/** Returns the seconds until Postgres is there again. */
+/** Returns the seconds until Postgres is reachable again. */
 async function makeRoom(disk: SmallDisk, ask: () => Promise<unknown>): Promise<number> {
   disk.empty();
   const started = performance.now();
@@ -100,7 +101,7 @@ t.test("runs fail cleanly on a full Postgres disk", mounts, async (t) => {
     for (const day of days) upstream.bill.set(day, { "r-1": String(amount) });
     return await runOnce(context, config, "acme");
   };
-  /** Before the lease is given back, as it is within a second of Postgres' being back, nobody can run the tenant. */
+  /** The tenant cannot run until its lease is released, which happens within a second after Postgres is back. */
   const nextRun = async (amount: number) => {
     let ended: string | undefined;
     await until("the tenant can be run", async () => {
@@ -207,7 +208,7 @@ t.test("tags and the audit stay consistent on a full Postgres disk", mounts, asy
       start_date: "2026-03-01",
       end_date: "2026-03-01",
     });
-  /** Tags and entries of the audit that there are to be: those of requests that were answered with success. */
+  /** Expected tags and audit entries: those of successful requests. */
   const wanted: { tags: string[]; entries: string[] } = { tags: [], entries: [] };
   const refusals = new Set<string>();
   const took = (answer: Awaited<ReturnType<typeof send>>, tags: readonly string[], operation: string) => {
@@ -341,7 +342,7 @@ t.test("a service recovers from a full Postgres disk", mounts, async (t) => {
   const pool = openPostgres(connection, { logger: testLogger, max: 1 });
   t.teardown(() => pool.end());
   disk.fill();
-  // The service writes too, and may be the one that finds no room.
+  // The service writes as well, and may be the one that fails.
   await useUpLog(pool).catch(() => undefined);
   const died = /^the embedded Postgres has died, /;
   await until("Postgres has died", () => said(died).length > 0);
@@ -353,7 +354,7 @@ t.test("a service recovers from a full Postgres disk", mounts, async (t) => {
   const posted = await get("/api/v1/tenants/acme/pipeline/run", "POST");
   t.strictSame([posted.status, posted.body.code], [503, "store_unavailable"]);
   t.equal((await get("/health")).status, 200, "it is up");
-  // By now it would be started again every 10 seconds only.
+  // By now it would only be restarted every 10 seconds.
   await delay(14_000);
   t.equal(service.exitCode, null);
   const back = await makeRoom(disk, answers);

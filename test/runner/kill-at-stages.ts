@@ -13,14 +13,14 @@ type Said = {
   schemas?: { killed: unknown; untouched: unknown };
 };
 
-/** A tenant whose processes are killed one after another, each at its point, and each of which shows what its predecessor left. */
+/** A tenant whose processes are killed one after another at given points. Each reports what its predecessor left. */
 export function stagedTenant(t: Test) {
   const folder = temporaryFolder(t);
   const yaml = `data_dir: ${folder}/data\n${shortTenants(["acme", "untouched"], ["retention_days: 8"])}`;
   const answered: string[] = [];
   let number = 0;
   return {
-    /** All that a process said until it ended. `tags` are those that there have to be. */
+    /** Returns the output of a process until its end. `tags` are the tags that must exist. */
     async next(t: Test, stage: StageInput["stage"], point?: StatementPoint): Promise<Said> {
       number += 1;
       const input: StageInput = { yaml, folder, number, stage, ...(point !== undefined && { point }) };

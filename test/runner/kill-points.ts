@@ -1,19 +1,19 @@
-/** Moments at which a process can die, each by the statement that it is next to. */
+/** Points at which a process can die, each given by a statement. */
 
 export interface StatementPoint {
   readonly name: string;
   readonly store: "postgres" | "clickhouse";
-  /** Regular expressions of statements that come one after another. It is the last of them that the process dies at. */
+  /** Regular expressions of consecutive statements. The process dies at the last one. */
   readonly statements: readonly string[];
-  /** Before it is sent, after it was sent and before there is an answer, or after its answer. */
+  /** Before the statement is sent, after it is sent and before its response, or after its response. */
   readonly when: "before" | "during" | "after";
 }
 
-/** Of a publication. */
+/** A point within a publish. */
 export interface KillPoint extends StatementPoint {
-  /** Whether the days count as about to be published by then, and the next run has to finish them. */
+  /** True if the intent to publish is recorded by then, so the next run has to complete it. */
   readonly finishedByTheNext: boolean;
-  /** It is a swap of what readers see. */
+  /** True if it swaps data that readers see. */
   readonly swapsResults?: boolean;
 }
 
@@ -24,7 +24,7 @@ const COMMIT = "^COMMIT$";
 
 const inPostgres = { store: "postgres" } as const;
 
-/** Tables in the order in which they are swapped. */
+/** Tables in the order of their swaps. */
 const swapped = [
   "next_billing",
   "topic_usage",
@@ -40,7 +40,7 @@ const swapped = [
   "billing",
 ];
 
-/** Of these, those that readers see or go by. */
+/** Those that readers see or depend on. */
 const results = [
   "publishing_days",
   "chargebacks",
@@ -101,7 +101,7 @@ export const publicationPoints: readonly KillPoint[] = [
   },
 ];
 
-/** Of opening new stores: each is where the one before it left them. */
+/** Points in opening new stores. Each starts where the one before died. */
 export const migrationPoints: readonly StatementPoint[] = [
   {
     ...inPostgres,
@@ -135,7 +135,7 @@ export const migrationPoints: readonly StatementPoint[] = [
   },
 ];
 
-/** Of writing a tag, and of bringing it to ClickHouse. */
+/** Points in writing a tag and mirroring it to ClickHouse. */
 export const taggingPoints: readonly StatementPoint[] = [
   {
     ...inPostgres,
@@ -182,7 +182,7 @@ const dropOf = (table: string, when: StatementPoint["when"]): StatementPoint => 
   when,
 });
 
-/** Of dropping what is past the retention. */
+/** Points in dropping data past the retention. */
 export const retentionPoints: readonly StatementPoint[] = [
   dropOf("chargebacks", "before"),
   dropOf("chargebacks", "after"),
@@ -196,7 +196,7 @@ export const retentionPoints: readonly StatementPoint[] = [
   },
 ];
 
-/** Of writing files. */
+/** Points in writing files. */
 export const emittingPoints: readonly StatementPoint[] = [
   {
     ...inPostgres,

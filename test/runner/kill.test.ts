@@ -1,7 +1,7 @@
 import t from "tap";
 import { killedTenant, type Victim, victims } from "./killing.js";
 
-/** `npm run soak` sets more of them. */
+/** `npm run soak` sets more rounds. */
 const rounds = Number(process.env.KILL_ROUNDS ?? 8);
 
 t.test("kill -9 of a worker, its stores or all of them leaves complete days", { timeout: 0 }, async (t) => {

@@ -9,32 +9,32 @@ import type { Recovery, WorkerInput } from "./worker-process.js";
 type Stores = Record<"engine" | "postgres", number>;
 type Said = { recovery?: Recovery; stores?: Stores; run?: number; completed?: number; hit?: string };
 
-/** What is killed; `all`: the worker and its stores at once. */
+/** The process to kill; `all` is the worker and its stores at once. */
 export const victims = ["worker", "engine", "postgres", "all"] as const;
 export type Victim = (typeof victims)[number];
 
-/** Either at a point, or after so many ms. A store that is killed leaves the worker to go on, until it has completed a run. */
+/** Kills at a point, or after some ms. If a store is killed, the worker continues until it has completed a run. */
 export type Kill = { readonly point: KillPoint } | { readonly victim: Victim; readonly after: number };
 
 /**
- * A tenant whose workers are killed one after another. Each of them first shows what its predecessor left, and that a run makes
- * it whole.
+ * A tenant whose workers are killed one after another. Each first reports what its predecessor left, and that a run
+ * repairs it.
  */
 export function killedTenant(t: Test) {
   const folder = temporaryFolder(t);
   const settings = ["allocation_retry_limit: 1", "topic_attribution_retry_limit: 1"];
   const tenant = shortTenants(["acme"], settings).replace("lookback_days: 8", "lookback_days: 12");
   const yaml = `data_dir: ${folder}/data\n${tenant}`;
-  /** Versions that may be visible: of the last run that was completed, and of those after it. */
+  /** Versions that may be visible: the last completed run's, and later ones. */
   let versions: readonly number[] = [];
-  /** Whether the last kill was at a point within a run: only such a kill leaves an open record for certain. */
+  /** True if the last kill was at a point within a run. Only such a kill certainly leaves an open record. */
   let withinRun = false;
   let version = 0;
 
   return {
     /**
-     * Holds what was left against the bills, and what the next run makes of it; that worker is then killed in its turn. Returns how many
-     * ms it took until a run was completed after a store was killed.
+     * Compares the remaining data and the result of the next run with the bills, then kills that worker in turn.
+     * Returns the ms until a run was completed after a store was killed.
      */
     async nextWorker(t: Test, kill: Kill) {
       version += 7;
@@ -90,8 +90,9 @@ export function killedTenant(t: Test) {
 }
 
 /**
- * What the run of a version may say, and nothing else: the upstream never gives the metrics of some days, which are given up after one
- * attempt, as the tenant is set up. A run that died may have settled some of those days already, so each of them may be missing.
+ * The allowed errors of a run of a version. The upstream never returns the metrics of some days, which become final
+ * after one attempt, as the tenant is configured. A run that died may have finished some of those days, so each error
+ * may be missing.
  */
 function errorsOf(version: number): string[] {
   const lacking = daysWithoutMetrics(version);
@@ -103,7 +104,7 @@ function errorsOf(version: number): string[] {
     const failure = `${metric} could not be fetched: the test says so`;
     return [
       `the ${what} are settled without it after 1 attempt: ${failure}`,
-      // A run before, whose stores were killed, may have published some of its days.
+      // An earlier run whose stores were killed may have published some of its days.
       `${failure}: the ${usage} that is published stays`,
     ];
   });
@@ -141,7 +142,7 @@ function isWhole(t: Test, recovery: Recovery, versions: readonly number[], versi
   t.strictSame(attributed, Object.keys(visible).sort(), "all days are attributed to topics");
 }
 
-/** Kills one worker after another, each at its point. The next one finishes what was noted as about to be published, or does not. */
+/** Kills one worker after another, each at its point. The next one completes a recorded intent, or there is none. */
 export async function killAtEach(t: Test, points: readonly KillPoint[]): Promise<void> {
   const tenant = killedTenant(t);
   let finishedByTheNext = false;

@@ -1,6 +1,7 @@
 /**
- * The lease held against a model of it: workers that take, prolong, publish and give back in any order, that pause, are killed, and whose
- * clock jumps. Time passes by moving the ends of leases back, so that nothing waits. `npm run soak -- --lease-rounds N` draws more rounds.
+ * Compares the lease with a model: workers that acquire, prolong, publish and release in any order, that pause, are
+ * killed, and whose clock jumps. Time passes by moving the ends of leases back, so that nothing waits. `npm run soak --
+ * --lease-rounds N` draws more rounds.
  */
 import t from "tap";
 import { prolongLease, releaseLease, takeLease } from "../../src/runner/sql/leases.js";
@@ -25,7 +26,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ does: fc.constant("is killed" as const), who }) },
   {
     weight: 3,
-    // Heartbeats, pauses around the life of a lease, and clocks that jump, also back.
+    // Heartbeats, pauses around the lifetime of a lease, and clocks that jump, also back.
     arbitrary: fc.record({
       does: fc.constant("time passes" as const),
       seconds: fc.constantFrom(20, 59, 61, 3600, 86_400 * 365, -30, -3600),
@@ -44,7 +45,7 @@ t.test("property: a lease has one holder at a time, and its epoch only grows", {
       made += 1;
       const tenantName = `t${made}`;
       await runStatement(postgres, registerTenant({ tenantName, tenantId: tenantName, ecosystem: "test" }));
-      /** What each worker believes to hold, and what is so: who holds it and for how long. */
+      /** The epochs that the workers believe to hold, and the actual holder with its remaining time. */
       const believed = new Map<number, number>();
       let holder: { who: number; epoch: number; left: number } | undefined;
       let epoch = 0;

@@ -22,7 +22,7 @@ t.test("an engine that is killed during a calculation is restarted", async (t) =
     for (const day of days) upstream.bill.set(day, { "r-1": amount });
     return await runOnce(runContext(stores, { ecosystems }), config, "acme");
   };
-  /** Kills the engine under the next calculations, so many times. */
+  /** Number of following calculations during which the engine is killed. */
   let kills = 0;
   const send = client.command.bind(client);
   const sendAndKill: ClickHouseClient["command"] = async (statement) => {

@@ -1,4 +1,4 @@
-/** Stores of facts that were lost, set back, exchanged, or are another host's: noticed, told, and calculated anew. */
+/** Stores that were lost, restored, exchanged or belong to another host are detected, reported and recalculated. */
 import { cpSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -42,7 +42,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
 
   let stores: OpenedStores = await openStores({ config, logger: testLogger });
   t.teardown(() => stores.close());
-  /** The service is stopped, files change, and it starts again. */
+  /** Stops the service, changes files, and starts it again. */
   const meanwhile = async (change: () => void, next = config) => {
     await stores.close();
     change();
@@ -55,7 +55,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
   };
   const differing = async (ledger = "chargebacks") =>
     (await check()).differing.filter((each) => each.ledger === ledger).map(({ day }) => day);
-  /** What the API and `reconcile` say, of an instance that has just started. */
+  /** Returns the reports of the API and of `reconcile`, from a new instance. */
   const told = async () => {
     const app = await buildApp({
       config,
@@ -123,7 +123,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
   const tags = await written(stores, "acme");
   t.equal(tags.length, 1);
 
-  /** After a run everything is as it was before the loss. */
+  /** Asserts that after a run everything is as before the loss. */
   const isWhole = async (t: Test) => {
     t.strictSame((await check()).differing, []);
     t.equal(await lost(), 0);
@@ -139,7 +139,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
     t.strictSame([next.status, next.dates_calculated, next.notes], ["completed", 0, []]);
   };
 
-  /** Copies what a backup has: all but the pipes of the engine's child. */
+  /** Copies what a backup contains: everything except the pipes of the engine's child. */
   const backUp = (name: string) =>
     cpSync(data(name), join(folder, name), { recursive: true, filter: (path) => !path.includes("/io/") });
   const setBack = (name: string) => {

@@ -1,4 +1,7 @@
-/** Control totals of metered costs as runs store them: of days that are charged, that wait, and that keep what is published. */
+/**
+ * Control totals of metered costs as runs store them: for days that are charged, that wait, and that keep published
+ * data.
+ */
 import t from "tap";
 import { isAccountedFor, readControlTotals } from "../../src/query/state/control-totals.js";
 import { dayOf } from "../../src/time/days.js";

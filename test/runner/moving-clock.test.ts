@@ -1,6 +1,6 @@
 /**
- * A clock that is moved in every way, over every edge of the calendar, in processes of several time zones: after each run, what is published is
- * what a model says, and adds up. `CLOCK_HISTORIES` draws more than one history from each start.
+ * A clock that moves in every way over every edge of the calendar, in processes of several time zones. After each run,
+ * the published data equals a model and adds up. `CLOCK_HISTORIES` draws more than one history per start.
  */
 import { strict as assert } from "node:assert";
 import t from "tap";
@@ -22,7 +22,7 @@ import { shortTenants } from "./runs.js";
 
 const histories = Number(process.env.CLOCK_HISTORIES ?? 1);
 
-/** Where histories begin: the first window has an edge of the calendar, or of what can be stored. */
+/** Starts of histories: the first window has an edge of the calendar, or of the storable range. */
 const starts: Readonly<Record<string, readonly string[]>> = {
   UTC: ["1970-01-09"],
   "America/New_York": ["2024-03-03", "2025-11-05"],
@@ -63,7 +63,7 @@ const course = fc
   .shuffledSubarray([...moves], { minLength: moves.length })
   .chain((order) => fc.tuple(...order.map(step)));
 
-/** The first one of the history, the one that is shown, and the latest that a run has taken. */
+/** The first clock of the history, the current one, and the latest that a run has accepted. */
 type Clocks = Readonly<Record<"first" | "clock" | "latest", number>>;
 
 function moved({ first, clock, latest }: Clocks, { move, minutes, days, far }: Step): number {
@@ -125,7 +125,7 @@ const classNames = [
 ] as const;
 const classes = new Classes<(typeof classNames)[number]>();
 
-/** Of the time zone of the process. */
+/** True for a clock change in the time zone of the process. */
 const isClockChange = (day: number) =>
   new Date(day * DAY).getTimezoneOffset() !== new Date((day + 1) * DAY).getTimezoneOffset();
 
@@ -229,7 +229,7 @@ async function live(
     classes.met(move);
     if (jolt !== undefined && told.outcome === "done")
       classes.met(jolt === "midnight" ? "the clock passes midnight in a run" : "the clock jumps in a run");
-    // A clock that was refused is set right again.
+    // A refused clock is corrected.
     if (told.outcome === "done") clock = to;
     if (told.outcome === "done" && jolt === "midnight") clock = midnight;
   }

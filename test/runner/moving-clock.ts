@@ -1,4 +1,4 @@
-/** A tenant whose clock is moved, and a model of what its runs make of that. The model counts days in whole numbers since 1970. */
+/** A tenant with a moving clock, and a model of its runs. The model counts days in whole numbers since 1970. */
 import { strict as assert } from "node:assert";
 import type { Config } from "../../src/config/config.js";
 import type { OpenedStores } from "../../src/store/open-stores.js";
@@ -17,7 +17,7 @@ const LAST_STORED = Date.UTC(2105, 11, 31) / DAY;
 export const dayNumber = (at: number) => Math.floor(at / DAY);
 export const dayText = (number: number) => new Date(number * DAY).toISOString().slice(0, 10);
 
-/** What happens to the clock once a run has looked at it, or once it has asked its upstream: it shows another time from then on. */
+/** Changes the clock after a run has read it, or after it has sent a request to its upstream. */
 export interface Jolt {
   readonly at: "look" | "window";
   readonly to: number;
@@ -27,31 +27,31 @@ export type Outcome = "done" | "refused: pause" | "refused: ahead" | "refused: n
 
 export interface Told {
   readonly outcome: Outcome;
-  /** Days that the run published, and of those the ones that had been published before. */
+  /** Days that the run published, and those of them that had been published before. */
   readonly published: readonly number[];
   readonly corrected: readonly number[];
   readonly dropped: readonly number[];
 }
 
 export interface ClockedTenant {
-  /** A run at this time, held against the model. */
+  /** Runs at this time, and compares the result with the model. */
   run(
     clock: number,
     options?: { readonly confirmed?: boolean; readonly jolt?: Jolt | undefined },
   ): Promise<Told>;
-  /** Of all runs that were not refused. */
+  /** Returns the latest clock of all accepted runs. */
   latest(): number;
-  /** Of the days of the window at this time. */
+  /** Returns the rows of the window's days at this time. */
   rowsAt(clock: number): Promise<unknown>;
 }
 
-/** `truth`: the upstream's clock, which never goes back. Shared by tenants of one history. */
+/** `truth` is the upstream's clock, which never goes back. Tenants of one history share it. */
 export function clockedTenant(
   { config, stores }: { readonly config: Config; readonly stores: OpenedStores },
   name: string,
   truth: { at: number },
 ): ClockedTenant {
-  /** Sums of the days that are published. */
+  /** Sums of the published days. */
   let model = new Map<number, string>();
   let latest = Number.NEGATIVE_INFINITY;
 

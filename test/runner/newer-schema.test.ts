@@ -1,4 +1,4 @@
-/** A process of an older version that is still running when a newer one has migrated the stores. */
+/** A process of an older version still runs after a newer one has migrated the stores. */
 import t from "tap";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";

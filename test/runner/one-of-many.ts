@@ -1,4 +1,7 @@
-/** One of several workers on shared stores. Says what it does, line by line; stops or dies, if it is told to, within its first run. */
+/**
+ * One of several workers on shared stores. It reports what it does line by line, and stops or dies within its first run
+ * if told to by its input.
+ */
 import { writeSync } from "node:fs";
 import { createWorker } from "../../src/cli/worker.js";
 import { openStores } from "../../src/store/open-stores.js";
@@ -7,7 +10,7 @@ import { testConfig, testLogger } from "../stores.js";
 export interface OneOfMany {
   readonly yaml: string;
   readonly folder: string;
-  /** What it does to itself once its first run has gathered. */
+  /** The signal that it sends to itself after its first run has gathered. */
   readonly signal?: "SIGSTOP" | "SIGKILL" | undefined;
 }
 

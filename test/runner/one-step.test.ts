@@ -1,4 +1,4 @@
-/** The bill and the chargebacks of a day are two tables; whoever reads both sees them change together. */
+/** The bill and the chargebacks of a day are in two tables, and readers see them change together. */
 import { type ClickHouseClient, ClickHouseError, type QueryParams } from "@clickhouse/client";
 import t from "tap";
 import { noAttributions, swapDays } from "../../src/allocate/swap-days.js";
@@ -14,14 +14,14 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 
 const days = [2, 3, 4, 5, 6, 7, 8].map(daysBefore).sort();
 
-/** Bills of a day, by what they come to. Between two of them lines change, come and go, and so does the day itself. */
+/** Bills of a day by their sum. From one to another, lines change, appear and disappear, and so does the day itself. */
 const bills: Readonly<Record<string, Record<string, string>>> = {
   "100": { "r-1": "10", "r-2": "20", "metered-1": "70" },
   "150": { "r-1": "120", "metered-1": "1", "metered-2": "29" },
   gone: {},
 };
 
-/** What a reader of a tenant may find: for each day, both sums. */
+/** The sums that a reader may find for each day. */
 interface Seen {
   readonly day: string;
   readonly billing: string;
@@ -53,7 +53,7 @@ const reads: Readonly<Record<string, string>> = {
   ),
 };
 
-/** Makes a read stop, in ms, at every table that it looks at: what happens by chance in a thousand reads happens in each. */
+/** Makes a read pause, in ms, at every table: a race that happens in one of a thousand reads then happens in each. */
 const SLOW = { merge_tree_storage_snapshot_sleep_ms: 10 } as never;
 
 function slowed(client: ClickHouseClient): ClickHouseClient {
@@ -137,7 +137,7 @@ t.test("a publish that is cut off at any of its statements shows one version of 
   const signal = new AbortController().signal;
   let epoch = 0;
 
-  /** Stages a version of each day: changed, gone and new ones among them. */
+  /** Stages a version of each day, including changed, removed and new ones. */
   const stage = async (round: number) => {
     epoch += 1;
     await claimStaging(client, epoch);
@@ -174,13 +174,13 @@ t.test("a publish that is cut off at any of its statements shows one version of 
   const leftovers = async () =>
     await readRows(client, { query: "SELECT day FROM publishing_days", params: {} });
 
-  /** Publishes what is staged up to the n-th change of a table; false when there are not so many. */
+  /** Publishes the staged days up to the n-th change of a table. Returns false if there are fewer changes. */
   const cutOffAt = async (n: number): Promise<boolean> => {
     let changes = 0;
     const dying: ClickHouseClient = Object.create(client);
     dying.command = async (command) => {
       changes += 1;
-      // An error of the engine is not waited for, as a death would be.
+      // An error of the engine is not retried, unlike its death.
       if (changes > n) throw new ClickHouseError({ message: "cut off", code: "0", type: "TEST" });
       return await client.command(command);
     };

@@ -1,4 +1,6 @@
-/** Days that lack something: published at once, marked, and settled when it comes or is given up. */
+/**
+ * Days with missing data are published at once, marked, and become final when it arrives or the attempts are used up.
+ */
 import t from "tap";
 import type { AllocationRule } from "../../src/config/allocation-rule.js";
 import { addDays } from "../../src/time/days.js";
@@ -18,7 +20,7 @@ import { evenRule, scriptedUpstream, usageRule } from "./scripted-upstream.js";
 
 const [heavy, light] = [daysBefore(4), daysBefore(3)];
 
-/** Divided evenly among those whom the metric names. */
+/** Divides evenly among the identities of the metric. */
 const derivedRule: AllocationRule = {
   product_type: "SHARED",
   components: [
@@ -285,7 +287,7 @@ t.test("days with missing data are provisional and then final", async (t) => {
     const before = await rowsOf(stores, "abandoned", whole);
     const hash = (await trackingDate(stores, "abandoned", heavy)).published_hash;
 
-    // Another rule by now: a day that is gathered would be calculated by it.
+    // The rule has changed, so a gathered day would be calculated with it.
     const other = scriptedUpstream({ rules: [evenRule, { ...evenRule, product_type: "METERED" }] });
     for (const day of [heavy, light]) other.upstream.bill.set(day, { "metered-1": "8", "r-1": "2" });
     const later = new Date(`${daysBefore(-6)}T12:00:00Z`);

@@ -25,7 +25,7 @@ t.test("an interrupted publish is completed or discarded", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(names));
   const { postgres } = stores;
 
-  /** Brings a tenant to where its new days are staged, checked and noted as about to be published, and dies there. */
+  /** Brings a tenant to the state after the intent to publish its new days, and dies there. */
   const dieAfterIntent = async (tenantName: string) => {
     const { upstream, ecosystems } = scriptedUpstream();
     for (const day of [changed, vanished, kept]) upstream.bill.set(day, { "metered-1": "8" });
@@ -35,7 +35,7 @@ t.test("an interrupted publish is completed or discarded", async (t) => {
     upstream.bill.set(changed, { "r-1": "30" });
     upstream.bill.delete(vanished);
     await lossSaidBefore(stores, tenantName);
-    // The run that dies: everything is done up to the intent, which its lost lease then keeps it from.
+    // The run that dies does everything up to the intent, which its lost lease prevents.
     const publication: Publication = {
       client: (await stores.tenant(tenantName)).client,
       postgres,
@@ -151,7 +151,7 @@ t.test("an interrupted publish is completed or discarded", async (t) => {
     await runOnce(context, config, "store_refuses");
     upstream.bill.set(changed, { "r-1": "20" });
     const { client } = await stores.tenant("store_refuses");
-    // The bill can be swapped in, the chargebacks cannot.
+    // The bill can be swapped, the chargebacks cannot.
     upstream.onWindow = async () => {
       await client.command({ query: "RENAME TABLE chargebacks TO chargebacks_kept" });
       await client.command({ query: "CREATE VIEW chargebacks AS SELECT * FROM chargebacks_kept" });
@@ -180,7 +180,7 @@ t.test("an interrupted publish is completed or discarded", async (t) => {
       await runOnce(context, config, "engine_dies");
       const { client } = await stores.tenant("engine_dies");
       const send = client.command.bind(client);
-      // Each of the replacements that readers go by, in a publish of its own.
+      // Each of the replacements that readers depend on, in a publish of its own.
       const replaced = ["next_billing", "publishing_days", "chargebacks", "billing"];
       for (const [index, table] of replaced.entries()) {
         let killed = 0;

@@ -1,4 +1,4 @@
-/** FOCUS datasets of an emitter, checked and read by another tenant. */
+/** Checks the FOCUS datasets of an emitter, and reads them with another tenant. */
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
@@ -17,7 +17,7 @@ export interface ReadAgain {
   readonly now: () => Date;
 }
 
-/** A tenant, as YAML, that charges what the datasets at a location say, to whom they say it. */
+/** Returns the YAML of a tenant that charges the datasets at a location to their own identities. */
 export const readingTenant = (name: string, location: string, lookback: number) => `
   ${name}:
     ecosystem: focus
@@ -29,19 +29,19 @@ export const readingTenant = (name: string, location: string, lookback: number) 
     allocation: { identity: [{ column: AllocatedResourceId }] }
     plugin_settings: ${JSON.stringify({ sources: [{ name: "again", location, limits: { settle_seconds: 0 } }] })}`;
 
-/** Sums of costs and of list and billed costs, by currency, category and day; and of what each identity is charged. */
+/** Returns sums of costs and of list and billed costs, by currency, category and day, and by identity. */
 const groups = (from: string, keys: string, costs: readonly string[]) =>
   `SELECT concat_ws('|', currency, ${keys}, toString(day), ${costs.map((cost) => `toDecimalString(sum(${cost}), 12)`).join(", ")}) AS line
   FROM ${from} GROUP BY currency, ${keys}, day ORDER BY currency, ${keys}, day`;
 
-// What a bill does not say of a charge leaves as usage.
+// A charge without a category is exported as usage.
 const category = "if(charge_category = '', 'Usage', toString(charge_category))";
 const compared = [
   groups("billing", category, ["total_cost", "billed_cost", "list_cost"]),
   groups("chargebacks", "identity_id", ["amount_hi + amount_lo"]),
 ];
 
-/** Errors that `focus-check` finds, `rule column` with their number. */
+/** Returns the errors of `focus-check`, `rule column` with their number. */
 export async function errorsIn(t: Test, written: string): Promise<Record<string, number>> {
   const engine = await openScratchEngine(testLogger);
   t.teardown(() => engine.close());
@@ -59,7 +59,7 @@ export async function errorsIn(t: Test, written: string): Promise<Record<string,
   return errors;
 }
 
-/** Runs the second tenant, and holds its costs against those of the first. */
+/** Runs the second tenant, and compares its costs with those of the first. */
 export async function sameCostsAgain(t: Test, { config, stores, first, second, now }: ReadAgain) {
   const { errors } = await runOnce(runContext(stores, { now }), config, second);
   t.strictSame(errors, []);

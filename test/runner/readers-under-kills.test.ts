@@ -1,4 +1,4 @@
-/** Who reads sums while the engine is killed within runs: each answer is of whole days, or there is none. */
+/** Reads of sums while the engine is killed within runs: each response has complete days, or the read fails. */
 import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
 import { openTestStores } from "../stores.js";

@@ -15,15 +15,15 @@ import type { OpenedStores } from "../../src/store/open-stores.js";
 import { addDays } from "../../src/time/days.js";
 import { testLogger } from "../stores.js";
 
-/** The day that runs of tests take for today. */
+/** The current day in runs of tests. */
 export const today = "2026-06-30";
 
-/** `YYYY-MM-DD`, so many days before that today. */
+/** Returns the day this many days before the current day. */
 export function daysBefore(days: number): string {
   return addDays(today, -days);
 }
 
-/** A runner's context on real stores; parts of it can be replaced. */
+/** Returns a runner's context on real stores. `changes` replace parts of it. */
 export function runContext(stores: OpenedStores, changes: Partial<TenantRunContext> = {}): TenantRunContext {
   return {
     stores,
@@ -37,7 +37,7 @@ export function runContext(stores: OpenedStores, changes: Partial<TenantRunConte
   };
 }
 
-/** Tenants with a short window: eight days back, of which the last is left out. `settings` are lines of YAML. */
+/** Returns tenants with a short window: eight days back, without the last. `settings` are lines of YAML. */
 export function shortTenants(names: readonly string[], settings: readonly string[] = []): string {
   const own = settings.map((line) => `    ${line}\n`).join("");
   const tenant = (name: string) => `
@@ -76,7 +76,7 @@ export async function runOnce(
   return await (await startTenantRun(context, tenantOf(config, tenantName), request)).done;
 }
 
-/** Collects what an observer is told. */
+/** Records the events of an observer. */
 export function recordingObserver(): { observer: RunListener; events: string[] } {
   const events: string[] = [];
   const observer: RunListener = {
@@ -90,14 +90,14 @@ export function recordingObserver(): { observer: RunListener; events: string[] }
   return { observer, events };
 }
 
-/** A logger, and the messages that it wrote, each with its level. */
+/** Returns a logger, and the messages that it wrote, each with its level. */
 export function recordingLogger() {
   const lines: { level: number; msg: string; [field: string]: unknown }[] = [];
   const logger = pino({ level: "info" }, { write: (text: string) => void lines.push(JSON.parse(text)) });
   return { logger, lines, messages: () => lines.map((line) => line.msg) };
 }
 
-/** A day's flags as the tracking record has them. */
+/** Returns the state of a day. */
 export async function trackingDate(stores: OpenedStores, tenantName: string, day: string) {
   const found = await stores.postgres.query(
     "SELECT * FROM tracking_dates WHERE tenant_name = $1 AND tracking_date = $2",
@@ -106,7 +106,10 @@ export async function trackingDate(stores: OpenedStores, tenantName: string, day
   return found.rows[0];
 }
 
-/** As if an earlier run had been told that no day of the tenant has a bill any more: the next run that is told so publishes it. */
+/**
+ * Sets the state as if an earlier run had found no bill for any day of the tenant. The next run that finds the same
+ * publishes it.
+ */
 export async function lossSaidBefore(stores: Pick<OpenedStores, "postgres">, tenantName: string) {
   await stores.postgres.query(
     "UPDATE tracking_dates SET doubted_bill = '0 lines, 0 USD', doubted_epoch = 0 WHERE tenant_name = $1",
@@ -114,7 +117,7 @@ export async function lossSaidBefore(stores: Pick<OpenedStores, "postgres">, ten
   );
 }
 
-/** Records of a tenant's runs, the oldest first. */
+/** Returns the records of a tenant's runs, the oldest first. */
 export async function runRecords(stores: OpenedStores, tenantName: string) {
   const found = await stores.postgres.query(
     "SELECT * FROM runs WHERE tenant_name = $1 ORDER BY started_at, epoch",
@@ -123,13 +126,13 @@ export async function runRecords(stores: OpenedStores, tenantName: string) {
   return found.rows;
 }
 
-/** Rows of a query on a tenant's store. */
+/** Returns the rows of a query on a tenant's store. */
 export async function rowsOf<Row>(stores: OpenedStores, tenantName: string, query: string): Promise<Row[]> {
   const { client } = await stores.tenant(tenantName);
   return await (await client.query({ query, format: "JSONEachRow" })).json<Row>();
 }
 
-/** `2026-03-01 100`: what was charged on each day. */
+/** Returns the charged amount of each day, such as `2026-03-01 100`. */
 export async function chargedByDay(stores: OpenedStores, tenantName: string): Promise<string[]> {
   const sums =
     "SELECT toString(day) AS day, toString(sum(amount_hi + amount_lo)) AS amount FROM chargebacks GROUP BY day ORDER BY day";
@@ -137,7 +140,7 @@ export async function chargedByDay(stores: OpenedStores, tenantName: string): Pr
   return found.map(({ day, amount }) => `${day} ${amount}`);
 }
 
-/** A day's published chargebacks, `identity: amount`, with the detail where it is not a healthy one. */
+/** Returns a day's published chargebacks, `identity: amount`, with the detail if it is an issue. */
 export async function chargedOn(stores: OpenedStores, tenantName: string, day: string): Promise<string[]> {
   const rows = await rowsOf<{ who: string; amount: string; detail: string }>(
     stores,
@@ -151,7 +154,7 @@ export async function chargedOn(stores: OpenedStores, tenantName: string, day: s
   );
 }
 
-/** Billing and chargebacks held against each other, and how many rows are staged. */
+/** Compares billing and chargebacks, and counts the staged rows. */
 export async function reconciled(stores: OpenedStores, tenantName: string) {
   const { client } = await stores.tenant(tenantName);
   const { days, totals } = await reconcileDays(client, new AbortController().signal);

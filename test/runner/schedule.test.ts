@@ -9,7 +9,7 @@ import { openTestStores, testLogger } from "../stores.js";
 import { until } from "../until.js";
 import { recordingLogger, runRecords, shortTenants } from "./runs.js";
 
-/** A schedule of so many places, whose tenants are due as the test says; what happens is told. */
+/** Starts a schedule with this many slots, whose due tenants the test controls. Records what happens. */
 function scheduled(places: number, changes: Partial<Schedule> = {}) {
   const stop = new AbortController();
   const events: string[] = [];

@@ -3,37 +3,37 @@ import type { AnyEcosystem, BillingLine, DayWindow } from "../../src/ingest/ecos
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
 import { daysOfWindow } from "../../src/time/days.js";
 
-/** What an upstream of a test says. May be changed between runs, and while one waits in `onWindow`. */
+/** Data of a test's upstream. It may be changed between runs, and while one waits in `onWindow`. */
 export interface Upstream {
   /** Cost of a day's lines, by day and resource. */
   readonly bill: Map<string, Record<string, string>>;
-  /** Who is active on every resource, and how much of the metric each used. */
+  /** Identities that are active on every resource, with their usage of the metric. */
   members: Record<string, number>;
-  /** How many more use the metric, each as much as its number: for days that are much work. */
+  /** Number of further users of the metric, each with its number as usage: for days with a lot of work. */
   crowd: number;
   /** Days whose usage metric cannot be fetched. */
   readonly gaps: Set<string>;
-  /** What cannot be fetched on them: the metric, or a product that is priced by samples. */
+  /** The missing data of these days: the metric, or a product that is priced by samples. */
   lacking: string;
-  /** Whether the metric is asked for at all. */
+  /** True if the metric is queried. */
   measured: boolean;
-  /** Of these days, those of which some usage comes before the fetch breaks off. */
+  /** Days of `gaps` for which some usage arrives before the fetch fails. */
   readonly partly: Set<string>;
-  /** Days whose bill does not come. */
+  /** Days whose bill fails. */
   readonly incomplete: Set<string>;
   rules: readonly AllocationRule[];
-  /** The metric says who was active on a resource. */
+  /** True if the metric defines who was active on a resource. */
   readonly derives: boolean;
   /** Resources of the bill that have a second line, SHARED, of 1. */
   readonly shared: string[];
-  /** Sentences of sources that failed, though the gather went on. */
+  /** Errors of sources that failed although the gather continued. */
   sourceErrors: readonly string[];
-  /** Called before each window is answered; may throw, or wait for its signal. */
+  /** Called before each response for a window. It may throw, or wait for its signal. */
   onWindow: (window: DayWindow, signal: AbortSignal) => Promise<void>;
-  /** Sentences of lists of the inventory that failed. */
+  /** Errors of inventory lists that failed. */
   inventoryErrors: readonly string[];
   onConnect: () => void;
-  /** Windows that were answered. */
+  /** Number of windows that were requested. */
   windows: number;
 }
 
@@ -63,7 +63,7 @@ export const usageRule: AllocationRule = {
   ],
 };
 
-/** An ecosystem of the test's own, and what it says. Resources named `metered…` are billed by usage, all others evenly. */
+/** Returns an ecosystem for tests and its data. Resources named `metered…` are billed by usage, all others evenly. */
 export function scriptedUpstream(changes: Partial<Upstream> = {}): {
   upstream: Upstream;
   ecosystems: ReadonlyMap<string, AnyEcosystem>;
@@ -157,7 +157,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
   return { upstream, ecosystems: new Map([["generic_metrics_only", ecosystem]]) };
 }
 
-/** `10 + 7 EUR`: two lines of one key. */
+/** Parses `10 + 7 EUR` into two lines of one key. */
 function linesOf(day: string, resource: string, costs: string): BillingLine[] {
   return costs.split(" + ").map((each) => {
     const [cost = "", currency] = each.split(" ");

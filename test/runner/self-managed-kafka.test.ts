@@ -1,6 +1,6 @@
 /**
- * Runs of a `self_managed_kafka` tenant on the real stores: who pays what on a usual day, and what an outage of the metrics does
- * to days that are published and to days that are not.
+ * Runs of a `self_managed_kafka` tenant on the real stores: who pays on a usual day, and the effect of an outage of the
+ * metrics on published and unpublished days.
  */
 import t from "tap";
 import { DAY_SECONDS } from "../../src/time/days.js";
@@ -28,7 +28,7 @@ const usual: Script = (query) => {
     : [principal("alice", 0), principal("bob", 36)];
 };
 
-/** So many GiB a day, in whole bytes an hour that add up exactly. */
+/** This many GiB a day, in whole bytes per hour that add up exactly. */
 function hourly(point: number, gib: number): number {
   const each = Math.floor((gib * GIB) / 24);
   return point % DAY_SECONDS === 0 ? gib * GIB - 23 * each : each;

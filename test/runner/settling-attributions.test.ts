@@ -1,11 +1,11 @@
-/** Costs by topic that are settled while the day's bill still waits to be charged. */
+/** Topic attributions that become final while the day's bill still waits to be charged. */
 import t from "tap";
 import { usualLimits } from "../../src/runner/tenant-run.js";
 import { openTestStores } from "../stores.js";
 import { daysBefore, rowsOf, runContext, runOnce, shortTenants, trackingDate } from "./runs.js";
 import { topicUpstream, withTopics } from "./topic-upstream.js";
 
-/** Too little for the crowd. */
+/** Too little memory for the crowd. */
 const tight = { ...usualLimits, maxMemoryBytes: 30e6 };
 
 t.test("a bill that waits to be charged is not replaced by the published bill", async (t) => {
@@ -27,7 +27,7 @@ t.test("a bill that waits to be charged is not replaced by the published bill", 
   const { staged_hash } = await trackingDate(stores, "a", day);
   t.type(staged_hash, "string", "the revised bill waits");
 
-  // The next day it is not gathered any more: it fails once more, and then it can be calculated.
+  // On the next day it is no longer gathered: it fails once more, and then it can be calculated.
   const next = { ...context, now: () => new Date(`${daysBefore(-1)}T12:00:00Z`) };
   const failed = await runOnce({ ...next, limits: tight }, config, "a");
   t.same(failed.notes, [], "nothing is settled meanwhile");

@@ -1,6 +1,6 @@
 /**
- * A process that is to be killed in one of its stages: it opens its stores, says what a predecessor left and what a run makes of that, and then
- * does what it was told until it dies at the point that it was given.
+ * A process that is killed in one of its stages. It opens its stores, reports what a predecessor left and the result of
+ * a run, and then does its stage until it dies at the given point.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -24,26 +24,26 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 export interface StageInput {
   readonly yaml: string;
   readonly folder: string;
-  /** Counts the processes: each lives a day later than the one before, and its bill is another. */
+  /** Number of the process. Each is a day later than the one before, with another bill. */
   readonly number: number;
-  /** What it does after a run. `open`: nothing, as it is to die while its stores are opened. */
+  /** Its work after a run. `open` has none, because the process dies while its stores are opened. */
   readonly stage: "open" | "tag" | "run" | "end";
   readonly point?: StatementPoint;
 }
 
-/** What a process finds, and what its run makes of it. */
+/** The data that a process finds, and the result of its run. */
 export interface StageRecovery {
-  /** Migrations that were not applied when the stores were open. */
+  /** Migrations that were not applied when the stores were opened. */
   readonly pending: readonly string[];
-  /** Days whose bill and chargebacks differ for readers, before anything is repaired. */
+  /** Days whose bill and chargebacks differ for readers before anything is repaired. */
   readonly leftUnbalanced: readonly unknown[];
-  /** Keys of the tags in Postgres, of those in ClickHouse, and how many changes still wait. */
+  /** Keys of the tags in Postgres and in ClickHouse, and the number of waiting changes. */
   readonly tags: readonly string[];
   readonly mirrored: readonly string[];
   readonly waiting: number;
   readonly errors: readonly string[];
   readonly off: readonly unknown[];
-  /** Days with chargebacks, with state, and with files: each with the sum of its amounts, where there is one. */
+  /** Days with chargebacks, with state, and with files, each with its sum if there is one. */
   readonly days: readonly string[];
   readonly states: readonly string[];
   readonly files: readonly string[];
@@ -52,7 +52,7 @@ export interface StageRecovery {
 const { yaml, folder, number, stage, point }: StageInput = JSON.parse(process.argv[2] ?? "{}");
 const out = join(folder, "out");
 const config = withEmitters(testConfig(yaml, folder), "acme", [csvEmitter(out)]);
-/** What all clients of ClickHouse have in common. */
+/** The prototype of all ClickHouse clients. */
 const allClients = Object.getPrototypeOf(createClient());
 const say = (fact: object) => console.log(JSON.stringify(fact));
 
@@ -70,7 +70,7 @@ if (stage === "end") say({ schemas: await schemas() });
 await mirror.stop();
 await stores.close();
 
-/** On the day of this process, with its bill. */
+/** Runs on the day of this process, with its bill. */
 async function run(version: number) {
   const now = new Date(`${addDays(today, version)}T12:00:00Z`);
   const { upstream, ecosystems } = scriptedUpstream();
@@ -118,7 +118,7 @@ async function recover(): Promise<StageRecovery> {
   };
 }
 
-/** Of the amounts in a file, which are whole numbers or halves here. */
+/** Returns the sum of the amounts in a file, which are whole numbers or halves here. */
 function sumOf(name: string): number {
   const [header = ""] = readFileSync(join(out, name), "utf8").split("\n");
   const column = header.split(",").indexOf("amount");
@@ -128,7 +128,7 @@ function sumOf(name: string): number {
   );
 }
 
-/** As the API does. */
+/** Writes a tag like the API. */
 async function tag(key: string): Promise<void> {
   const { rows } = await postgres.query<{ dimension_id: number }>(
     "SELECT dimension_id FROM dimensions LIMIT 1",
@@ -140,7 +140,7 @@ async function tag(key: string): Promise<void> {
   await mirror.afterWrite("acme");
 }
 
-/** Columns of both stores, and those of stores that were made in one go. */
+/** Returns the columns of both stores, and those of stores that were migrated without interruption. */
 async function schemas() {
   await postgres.query("CREATE DATABASE untouched");
   const { host = "", port = 5432, user = "", password = "" } = postgres.options;

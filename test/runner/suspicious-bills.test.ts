@@ -1,4 +1,4 @@
-/** A bill that vanishes: what is published stays until the upstream says so twice. */
+/** A bill that vanishes: published days stay until the upstream confirms it in the next run. */
 import t from "tap";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";

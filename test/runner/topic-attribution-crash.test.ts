@@ -18,7 +18,7 @@ t.test("an interrupted publish of attributions is completed or discarded", async
   const { postgres } = stores;
   const config = withTopics(opened.config);
 
-  /** Brings a tenant to where its new days are staged, checked and noted as about to be published, and dies there. */
+  /** Brings a tenant to the state after the intent to publish its new days, and dies there. */
   const dieAfterIntent = async (tenantName: string) => {
     const { upstream, ecosystems } = topicUpstream();
     for (const day of [changed, kept]) upstream.bill.set(day, { "metered-1": "8" });
@@ -54,7 +54,7 @@ t.test("an interrupted publish of attributions is completed or discarded", async
       ["orders: 2", "users: 6"],
       "the old day is there",
     );
-    // What comes next has to do without a gather.
+    // The following runs must work without a gather.
     upstream.onWindow = async () => {
       throw new Error("no gather is needed for it");
     };

@@ -198,7 +198,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     upstream.onTopics = () => {
       throw new Error("the metrics have moved out");
     };
-    // Of a new cluster nothing was measured before; another product than these concerns no topic.
+    // A new cluster has no earlier usage, and another product has no topics.
     upstream.bill.set(heavy, { "metered-1": "8", "metered-2": "1" });
     upstream.bill.set(light, { "metered-1": "4" });
     const result = await runOnce(context, config, "moved");
@@ -234,7 +234,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
       upstream.bill.set(heavy, { "r-1": "10" });
       const context = runContext(stores, { ecosystems });
       const { client } = await stores.tenant("broken");
-      // A tenth of every line gets lost, as by a rule that is damaged in the store.
+      // A tenth of every line is lost, as with a rule that is damaged in the store.
       const { hash } = topicRuleSet(upstream.topicRules, "even_split");
       upstream.onWindow = async () => {
         await client.command({
@@ -362,7 +362,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
   });
 });
 
-/** Active parts of the facts, which are new whenever a day is swapped. */
+/** Returns the active parts of the facts, which change whenever a day is swapped. */
 async function partsOf(stores: OpenedStores, tenant: string): Promise<string[]> {
   const rows = await rowsOf<{ part: string }>(
     stores,

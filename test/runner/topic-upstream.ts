@@ -7,14 +7,14 @@ import { daysOfWindow } from "../../src/time/days.js";
 import { rowsOf } from "./runs.js";
 import { scriptedUpstream, type Upstream } from "./scripted-upstream.js";
 
-/** A scripted upstream whose clusters have topics: METERED lines go by bytes in, SHARED ones evenly. */
+/** A scripted upstream whose clusters have topics: METERED lines are attributed by bytes in, SHARED ones evenly. */
 export interface TopicUpstream extends Upstream {
   /** Bytes in of each topic of every cluster, on every day. */
   topics: Record<string, number>;
-  /** Metrics of topics that cannot be fetched, by day. */
+  /** Topic metrics that fail, by day. */
   readonly topicGaps: Map<string, readonly TopicMetric[]>;
   topicRules: readonly TopicRule[];
-  /** Called before topics are answered; may throw. */
+  /** Called before each response with topics. It may throw. */
   onTopics: (clusters: readonly string[]) => void;
 }
 
@@ -35,7 +35,7 @@ export function topicUpstream(changes: Partial<TopicUpstream> = {}) {
   return { upstream, ecosystems: withTopicsOf(upstream, ecosystems) };
 }
 
-/** Makes a scripted ecosystem know topics. */
+/** Adds topics to a scripted ecosystem. */
 export function withTopicsOf(
   upstream: Pick<TopicUpstream, "topics" | "topicGaps" | "topicRules" | "onTopics">,
   ecosystems: ReadonlyMap<string, AnyEcosystem>,
@@ -84,7 +84,7 @@ function factsOf(topics: Record<string, number>, day: string, clusters: readonly
   );
 }
 
-/** The configuration with topic attribution switched on for all its tenants. */
+/** Returns the configuration with topic attribution enabled for all its tenants. */
 export function withTopics(config: Config, changes: Partial<TopicAttributionSettings> = {}): Config {
   const topic_attribution: TopicAttributionSettings = {
     enabled: true,
@@ -101,7 +101,7 @@ export function withTopics(config: Config, changes: Partial<TopicAttributionSett
   return { ...config, tenants: new Map(tenants) };
 }
 
-/** A day's published attributions, `topic: amount`, with the detail where it is not a healthy one. */
+/** Returns a day's published attributions, `topic: amount`, with the detail if it is an issue. */
 export async function attributedOn(stores: OpenedStores, tenantName: string, day: string): Promise<string[]> {
   const rows = await rowsOf<{ text: string }>(
     stores,
@@ -112,7 +112,7 @@ export async function attributedOn(stores: OpenedStores, tenantName: string, day
   return rows.map((row) => row.text);
 }
 
-/** The state of a day's attribution. */
+/** Returns the state of a day's attribution. */
 export async function attributionDate(stores: OpenedStores, tenantName: string, day: string) {
   const found = await stores.postgres.query(
     "SELECT * FROM topic_attribution_dates WHERE tenant_name = $1 AND tracking_date = $2",

@@ -1,4 +1,4 @@
-/** The days of a run, in the years 1900 to 2299: against days that are counted, whatever the time zone of the process. */
+/** The days of a run in the years 1900 to 2299, compared with counted days, in any time zone of the process. */
 import { strict as assert } from "node:assert";
 import t from "tap";
 import { cutWindow, gatherWindow, refuseUnstorable } from "../../src/runner/window.js";
@@ -14,7 +14,7 @@ const [FIRST_STORED, LAST_STORED] = [0, numberOf(2105, 12, 31)];
 
 const zones = ["UTC", "America/New_York", "Australia/Lord_Howe", "Asia/Kathmandu", "Pacific/Apia"];
 
-/** Days of which something can go wrong, and the days around them. */
+/** Days that can go wrong, and the days around them. */
 const notable = fc
   .tuple(
     fc.oneof(
@@ -29,7 +29,7 @@ const days = fc.oneof(notable, fc.integer({ min: FIRST, max: LAST }));
 
 const input = fc.record({
   day: days,
-  /** Whether the window is to begin or end with what can be stored, rather than be of that day. */
+  /** If set, the window begins or ends at the edge of the storable range instead of near the day. */
   edge: fc.oneof(
     {
       weight: 1,
@@ -42,7 +42,7 @@ const input = fc.record({
     },
     { weight: 9, arbitrary: fc.constant(undefined) },
   ),
-  /** Of the day, in ms: its first and its last instant come often. */
+  /** Time of the day in ms. Its first and its last instant are frequent. */
   at: fc.oneof(fc.constantFrom(0, DAY - 1), fc.integer({ min: 0, max: DAY - 1 })),
   lookback: fc.oneof(
     { weight: 4, arbitrary: fc.integer({ min: 2, max: 40 }) },
@@ -135,7 +135,7 @@ t.test(
           if (cutAtMonths) assert.equal(months.size, 1);
           const isMonthsFirst = piece.start.endsWith("-01");
           const isLast = index === pieces.length - 1;
-          // No piece is shorter than it has to be.
+          // No window is shorter than necessary.
           if (has.length < daysPerWindow && !isLast) assert.ok(cutAtMonths && isMonthsFirst);
           cuts.add(isLast ? "at the start" : has.length === daysPerWindow ? "by length" : "at a month");
         }

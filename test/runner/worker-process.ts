@@ -1,7 +1,7 @@
 /**
- * A worker that is to be killed. First says what a predecessor left behind and what a run makes of it; then runs its tenant
- * again and again, the input different each time, until it dies at the point that it was given, or of its parent. Its stores may be
- * killed before: it says which runs were completed.
+ * A worker that is killed. It first reports what a predecessor left and the result of a run, then runs its tenant
+ * repeatedly with new input until it dies at its point, or its parent kills it. Its stores may be killed before; it
+ * reports completed runs.
  */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -30,15 +30,15 @@ export interface WorkerInput {
   readonly yaml: string;
   readonly folder: string;
   readonly version: number;
-  /** Where it dies. Without one it waits to be killed. */
+  /** The point at which it dies. Without one it waits to be killed. */
   readonly point?: KillPoint | undefined;
 }
 
-/** What the first run found and made. */
+/** The data that the first run found and produced. */
 export interface Recovery {
-  /** Sums of the chargebacks that were visible before anything ran, by day. */
+  /** Sums by day of the chargebacks that were visible before anything ran. */
   readonly left: Record<string, string>;
-  /** Days of which readers then saw another bill than their chargebacks. */
+  /** Days whose bill then differed from their chargebacks for readers. */
   readonly leftUnbalanced: readonly unknown[];
   readonly finished: boolean;
   readonly errors: readonly string[];
@@ -49,7 +49,7 @@ export interface Recovery {
   readonly staged: number;
   /** Days that still have an intent or wait for a calculation. */
   readonly open: number;
-  /** How the records of runs that were cut off ended. */
+  /** Results in the records of interrupted runs. */
   readonly cutOff: readonly string[];
 }
 
@@ -105,7 +105,7 @@ async function recover(): Promise<Recovery> {
   };
 }
 
-/** Whether a run of that version could begin, and made all of it visible. */
+/** True if a run of that version could start, and made all of it visible. */
 async function isCompleted(run: number): Promise<boolean> {
   try {
     await lossSaidBefore(stores, "acme");

@@ -1,6 +1,7 @@
 /**
- * Three worker processes on one Postgres and one store of facts over HTTP, each of which may run one tenant at a time: one is stopped within a run, one is killed, and the
- * third goes on. Once here; as often as `WORKER_ROUNDS` says, with ten tenants, of which one is heavy, by `npm run soak -- --workers N`.
+ * Three worker processes on one Postgres and one store over HTTP, each of which runs one tenant at a time. One is
+ * stopped within a run, one is killed, and the third continues. There is one round here. `npm run soak -- --workers N`
+ * sets `WORKER_ROUNDS` and uses ten tenants, one of them heavy.
  */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -22,13 +23,13 @@ const HEAVY = "heavy";
 /** In the order of their turns. */
 const tenants = isSoak ? [HEAVY, ..."abcdefghi"] : [..."abcd"];
 const daysOf = (tenant: string) => (tenant === HEAVY ? 30 : 7);
-/** In one round of so many, leases end by themselves; in the others, the test ends them. */
+/** In one of this many rounds, leases expire by themselves. In the others, the test ends them. */
 const PATIENT_ROUND = 10;
 const TAKEN_OVER_SECONDS = 90;
-/** Three units an hour. */
+/** At three units per hour. */
 const COSTS_A_DAY = 72;
 
-/** Of the heavy tenant, behind its first in a round. */
+/** Turns of the heavy tenant after its first in a round. */
 let heavyTurns = 0;
 
 t.test("several workers share the tenants", { timeout: 0 }, async (t) => {
@@ -42,7 +43,7 @@ t.test("several workers share the tenants", { timeout: 0 }, async (t) => {
   const { socketPath, username, password } = await engine.endpoint();
   const server = `clickhouse://${username}:${password}@127.0.0.1:${await portOfSocket(t, socketPath)}`;
   const { user, password: key, database, host } = postgres.connection;
-  /** Each round bills by a rate of its own, so that it has all days to publish. */
+  /** Each round has its own rate, so that all days have to be published. */
   const yamlOf = (rate: string) => `
 postgres: { connection_string: "postgres://${user}:${key}@/${database}?host=${host}" }
 features: { refresh_interval: 1, max_parallel_tenants: 1 }
@@ -75,13 +76,15 @@ interface Round {
   readonly folder: string;
   readonly yaml: string;
   readonly rate: string;
-  /** Whether leases end by themselves. */
+  /** True if leases expire by themselves. */
   readonly isPatient: boolean;
 }
 
 async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Round): Promise<void> {
   const recorded = new Map<string, number>();
-  /** Their stores are asked whether they are back before they get a place, and whoever needs no asking comes first. */
+  /**
+   * Tenants whose runs were interrupted. Their stores are checked before they get a slot, so other tenants start first.
+   */
   const wereCutOff: string[] = [];
   for (const tenant of tenants) {
     const before = await runRecords(stores, tenant);
@@ -89,12 +92,12 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
     if (before.at(-1)?.status === "failed") wereCutOff.push(tenant);
   }
   const runsSince = async (tenant: string) => (await runRecords(stores, tenant)).slice(recorded.get(tenant));
-  /** By the database, as runs are; milliseconds. */
+  /** The database's clock, which runs use, in milliseconds. */
   const clock = async () => {
     const { rows } = await stores.postgres.query<{ now: Date }>("SELECT now()");
     return rows[0]?.now.getTime() ?? Number.NaN;
   };
-  /** That of the first run of the round, unless it has ended by itself. */
+  /** Ends the lease of the first run of the round, unless it has ended by itself. */
   const endLease = async (tenant: string) =>
     await stores.postgres.query(
       "UPDATE leases SET expires_at = now() WHERE tenant_name = $1 AND epoch = $2",

@@ -1,4 +1,4 @@
-/** UTC days, against a calendar that is made of the lengths of months alone. */
+/** UTC days, compared with a calendar that is built from the lengths of months alone. */
 import { strict as assert } from "node:assert";
 import t from "tap";
 import {
@@ -47,7 +47,7 @@ function next({ year, month, day }: CalendarDay): CalendarDay {
   return month < 12 ? { year, month: month + 1, day: 1 } : { year: year + 1, month: 1, day: 1 };
 }
 
-/** What can go wrong with a day; a day may be of several kinds. */
+/** Kinds of days that can go wrong. A day may have several kinds. */
 const kinds: Readonly<Record<string, (day: CalendarDay) => boolean>> = {
   "29 February": ({ month, day }) => month === 2 && day === 29,
   "29 February of a century": ({ year, month, day }) => year % 100 === 0 && month === 2 && day === 29,
@@ -63,7 +63,7 @@ const kinds: Readonly<Record<string, (day: CalendarDay) => boolean>> = {
     year >= 2020 && year < 2040 && day > 1 && day < 28,
 };
 
-/** A year of room at both ends of the calendar. */
+/** Leaves a year at both ends of the calendar. */
 const years = fc.oneof(
   fc.integer({ min: 2020, max: 2039 }),
   fc.integer({ min: 1, max: 9998 }),
@@ -80,7 +80,7 @@ const calendarDays = fc.oneof(
   ofMonth(fc.constantFrom(1, 4, 12), fc.constant(31)),
 );
 
-/** Counts what it is given; a kind that was hardly met has not been tested. */
+/** Counts the kinds of the drawn days. A kind that rarely occurred has not been tested. */
 function counting() {
   const counted = new Map(Object.keys(kinds).map((kind) => [kind, 0]));
   return {
@@ -143,7 +143,7 @@ t.test("adding and subtracting days are inverse, and differences are whole days"
   const distance = fc.oneof(fc.integer({ min: -300_000, max: 300_000 }), fc.integer({ min: -3, max: 3 }));
   fc.assert(
     fc.property(calendarDays, distance, (each, days) => {
-      // Within the calendar: a year has at most 366 days.
+      // Stay within the calendar: a year has at most 366 days.
       fc.pre(each.year + days / 365 > 1 && each.year + days / 365 < 9998);
       met.count(each);
       distances
@@ -169,7 +169,7 @@ t.test("a window has each day from its start to its end, without the end", async
   const lengths = new Set<string>();
   fc.assert(
     fc.property(calendarDays, fc.integer({ min: -3, max: 400 }), (each, length) => {
-      // A year of room: the window ends in the calendar.
+      // Leave a year, so that the window ends within the calendar.
       fc.pre(each.year < 9998);
       met.count(each);
       lengths.add(length < 0 ? "reversed" : length === 0 ? "empty" : length > 366 ? "over a year" : "days");

@@ -1,4 +1,4 @@
-/** The files of a certificate: what is refused, and how a renewed one is noticed. */
+/** Certificate files: refusals, and detection of renewed files. */
 import { chmodSync, unlinkSync } from "node:fs";
 import t from "tap";
 import { readCertificate } from "../../src/tls/certificate.js";
