@@ -14,7 +14,7 @@ import { decimalUnits, readStaged, stageInput, unit, variedRuleSet } from "./sta
 const days = Array.from({ length: 60 }, (_, i) => addDays("2026-01-01", i));
 const epoch = 1;
 
-t.test("the allocation statement does what the referee does", async (t) => {
+t.test("the allocation statement returns the same rows as the reference allocator", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
   await claimStaging(client, epoch);
@@ -51,16 +51,19 @@ t.test("the allocation statement does what the referee does", async (t) => {
     return rows;
   };
 
-  await t.test("on random lines, identities, weights, sets and gaps", async (t) => {
-    await fc.assert(
-      fc.asyncProperty(arbitraryInput, async (input) => {
-        await hold(t, input);
-      }),
-      { numRuns: 8, endOnFailure: true },
-    );
-  });
+  await t.test(
+    "random lines, identities, weights, sets and gaps are allocated as by the reference",
+    async (t) => {
+      await fc.assert(
+        fc.asyncProperty(arbitraryInput, async (input) => {
+          await hold(t, input);
+        }),
+        { numRuns: 8, endOnFailure: true },
+      );
+    },
+  );
 
-  await t.test("whatever the order of its input", async (t) => {
+  await t.test("the allocation does not depend on the order of its input", async (t) => {
     await fc.assert(
       fc.asyncProperty(arbitraryInput, async (input) => {
         const first = await hold(t, input);
@@ -76,7 +79,7 @@ t.test("the allocation statement does what the referee does", async (t) => {
     );
   });
 
-  await t.test("with 10,000 identities", async (t) => {
+  await t.test("a line is allocated to 10,000 identities", async (t) => {
     const usage = Array.from({ length: 10_000 }, (_, i) => ({
       day: "2026-01-01",
       metric: "bytes_in",
@@ -106,7 +109,7 @@ t.test("the allocation statement does what the referee does", async (t) => {
       await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces });
   });
 
-  await t.test("with amounts from 1e-12 to 1e15, in Int256 where Int128 would overflow", async (t) => {
+  await t.test("amounts from 1e-12 to 1e15 are allocated, in Int256 if Int128 would overflow", async (t) => {
     const usage = ["a", "b", "c"].map((identity_id, i) => ({
       day: "2026-01-01",
       metric: "bytes_in",
@@ -127,29 +130,26 @@ t.test("the allocation statement does what the referee does", async (t) => {
       await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces });
   });
 
-  await t.test(
-    "with many lines that are the same, whose sum is beyond Int128 where each of them is not",
-    async (t) => {
-      const line = {
-        key: "e",
-        currency: "USD",
-        day: "2026-01-01",
-        resource_id: "r1",
-        product_type: "NETWORK",
-      };
-      const lines = Array.from({ length: 30 }, () => ({ ...line, cost: 10_000n * unit }));
-      const usage = ["a", "b"].map((identity_id, i) => ({
-        day: "2026-01-01",
-        metric: "bytes_in",
-        resource_id: "r1",
-        identity_id,
-        weight: BigInt(3 + 3 * i) * 10n ** 20n,
-      }));
-      await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces: 12 });
-    },
-  );
+  await t.test("many equal lines whose sum exceeds Int128 are allocated exactly", async (t) => {
+    const line = {
+      key: "e",
+      currency: "USD",
+      day: "2026-01-01",
+      resource_id: "r1",
+      product_type: "NETWORK",
+    };
+    const lines = Array.from({ length: 30 }, () => ({ ...line, cost: 10_000n * unit }));
+    const usage = ["a", "b"].map((identity_id, i) => ({
+      day: "2026-01-01",
+      metric: "bytes_in",
+      resource_id: "r1",
+      identity_id,
+      weight: BigInt(3 + 3 * i) * 10n ** 20n,
+    }));
+    await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces: 12 });
+  });
 
-  await t.test("many rows by two statements side by side, few by one", async (t) => {
+  await t.test("many rows take two statements side by side, few rows take one", async (t) => {
     for (const [members, statements] of [
       [499, 1],
       [500, 2],
@@ -175,7 +175,7 @@ t.test("the allocation statement does what the referee does", async (t) => {
     }
   });
 
-  await t.test("with known vectors", async (t) => {
+  await t.test("the allocation returns results that were worked out by hand", async (t) => {
     for (const { name, cost, weights, even, owners, wanted, product = "NETWORK" } of vectors) {
       await t.test(name, async (t) => {
         const day = "2026-01-01";
@@ -228,64 +228,83 @@ const vectors: {
   wanted: string[];
   product?: string;
 }[] = [
-  { name: "10 among 3", cost: "10", even: ["a", "b", "c"], wanted: ["a 3.3333", "b 3.3334", "c 3.3333"] },
   {
-    name: "100 among 7",
+    name: "an amount of 10 is split among 3",
+    cost: "10",
+    even: ["a", "b", "c"],
+    wanted: ["a 3.3333", "b 3.3334", "c 3.3333"],
+  },
+  {
+    name: "an amount of 100 is split among 7",
     cost: "100",
     even: ["a", "b", "c", "d", "e", "f", "g"],
     wanted: ["a 14.2857", "b 14.2857", "c 14.2858", "d 14.2857", "e 14.2857", "f 14.2857", "g 14.2857"],
   },
-  { name: "one tick among 3", cost: "0.0001", even: ["a", "b", "c"], wanted: ["b 0.0001"] },
-  { name: "two ticks among 3", cost: "0.0002", even: ["a", "b", "c"], wanted: ["a 0.0001", "c 0.0001"] },
-  { name: "half a tick for one", cost: "0.00005", even: ["a"], wanted: ["a 0.00005"] },
+  { name: "one tick goes to one of 3", cost: "0.0001", even: ["a", "b", "c"], wanted: ["b 0.0001"] },
   {
-    name: "more than four places among 2",
+    name: "two ticks go to two of 3",
+    cost: "0.0002",
+    even: ["a", "b", "c"],
+    wanted: ["a 0.0001", "c 0.0001"],
+  },
+  { name: "half a tick goes to a single recipient", cost: "0.00005", even: ["a"], wanted: ["a 0.00005"] },
+  {
+    name: "an amount with more than four decimal places is split among 2",
     cost: "1.23456",
     even: ["a", "b"],
     wanted: ["a 0.6173", "b 0.61726"],
   },
   {
-    name: "a refund among 3",
+    name: "a refund is split among 3",
     cost: "-10",
     even: ["a", "b", "c"],
     wanted: ["a -3.3333", "b -3.3334", "c -3.3333"],
   },
-  { name: "a refund of one tick among 2", cost: "-0.0001", even: ["a", "b"], wanted: ["a -0.0001"] },
+  { name: "a refund of one tick goes to one of 2", cost: "-0.0001", even: ["a", "b"], wanted: ["a -0.0001"] },
   {
-    name: "a refund of more than four places among 2",
+    name: "a refund with more than four decimal places is split among 2",
     cost: "-1.23455",
     even: ["a", "b"],
     wanted: ["a -0.6173", "b -0.61725"],
   },
   {
-    name: "equal weights",
+    name: "an amount is split by equal weights",
     cost: "10",
     weights: { a: 1, b: 1, c: 1 },
     wanted: ["a 3.3333", "b 3.3334", "c 3.3333"],
   },
   {
-    name: "one tick by equal weights",
+    name: "one tick is split by equal weights",
     cost: "0.0001",
     weights: { a: 1, b: 1, c: 1 },
     wanted: ["b 0.0001"],
   },
   {
-    name: "weights 333, 333, 334",
+    name: "an amount is split by the weights 333, 333, 334",
     cost: "100",
     weights: { a: 333, b: 333, c: 334 },
     wanted: ["a 33.3", "b 33.3", "c 33.4"],
   },
-  { name: "a refund by weight", cost: "-10", weights: { a: 2, b: 1 }, wanted: ["a -6.6667", "b -3.3333"] },
   {
-    name: "weights 5, 0.3, 1e-6",
+    name: "a refund is split by weight",
+    cost: "-10",
+    weights: { a: 2, b: 1 },
+    wanted: ["a -6.6667", "b -3.3333"],
+  },
+  {
+    name: "an amount is split by the weights 5, 0.3, 1e-6",
     cost: "7.77",
     weights: { a: 5_000_000, b: 300_000, c: 1 },
     wanted: ["a 7.3302", "b 0.4398"],
   },
-  { name: "zero", cost: "0", even: ["a", "b"], wanted: ["b 0"] },
-  { name: "nobody", cost: "33.333333333333", wanted: ["UNALLOCATED 33.333333333333"] },
+  { name: "a line of 0 has one row of 0", cost: "0", even: ["a", "b"], wanted: ["b 0"] },
   {
-    name: "CKU by bytes and evenly",
+    name: "a line without recipients goes to UNALLOCATED",
+    cost: "33.333333333333",
+    wanted: ["UNALLOCATED 33.333333333333"],
+  },
+  {
+    name: "a CKU line is split by bytes and evenly",
     product: "CKU",
     cost: "100",
     weights: { "sa-1": 50, "sa-2": 30, "sa-3": 20 },
@@ -293,7 +312,7 @@ const vectors: {
     wanted: ["sa-1 35", "sa-2 21", "sa-3 14", "sa-1 10", "sa-2 10", "sa-3 10"],
   },
   {
-    name: "CKU of three ticks",
+    name: "a CKU line of three ticks is split by component",
     product: "CKU",
     cost: "0.0003",
     weights: { "sa-1": 50, "sa-2": 30, "sa-3": 20 },
@@ -301,20 +320,26 @@ const vectors: {
     wanted: ["sa-1 0.0001", "sa-3 0.0001", "sa-2 0.0001"],
   },
   {
-    name: "CKU with nobody keeps both parts",
+    name: "a CKU line without recipients keeps both components",
     product: "CKU",
     cost: "100",
     wanted: ["UNALLOCATED 70", "UNALLOCATED 30"],
   },
-  { name: "one owner", product: "CONNECTOR", cost: "7", owners: ["a"], wanted: ["a 7"] },
+  { name: "a line goes to its only owner", product: "CONNECTOR", cost: "7", owners: ["a"], wanted: ["a 7"] },
   {
-    name: "no one of two owners",
+    name: "a line with two owners goes to neither",
     product: "CONNECTOR",
     cost: "7",
     owners: ["a", "b"],
     wanted: ["UNALLOCATED 7"],
   },
-  { name: "an unknown product", product: "WHAT", cost: "7", even: ["a"], wanted: ["UNALLOCATED 7"] },
+  {
+    name: "a line of an unknown product goes to UNALLOCATED",
+    product: "WHAT",
+    cost: "7",
+    even: ["a"],
+    wanted: ["UNALLOCATED 7"],
+  },
 ];
 
 const identity = fc.constantFrom("sa-1", "sa-2", "sa-10", "u-é", "pool A", "UNALLOCATED", "Z", "a");

@@ -127,7 +127,7 @@ t.test("the allocation statement splits lines among topics", async (t) => {
     t.strictSame(charged, billed, "the sums are those of the lines with a rule");
   };
 
-  await t.test("as the referee does, on random lines, topics, weights and gaps", async (t) => {
+  await t.test("random lines, topics, weights and gaps are attributed as by the reference", async (t) => {
     await fc.assert(
       fc.asyncProperty(arbitraryInput, fc.constantFrom(even, skip), async (input, set) => {
         await hold(t, { ...input, rules: set });
@@ -136,7 +136,7 @@ t.test("the allocation statement splits lines among topics", async (t) => {
     );
   });
 
-  await t.test("topics that used nothing share what goes evenly, and what nobody used", async (t) => {
+  await t.test("topics without usage share even costs, and costs that no topic used", async (t) => {
     const day = "2026-01-01";
     const line = (product_type: string, cost: bigint) => ({
       key: product_type,
@@ -169,7 +169,7 @@ t.test("the allocation statement splits lines among topics", async (t) => {
     ]);
   });
 
-  await t.test("a day given up goes to nobody, line by line", async (t) => {
+  await t.test("each line of a day that is given up goes to nobody", async (t) => {
     const day = "2026-01-01";
     const line = (product_type: string, cost: bigint) => ({
       key: product_type,

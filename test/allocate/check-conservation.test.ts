@@ -25,7 +25,7 @@ const row = (day: string, resource_id: string, amount_lo: string, currency = "US
   component_ratio: "1",
 });
 
-t.test("lines and rows of staged days are held against each other", async (t) => {
+t.test("lines of staged days are compared with their rows", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
   await claimStaging(client, epoch);

@@ -24,7 +24,7 @@ const cases = Number(process.env.FC_CASES ?? 16);
 const MOST_ROUNDS = 4;
 const epoch = 1;
 
-t.test("property: rules by configuration do what the referee does, to the last unit", async (t) => {
+t.test("property: configured rules allocate like the reference, to the last unit", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
   await claimStaging(client, epoch);

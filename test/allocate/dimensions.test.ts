@@ -8,7 +8,7 @@ import { openTestStores } from "../stores.js";
 const day = "2026-03-01";
 const signal = new AbortController().signal;
 
-t.test("dimension ids", async (t) => {
+t.test("dimension ids are stable and unique", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme", "narrow", "half"]));
   type Stores = typeof stores;
   const idsOf = async (stores: Stores, tenant: string) =>
@@ -38,7 +38,7 @@ t.test("dimension ids", async (t) => {
     Number((await rowsOf<{ n: string }>(stores, tenant, `SELECT count() AS n FROM ${table}`))[0]?.n);
 
   await t.test(
-    "are safe integers, and the same after a recalculation and on a store that was built anew",
+    "dimension ids are safe integers, and stay the same after a recalculation and in a rebuilt store",
     async (t) => {
       const { upstream, ecosystems } = scriptedUpstream();
       upstream.bill.set(daysBefore(3), { "r-1": "10", "metered-1": "8" });
@@ -58,38 +58,41 @@ t.test("dimension ids", async (t) => {
     },
   );
 
-  await t.test("are never shared: a collision is found and resolved, and no id changes after", async (t) => {
-    const mask = 63n; // 64 ids for up to 48 dimensions: collisions are certain
-    const known = new Map<string, string>();
-    for (const size of [16, 32, 48]) {
-      const people = Array.from({ length: size }, (_, i) => `user-${i}`);
-      await recordDimensions(await stage("narrow", people), [day], mask);
-      const ids = await idsOf(stores, "narrow");
-      t.equal(ids.size, size);
-      t.equal(new Set(ids.values()).size, size, "all different");
-      t.equal(
-        await count("narrow", "(SELECT DISTINCT dimension_id, fingerprint FROM dimensions)"),
-        size,
-        "one id each",
-      );
-      for (const [who, id] of known) t.equal(ids.get(who), id, `${who} keeps its id`);
-      for (const [who, id] of ids) known.set(who, id);
-    }
-    const resolved = await rowsOf<{ n: string }>(
-      stores,
-      "narrow",
-      `SELECT count() AS n FROM dimension_collisions AS c
+  await t.test(
+    "dimension ids are never shared: a collision is resolved, and no id changes afterwards",
+    async (t) => {
+      const mask = 63n; // 64 ids for up to 48 dimensions: collisions are certain
+      const known = new Map<string, string>();
+      for (const size of [16, 32, 48]) {
+        const people = Array.from({ length: size }, (_, i) => `user-${i}`);
+        await recordDimensions(await stage("narrow", people), [day], mask);
+        const ids = await idsOf(stores, "narrow");
+        t.equal(ids.size, size);
+        t.equal(new Set(ids.values()).size, size, "all different");
+        t.equal(
+          await count("narrow", "(SELECT DISTINCT dimension_id, fingerprint FROM dimensions)"),
+          size,
+          "one id each",
+        );
+        for (const [who, id] of known) t.equal(ids.get(who), id, `${who} keeps its id`);
+        for (const [who, id] of ids) known.set(who, id);
+      }
+      const resolved = await rowsOf<{ n: string }>(
+        stores,
+        "narrow",
+        `SELECT count() AS n FROM dimension_collisions AS c
        INNER JOIN dimensions AS d ON d.fingerprint = c.fingerprint AND d.dimension_id = c.dimension_id`,
-    );
-    t.equal(
-      Number(resolved[0]?.n),
-      await count("narrow", "dimension_collisions"),
-      "readers find them by their fingerprint",
-    );
-    t.ok(Number(resolved[0]?.n) > 0);
-  });
+      );
+      t.equal(
+        Number(resolved[0]?.n),
+        await count("narrow", "dimension_collisions"),
+        "readers find them by their fingerprint",
+      );
+      t.ok(Number(resolved[0]?.n) > 0);
+    },
+  );
 
-  await t.test("of a collision that a crash left half resolved are those that were noted", async (t) => {
+  await t.test("a collision that a crash left half resolved keeps the recorded ids", async (t) => {
     const mask = 3n;
     const scope = await stage("half", ["a", "b", "c"]);
     await recordDimensions(scope, [day], mask);

@@ -76,7 +76,7 @@ const kinds: readonly Kind[] = [
   },
 ];
 
-t.test("rounding favours nobody over many lines", async (t) => {
+t.test("rounding favours no recipient over many lines", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
   await claimStaging(client, 1);

@@ -14,7 +14,7 @@ const bucket = (who: string, amount: string, totals: CurrencyTotals | readonly [
   who,
 ];
 
-t.test("buckets beyond the limit are in the totals alone", async (t) => {
+t.test("buckets beyond the limit count in the totals only", async (t) => {
   const rows = [bucket("a", "1"), bucket("b", "2"), bucket("c", "4", ["USD", "7", "7", "0", "3", "3"])];
   const found = aggregateOf(shape, rows);
   t.strictSame(
@@ -32,7 +32,7 @@ t.test("buckets beyond the limit are in the totals alone", async (t) => {
   t.equal(aggregateOf({ ...shape, bucketLimit: 3 }, rows).truncated, false, "exactly the limit");
 });
 
-t.test("several currencies have totals each, and none together", async (t) => {
+t.test("several currencies have separate totals and no common one", async (t) => {
   const totals: CurrencyTotals[] = [
     ["EUR", "1.5", "1", "0.5", "2", "1"],
     ["USD", "7", "7", "0", "3", "2"],
@@ -54,7 +54,7 @@ t.test("several currencies have totals each, and none together", async (t) => {
   t.strictSame([none.currency, none.total_amount, none.total_rows], [null, "0", 0]);
 });
 
-t.test("sums of pieces are added up by currency, to the last place", async (t) => {
+t.test("partial sums are added up by currency, to the last decimal place", async (t) => {
   t.strictSame(
     addedUp([
       ["USD", "0.000000000001", "0", "0.000000000001", 1, 1],

@@ -37,7 +37,7 @@ function label(timestamp: number, bucket: TimeBucket, zone: string): string {
   return hour.toFormat(zone === "UTC" ? "yyyy-MM-dd'T'HH:mm:ss'Z'" : "yyyy-MM-dd'T'HH:mm:ssZZ");
 }
 
-t.test("aggregates on the engine", async (t) => {
+t.test("aggregates run on the engine", async (t) => {
   const { stores } = await startService(t);
   const { client } = await stores.tenant("acme");
   const ask = (
@@ -53,7 +53,7 @@ t.test("aggregates on the engine", async (t) => {
   });
 
   await t.test(
-    "each row falls into the bucket that its zone's calendar says, days on which clocks change included",
+    "each row is in the bucket of its zone's calendar, also on days on which clocks change",
     async (t) => {
       // Instants around the changes of clocks, the new year and month ends, quarter hours apart.
       const around = [
@@ -233,75 +233,81 @@ t.test("aggregates on the engine", async (t) => {
     ["few buckets", { groupBy: ["allocation_method"], timeBucket: "month" }, "UTC"],
     ["nothing", { filters: { identity_id: ["nobody"] }, groupBy: ["resource_id"] }, "UTC"],
   ] as const) {
-    await t.test(`the first buckets and the totals are those of all buckets: ${name}`, async (t) => {
-      const asked: AggregateInput = ask(input, undefined, zone);
-      let statements = 0;
-      const counting = new Proxy(client, {
-        get(target, property, receiver) {
-          if (property !== "query") return Reflect.get(target, property, receiver);
-          return (params: Parameters<ClickHouseClient["query"]>[0]) => {
-            statements += 1;
-            return target.query(params);
-          };
-        },
-      });
-      const found = await readAggregate(counting, asked);
-      t.ok(statements <= 2, "nothing is read again while nothing changes");
-      const all = await atOnce(asked);
-      const totals = totalsOf(all);
-      t.same(
-        figures(found),
-        totals.map((each) => each.slice(0, 5)),
-      );
-      t.same(
-        listed(found),
-        all
-          .slice(0, 10_000)
-          .map(([label, currency, total, usage, shared, rows, , , ...columns]) => [
-            label,
-            currency,
-            total,
-            usage,
-            shared,
-            rows,
-            ...columns.slice(0, new Set<string>(asked.groupBy).size),
-          ]),
-      );
-      t.equal(found.truncated, found.total_buckets > 10_000);
-      const extent = await readBucketLimit(client, asked);
-      t.same(extent?.all ?? [], totals, "counted without being made");
-      t.not(extent?.unsteady, true);
-    });
+    await t.test(
+      `an aggregate has the same first buckets and totals as one statement over all buckets: ${name}`,
+      async (t) => {
+        const asked: AggregateInput = ask(input, undefined, zone);
+        let statements = 0;
+        const counting = new Proxy(client, {
+          get(target, property, receiver) {
+            if (property !== "query") return Reflect.get(target, property, receiver);
+            return (params: Parameters<ClickHouseClient["query"]>[0]) => {
+              statements += 1;
+              return target.query(params);
+            };
+          },
+        });
+        const found = await readAggregate(counting, asked);
+        t.ok(statements <= 2, "nothing is read again while nothing changes");
+        const all = await atOnce(asked);
+        const totals = totalsOf(all);
+        t.same(
+          figures(found),
+          totals.map((each) => each.slice(0, 5)),
+        );
+        t.same(
+          listed(found),
+          all
+            .slice(0, 10_000)
+            .map(([label, currency, total, usage, shared, rows, , , ...columns]) => [
+              label,
+              currency,
+              total,
+              usage,
+              shared,
+              rows,
+              ...columns.slice(0, new Set<string>(asked.groupBy).size),
+            ]),
+        );
+        t.equal(found.truncated, found.total_buckets > 10_000);
+        const extent = await readBucketLimit(client, asked);
+        t.same(extent?.all ?? [], totals, "counted without being made");
+        t.not(extent?.unsteady, true);
+      },
+    );
   }
 
-  await t.test("a publish between the two statements: the answer is of one state", async (t) => {
-    for (const groupBy of [["identity_id"], ["identity_id", "product_type"]] as const) {
-      const asked = ask({ groupBy, timeBucket: "hour" });
-      let statements = 0;
-      // The client as it is, but that a day changes before the second statement of each attempt.
-      const disturbed = new Proxy(client, {
-        get(target, property, receiver) {
-          if (property !== "query") return Reflect.get(target, property, receiver);
-          return async (params: Parameters<ClickHouseClient["query"]>[0]) => {
-            statements += 1;
-            if (statements % 2 === 0) {
-              await insert(client, "number % 24 = 0 AND number % 100 = 0", "7");
-              await sumUp(client);
-            }
-            return target.query(params);
-          };
-        },
-      });
-      const found = await readAggregate(disturbed, asked);
-      t.equal(statements, 5, "twice counted and made, then all at once");
-      const all = await atOnce(asked);
-      t.same(
-        figures(found),
-        totalsOf(all).map((each) => each.slice(0, 5)),
-      );
-      t.equal(found.buckets.length, 10_000);
-    }
-  });
+  await t.test(
+    "an aggregate shows one state of the rows if a publish comes between its two statements",
+    async (t) => {
+      for (const groupBy of [["identity_id"], ["identity_id", "product_type"]] as const) {
+        const asked = ask({ groupBy, timeBucket: "hour" });
+        let statements = 0;
+        // The client as it is, but that a day changes before the second statement of each attempt.
+        const disturbed = new Proxy(client, {
+          get(target, property, receiver) {
+            if (property !== "query") return Reflect.get(target, property, receiver);
+            return async (params: Parameters<ClickHouseClient["query"]>[0]) => {
+              statements += 1;
+              if (statements % 2 === 0) {
+                await insert(client, "number % 24 = 0 AND number % 100 = 0", "7");
+                await sumUp(client);
+              }
+              return target.query(params);
+            };
+          },
+        });
+        const found = await readAggregate(disturbed, asked);
+        t.equal(statements, 5, "twice counted and made, then all at once");
+        const all = await atOnce(asked);
+        t.same(
+          figures(found),
+          totalsOf(all).map((each) => each.slice(0, 5)),
+        );
+        t.equal(found.buckets.length, 10_000);
+      }
+    },
+  );
 });
 
 /** Plain, with as many as twelve places. */

@@ -75,7 +75,7 @@ const value = fc.oneof(
   fc.string({ unit: "grapheme-composite", maxLength: 12 }),
 );
 
-t.test("a source that gave no identity lacks something, and one that gave it does not", async (t) => {
+t.test("an allocation gap is reported exactly if the source finds no identity", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
   await prepareStore(client, { identity: [], maps, configured: [] }, new AbortController().signal);

@@ -165,7 +165,7 @@ function queryOf(each: typeof drawn extends fc.Arbitrary<infer Drawn> ? Drawn : 
   ];
 }
 
-t.test("a breakdown as SQL", async (t) => {
+t.test("a breakdown is available as SQL", async (t) => {
   const port = await freePort();
   const embedded = `embedded:\n  sql_port: ${port}\n  sql_user: bi\n  sql_password: "secret of a test"`;
   const { config, stores } = await openTestStores(
@@ -300,7 +300,7 @@ t.test("a breakdown as SQL", async (t) => {
     ["limit", "1000"],
   ];
 
-  await t.test("as people read it", async (t) => {
+  await t.test("the SQL of a breakdown is readable", async (t) => {
     const { sql } = await ask([
       ["group_by", "team"],
       ["start_date", "2026-03-01"],
@@ -330,48 +330,51 @@ t.test("a breakdown as SQL", async (t) => {
     );
   });
 
-  await t.test("every column, every filter, and every time bucket", async () => {
-    for (const column of columns) {
-      await same([...whole, ["group_by", column]]);
-      const [first = "", second = first] = (choices[column] ?? []).map((value) =>
-        column.startsWith("tag:") ? escaped(value) : value,
-      );
-      await same([...whole, [column, first]]);
-      await same([...whole, [`not:${column}`, column.startsWith("tag:") ? `${first},${second}` : first]]);
-    }
-    for (const value of hostile) await same([...whole, ["identity_id", value]]);
-    for (const column of columns.slice(0, 4))
-      await same([
-        ["group_by", column] as const,
-        ["start_date", "2026-03-08"] as const,
-        ["end_date", "2026-04-30"] as const,
-        ["compare_start_date", "2026-02-01"] as const,
-        ["compare_end_date", "2026-03-01"] as const,
-        ["compare", "previous"],
-      ]);
-    for (const bucket of ["hour", "day", "week", "month"])
-      for (const timezone of ["UTC", "America/New_York", "Australia/Lord_Howe"])
-        await same([...whole, ["time_bucket", bucket], ["timezone", timezone]]);
-  });
+  await t.test(
+    "the SQL of a breakdown returns the API's sums for every column, filter and time bucket",
+    async () => {
+      for (const column of columns) {
+        await same([...whole, ["group_by", column]]);
+        const [first = "", second = first] = (choices[column] ?? []).map((value) =>
+          column.startsWith("tag:") ? escaped(value) : value,
+        );
+        await same([...whole, [column, first]]);
+        await same([...whole, [`not:${column}`, column.startsWith("tag:") ? `${first},${second}` : first]]);
+      }
+      for (const value of hostile) await same([...whole, ["identity_id", value]]);
+      for (const column of columns.slice(0, 4))
+        await same([
+          ["group_by", column] as const,
+          ["start_date", "2026-03-08"] as const,
+          ["end_date", "2026-04-30"] as const,
+          ["compare_start_date", "2026-02-01"] as const,
+          ["compare_end_date", "2026-03-01"] as const,
+          ["compare", "previous"],
+        ]);
+      for (const bucket of ["hour", "day", "week", "month"])
+        for (const timezone of ["UTC", "America/New_York", "Australia/Lord_Howe"])
+          await same([...whole, ["time_bucket", bucket], ["timezone", timezone]]);
+    },
+  );
 
-  await t.test("whatever is asked", async () => {
+  await t.test("the SQL of a random breakdown returns the API's sums", async () => {
     await fc.assert(
       fc.asyncProperty(drawn, (each) => same(queryOf(each))),
       { numRuns: 60 },
     );
   });
 
-  await t.test("what was asked has all kinds of answers", async (t) => {
+  await t.test("the random breakdowns have all kinds of results", async (t) => {
     for (const [kind, count] of Object.entries(seen)) t.ok(count > 0, `${kind}: ${count}`);
   });
 
-  await t.test("a period before has no time buckets: refused, and said why", async (t) => {
+  await t.test("SQL with a comparison and time buckets is rejected with a reason", async (t) => {
     const { status, body } = await get(app, `${base}/sql?compare=previous&time_bucket=day`);
     t.equal(status, 400);
     t.match(body.detail, /`compare` and `time_bucket` cannot be combined in SQL/);
   });
 
-  await t.test("days that the store cannot hold have no rows", async () => {
+  await t.test("days that the store cannot represent have no rows", async () => {
     await same([
       ["start_date", "1900-01-01"],
       ["end_date", "1900-01-02"],

@@ -72,7 +72,7 @@ const classes = [
   "renamed",
 ] as const;
 
-t.test("property: what is remembered is what a read of all days finds", async (t) => {
+t.test("property: the bucket limit cache returns the same rows as a read of all days", async (t) => {
   const met = new Classes<(typeof classes)[number]>();
   await fc.assert(
     fc.asyncProperty(fc.array(step, { minLength: 20, maxLength: 40 }), async (steps) => {
@@ -122,7 +122,7 @@ t.test("property: what is remembered is what a read of all days finds", async (t
   t.strictSame(met.missing(classes, 5), [], "every kind of read was met");
 });
 
-t.test("what was unsteady is not remembered", async (t) => {
+t.test("rows that changed while they were counted are not cached", async (t) => {
   const memory = createBucketLimitCache();
   const store = new Store();
   store.published.fill(1);
@@ -153,7 +153,7 @@ t.test("what was unsteady is not remembered", async (t) => {
   );
 });
 
-t.test("of more than a thousand days nothing is remembered", async (t) => {
+t.test("a window of more than a thousand days is not cached", async (t) => {
   const memory = createBucketLimitCache();
   const window = dateWindow(
     { start_date: "2020-01-01", end_date: "2026-01-01", timezone: "UTC" },

@@ -7,7 +7,7 @@ import { testLogger } from "../stores.js";
 
 const seconds = (text: string) => Date.parse(text) / 1000;
 
-t.test("labels of the buckets that instants fall into", async (t) => {
+t.test("the engine assigns instants to buckets with the expected labels", async (t) => {
   const engine = await openScratchEngine(testLogger);
   t.teardown(() => engine.close());
   const label = async (instant: string, bucket: TimeBucket, timezone: string) => {

@@ -7,7 +7,7 @@ import { readRows } from "../../src/store/clickhouse/statement.js";
 import fc from "../property.js";
 import { testLogger } from "../stores.js";
 
-t.test("cells of an export", async (t) => {
+t.test("cells of a CSV export are quoted and escaped", async (t) => {
   const engine = await openScratchEngine(testLogger);
   t.teardown(() => engine.close());
   const cells = async (texts: readonly string[], expression: string) => {
@@ -18,7 +18,7 @@ t.test("cells of an export", async (t) => {
     return found.map(({ cell }) => cell);
   };
 
-  await t.test("each kind of text has its cell", async (t) => {
+  await t.test("each kind of text is written as the expected cell", async (t) => {
     const known = [
       ["plain", "plain", "plain"],
       ["", "", ""],
@@ -48,7 +48,7 @@ t.test("cells of an export", async (t) => {
     t.strictSame(await cells(['{"a":"b,c"}'], jsonCell("text")), ['"{""a"":""b,c""}"']);
   });
 
-  await t.test("any text is read again as it was, by a reader of our own choice", async (t) => {
+  await t.test("a CSV parser reads any text back unchanged", async (t) => {
     const special = fc.constantFrom(..."\",\n\r=+-@\t a1'", "ü");
     const texts = fc.sample(
       fc.array(special, { maxLength: 6 }).map((all) => all.join("")),

@@ -16,7 +16,7 @@ const refusal = { parameter: "cursor", message: /`next_cursor` of a response to 
 const columnsOf = (key: readonly (string | number)[]): KeyColumn[] =>
   key.map((part) => (typeof part === "number" ? "integer" : "text"));
 
-t.test("a cursor gives back the key it was made of", async (t) => {
+t.test("a decoded cursor returns the encoded key", async (t) => {
   for (const key of [["a"], ["ä;'\\\"", 0, "-0.000001"], ["", Number.MAX_SAFE_INTEGER]]) {
     const cursor = encoded(...key);
     t.match(cursor, /^[A-Za-z0-9_-]+$/, "fits into a URL as it is");
@@ -26,12 +26,12 @@ t.test("a cursor gives back the key it was made of", async (t) => {
   t.equal(cursorOf({ page: 3 }, "rows", fingerprint, []), undefined);
 });
 
-t.test("also of four ids as long as they may be, in letters of two bytes", async (t) => {
+t.test("a cursor fits four ids of the maximum length in characters of two bytes", async (t) => {
   const key = [...Array.from({ length: 4 }, () => "\u0436".repeat(1000)), 1_767_225_600, 0, "USD", 1];
   t.same(decodeCursor(encoded(...key), "rows", fingerprint), key);
 });
 
-t.test("a fingerprint is that of a query, however it is written", async (t) => {
+t.test("a fingerprint does not depend on how a query is written", async (t) => {
   t.equal(cursorFingerprint({ search: "ü", tenant: "acme", sort: undefined }), fingerprint);
   for (const other of [
     { tenant: "acme" },
@@ -43,12 +43,12 @@ t.test("a fingerprint is that of a query, however it is written", async (t) => {
   }
 });
 
-t.test("a cursor of another query is refused", async (t) => {
+t.test("a cursor of another query is rejected", async (t) => {
   t.throws(() => decodeCursor(encoded("a"), "others", fingerprint), refusal);
   t.throws(() => decodeCursor(encoded("a"), "rows", cursorFingerprint({})), refusal);
 });
 
-t.test("beside a page that is not the first it is refused", async (t) => {
+t.test("a cursor is rejected together with a page number above 1", async (t) => {
   t.throws(() => cursorOf({ cursor: encoded("a"), page: 2 }, "rows", fingerprint, ["text"]), {
     parameter: "cursor",
     message: /exclude each other/,
@@ -77,7 +77,7 @@ for (const [column, good, bad] of [
     ["0b7e1f5e6f1c4c399d8e3f0a2f6f7a10", "0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a1g", ""],
   ],
 ] as const) {
-  t.test(`a key made up is refused before the store sees it: ${column}`, async (t) => {
+  t.test(`an invented cursor key is rejected before it reaches the store: ${column}`, async (t) => {
     for (const part of good) t.same(decodeCursor(encoded(part), "rows", fingerprint, [column]), [part]);
     for (const part of bad) {
       t.throws(() => decodeCursor(encoded(part), "rows", fingerprint, [column]), refusal, String(part));
@@ -87,7 +87,7 @@ for (const [column, good, bad] of [
   });
 }
 
-t.test("anything else is refused", async (t) => {
+t.test("malformed cursors are rejected", async (t) => {
   const text = (value: unknown) => Buffer.from(JSON.stringify(value)).toString("base64url");
   for (const cursor of [
     "",

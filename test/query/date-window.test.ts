@@ -7,7 +7,7 @@ import fc from "../property.js";
 
 const NOW = new Date("2026-03-10T23:30:00Z");
 
-t.test("what was left out is filled in", async (t) => {
+t.test("missing dates of a window get defaults", async (t) => {
   const cases: [string, DateWindowInput, string, string][] = [
     ["nothing given: the lookback up to today", {}, "2026-02-08", "2026-03-10"],
     ["only the end: a lookback before it", { end_date: "2020-01-31" }, "2020-01-01", "2020-01-31"],
@@ -20,7 +20,7 @@ t.test("what was left out is filled in", async (t) => {
     holds(t, dateWindow(input, 30, NOW), { startDate, endDate }, name);
 });
 
-t.test("midnights are those of the zone", async (t) => {
+t.test("a window begins and ends at midnight of the zone", async (t) => {
   const window = (start_date: string, end_date: string, timezone: string) => {
     const { from, to } = dateWindow({ start_date, end_date, timezone }, 30, NOW);
     return [from, to].map((instant) => new Date(instant * 1000).toISOString());
@@ -40,7 +40,7 @@ t.test("midnights are those of the zone", async (t) => {
   );
 });
 
-t.test("days have 23 to 25 hours, and follow one another without gap or overlap", async () => {
+t.test("days have 23 to 25 hours and follow one another without gap or overlap", async () => {
   const zone = fc.constantFrom(
     "America/Denver",
     "Europe/Berlin",
@@ -67,7 +67,7 @@ t.test("days have 23 to 25 hours, and follow one another without gap or overlap"
   );
 });
 
-t.test("what cannot be used is refused, naming the parameter", async (t) => {
+t.test("an invalid date or zone is rejected with the parameter's name", async (t) => {
   const cases: [DateWindowInput, string][] = [
     [{ start_date: "2026-01-02", end_date: "2026-01-01" }, "start_date"],
     [{ end_date: "1900-01-05" }, "start_date"],
@@ -78,7 +78,7 @@ t.test("what cannot be used is refused, naming the parameter", async (t) => {
   }
 });
 
-t.test("dates", async (t) => {
+t.test("dates must exist and be in a supported year", async (t) => {
   for (const date of ["2024-02-29", "1900-01-01", "2299-12-31"]) t.ok(isDate(date), date);
   for (const date of [
     "2026-02-29",
@@ -96,7 +96,7 @@ t.test("dates", async (t) => {
   }
 });
 
-t.test("time zones are those of the IANA list, letter by letter", async (t) => {
+t.test("time zones are those of the IANA list, spelled exactly", async (t) => {
   for (const zone of [
     "UTC",
     "Etc/UTC",

@@ -7,7 +7,7 @@ import { sumUp } from "../sum-up.js";
 import { until } from "../until.js";
 import { reads } from "./reads.js";
 
-t.test("reads on the engine", async (t) => {
+t.test("reads run on the engine", async (t) => {
   const { stores } = await startService(t);
   const { client } = await stores.tenant("acme");
   await client.command({
@@ -24,7 +24,7 @@ t.test("reads on the engine", async (t) => {
       SELECT toDateTime('2026-03-01 00:00:00', 'UTC') + INTERVAL number % 5 DAY, concat('r-', toString(number % 100)), 'STORAGE' FROM numbers(1000)`,
   });
 
-  await t.test("every text is one that the engine takes", async (t) => {
+  await t.test("the engine accepts every statement", async (t) => {
     for (const [name, { query, params }] of Object.entries(reads)) {
       const bare = query.replace(/FORMAT CustomSeparated\s*$/, "");
       const rows = await readRows(client, { query: bare, params });
@@ -32,7 +32,7 @@ t.test("reads on the engine", async (t) => {
     }
   });
 
-  await t.test("aggregates and counts read sums, the smallest table that has the columns", async (t) => {
+  await t.test("aggregates and counts read the smallest table of sums that has their columns", async (t) => {
     for (const [name, table] of [
       ["aggregate-by-identity", "sums_by_identity"],
       ["aggregate-by-hour-in-zone", "sums_by_identity"],
@@ -70,7 +70,7 @@ t.test("reads on the engine", async (t) => {
     }
   });
 
-  await t.test("the id of a dimension never changes, however its columns are stored", async (t) => {
+  await t.test("the id of a dimension does not depend on how its columns are stored", async (t) => {
     const fields =
       "'generic_metrics_only' AS ecosystem, 'acme' AS tenant_id, 'env-1' AS env_id, 'r-1' AS resource_id, 'KAFKA' AS product_category, 'STORAGE' AS product_type, 'sa-1' AS identity_id, 'usage' AS cost_type";
     const low = fields.replace(/('[^']*')/g, "toLowCardinality($1)");
@@ -83,7 +83,7 @@ t.test("reads on the engine", async (t) => {
     }
   });
 
-  await t.test("every time zone that a request may name is one of the engine's", async (t) => {
+  await t.test("the engine knows every time zone that a request may use", async (t) => {
     const rows = await readRows<{ time_zone: string }>(client, {
       query: "SELECT time_zone FROM system.time_zones",
       params: {},

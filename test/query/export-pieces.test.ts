@@ -22,7 +22,7 @@ async function joined(pieces: Pieces, sources: readonly Buffer[], size: number):
   return Buffer.concat([...out, pieces.end()]);
 }
 
-t.test("pieces of exports", async (t) => {
+t.test("pieces of an export are joined into one file", async (t) => {
   const { stores } = await startService(t);
   const { client } = await stores.tenant("acme");
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-pieces-"));
@@ -49,7 +49,7 @@ t.test("pieces of exports", async (t) => {
     [251, 3000],
   ] as const;
 
-  await t.test("Parquet", async (t) => {
+  await t.test("Parquet pieces become one Parquet file", async (t) => {
     const sources = await Promise.all(spans.map(([from, to]) => written("Parquet", from, to)));
     const whole = await joined(parquetPieces(), sources, 1 << 20);
     for (const size of [1, 3, 4, 5, 1000]) {
@@ -87,7 +87,7 @@ t.test("pieces of exports", async (t) => {
     }
   });
 
-  await t.test("Arrow", async (t) => {
+  await t.test("Arrow pieces become one Arrow stream", async (t) => {
     const sources = await Promise.all(spans.map(([from, to]) => written("ArrowStream", from, to)));
     const whole = await joined(arrowPieces(), sources, 1 << 20);
     for (const size of [1, 7, 8, 9, 1000]) {
@@ -117,7 +117,7 @@ t.test("pieces of exports", async (t) => {
     }
   });
 
-  await t.test("Thrift: what is read is written again byte for byte", async (t) => {
+  await t.test("a Thrift structure is written back byte for byte", async (t) => {
     const struct: ThriftStruct = {
       fields: [
         { id: 1, type: 6, value: -(2n ** 62n) },

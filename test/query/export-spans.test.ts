@@ -12,7 +12,7 @@ const days = [
 const bounds = (rowsAtOnce: number) =>
   spansOf(days, rowsAtOnce).map(({ first_day, last_day }) => `${first_day.slice(-2)}-${last_day.slice(-2)}`);
 
-t.test("an export's statements are of as many days as stay within the rows at once", async (t) => {
+t.test("each statement of an export covers as many days as stay within its row limit", async (t) => {
   t.same(bounds(10), ["01-02", "04-04", "05-06"], "a day that is larger alone is alone");
   t.same(bounds(1000), ["01-06"], "one statement for little");
   t.same(bounds(0), ["01-01", "02-02", "04-04", "05-05", "06-06"], "a day each");

@@ -39,7 +39,7 @@ const line: fc.Arbitrary<Line> = fc.record({
   ),
 });
 
-t.test("parts of metrics and ratios add up, for any line", async (t) => {
+t.test("the parts of metrics and the ratios of any line add up", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
   const classes = new Classes<"without cost" | "credit" | "one" | "many" | "no metric" | "indivisible">();

@@ -7,7 +7,7 @@ import { reads } from "./reads.js";
 const folder = join(projectRoot(), "test/query/golden");
 
 /** With UPDATE_GOLDEN=1 the files are written anew: then their diff is what a reviewer reads. */
-t.test("the text and the values of each read", async (t) => {
+t.test("each read has the statement and parameters of its golden file", async (t) => {
   mkdirSync(folder, { recursive: true });
   for (const [name, { query, params }] of Object.entries(reads)) {
     const file = join(folder, `${name}.sql`);
@@ -24,7 +24,7 @@ t.test("the text and the values of each read", async (t) => {
   );
 });
 
-t.test("values stand in the parameters alone", async (t) => {
+t.test("values are in the parameters and never in the statement", async (t) => {
   for (const [name, { query, params }] of Object.entries(reads)) {
     for (const value of ["sa-1", "r-1", "STORAGE", "2026-03", "EUR", "payments", "squad"])
       t.notOk(query.includes(value), name);

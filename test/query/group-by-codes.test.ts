@@ -16,7 +16,7 @@ const input = {
   movers: 0,
 };
 
-t.test("a breakdown by identity, product and cost type", async (t) => {
+t.test("a breakdown that groups by codes handles new values", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
   await insertChargebacks(stores, "acme", [
@@ -65,7 +65,7 @@ t.test("a breakdown by identity, product and cost type", async (t) => {
   t.strictSame((await readBreakdown(client, { ...input, window: empty })).groups, [], "without rows");
 
   for (const column of ["identity_id", "product_type", "currency"]) {
-    await t.test(`a new value of ${column}: the sums are read again`, async (t) => {
+    await t.test(`the sums are read again if ${column} gets a new value`, async (t) => {
       const list = new RegExp(
         `(SELECT ${column} AS value FROM \\(SELECT .*? FROM publishing_days\\)\\)) WHERE `,
       );

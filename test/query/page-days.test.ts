@@ -2,7 +2,7 @@ import t from "tap";
 import { pageSpan } from "../../src/query/page/days.js";
 import fc from "../property.js";
 
-t.test("the span of a page holds its rows, and no day more", async () => {
+t.test("the span of a page has its rows and no further day", async () => {
   const days = fc
     .array(fc.integer({ min: 1, max: 20 }), { maxLength: 12 })
     .map((counts) =>
@@ -32,7 +32,7 @@ t.test("the span of a page holds its rows, and no day more", async () => {
   );
 });
 
-t.test("pages far past any end are empty", async (t) => {
+t.test("a page far past the end is empty", async (t) => {
   t.equal(
     pageSpan([{ day: "2026-01-01", rows: 5 }], { page: Number.MAX_SAFE_INTEGER, page_size: 1000 }),
     undefined,

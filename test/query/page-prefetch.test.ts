@@ -2,7 +2,7 @@
 import t from "tap";
 import { createPagePrefetch } from "../../src/query/page/page-prefetch.js";
 
-t.test("a page is given once, and the first ones go when there are too many rows", async (t) => {
+t.test("a prefetched page is used once, and the oldest pages are evicted beyond the row limit", async (t) => {
   const ahead = createPagePrefetch<{ items: number[] }>(10);
   const page = (rows: number) => ({ items: Array<number>(rows).fill(rows) });
   const names = ["a", "b", "c", "d", "e"];

@@ -4,7 +4,7 @@ import { readPostgres } from "../../src/store/postgres/statement.js";
 import { temporaryPool } from "../store/postgres/temporary.js";
 import { until } from "../until.js";
 
-t.test("reads on Postgres end when their signal does", async (t) => {
+t.test("reads on Postgres end when their signal is aborted", async (t) => {
   const pool = await temporaryPool(t);
   const active = async () => {
     const rows = await readPostgres(pool, {
@@ -15,13 +15,13 @@ t.test("reads on Postgres end when their signal does", async (t) => {
   };
   const reached = (count: number) => until(`${count} active`, async () => (await active()) === count, 20);
 
-  await t.test("rows, with and without a signal", async (t) => {
+  await t.test("a read returns its rows with and without a signal", async (t) => {
     const read = { query: "SELECT $1::text AS word", params: ["a"] };
     t.same(await readPostgres(pool, read), [{ word: "a" }]);
     t.same(await readPostgres(pool, read, new AbortController().signal), [{ word: "a" }]);
   });
 
-  await t.test("the statement is cancelled in the server, and the connection serves on", async (t) => {
+  await t.test("an aborted statement is cancelled in the server, and its connection is reused", async (t) => {
     const stop = new AbortController();
     const reading = readPostgres(pool, { query: "SELECT pg_sleep(60)", params: [] }, stop.signal);
     reading.catch(() => undefined);
@@ -33,7 +33,7 @@ t.test("reads on Postgres end when their signal does", async (t) => {
   });
 
   await t.test(
-    "statements on all connections of the pool are cancelled, and those that wait for one",
+    "statements on all connections of the pool are cancelled, and so are reads that wait for one",
     async (t) => {
       const most = pool.options.max;
       const watcher = await pool.connect();
@@ -64,13 +64,13 @@ t.test("reads on Postgres end when their signal does", async (t) => {
     },
   );
 
-  await t.test("an error of the statement is thrown, and the connection serves on", async (t) => {
+  await t.test("an error of a statement is thrown, and its connection is reused", async (t) => {
     const { signal } = new AbortController();
     await t.rejects(readPostgres(pool, { query: "SELECT 1 / 0", params: [] }, signal), /division by zero/);
     t.same(await readPostgres(pool, { query: "SELECT 2 AS two", params: [] }, signal), [{ two: 2 }]);
   });
 
-  await t.test("an aborted signal: nothing is asked", async (t) => {
+  await t.test("a read with an aborted signal sends nothing", async (t) => {
     await t.rejects(
       readPostgres(pool, { query: "SELECT 1", params: [] }, AbortSignal.abort(new Error("before"))),
       { message: "before" },

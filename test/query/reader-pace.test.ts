@@ -16,7 +16,7 @@ function pace(limit: { graceMs: number; bytesPerSecond: number }) {
 const limit = { graceMs: 10_000, bytesPerSecond: 100 };
 const slow = { name: "SlowReaderError" };
 
-t.test("a slow reader is refused only behind the grace, and only while others wait", async (t) => {
+t.test("a slow client is rejected only after the grace period and only while others wait", async (t) => {
   const { after, state } = pace(limit);
   after(0).offered();
   t.doesNotThrow(() => after(9_999).check());
@@ -26,7 +26,7 @@ t.test("a slow reader is refused only behind the grace, and only while others wa
   t.throws(() => after(0).check(), slow);
 });
 
-t.test("one who takes a little at a time is as slow as one who takes nothing", async (t) => {
+t.test("a client that reads a little at a time counts as slow", async (t) => {
   const { after } = pace(limit);
   for (let second = 0; second < 10; second += 1) {
     after(0).offered();
@@ -38,7 +38,7 @@ t.test("one who takes a little at a time is as slow as one who takes nothing", a
   });
 });
 
-t.test("the pace itself is enough", async (t) => {
+t.test("a client at exactly the required pace is not slow", async (t) => {
   const { after } = pace(limit);
   for (let second = 0; second < 20; second += 1) {
     after(0).offered();
@@ -47,7 +47,7 @@ t.test("the pace itself is enough", async (t) => {
   }
 });
 
-t.test("the time that the store takes is not the reader's", async (t) => {
+t.test("the time that the store takes does not count against the client", async (t) => {
   const { after } = pace(limit);
   after(0).offered();
   after(1).taken(1);

@@ -130,7 +130,7 @@ t.test("a day begins at its first midnight, in every zone from 2000 to 2040", as
   );
 });
 
-t.test("the engine's buckets have the same days", async (t) => {
+t.test("the engine's day buckets begin at the same instants", async (t) => {
   const { stores } = await startService(t);
   const { client } = await stores.tenant("acme");
   const byZone = new Map<string, Case[]>();

@@ -12,7 +12,7 @@ import { openTestStores, testLogger } from "../stores.js";
 
 type Row = Record<string, unknown>;
 
-t.test("views for BI tools", async (t) => {
+t.test("views for BI tools show what the API shows", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
   const { upstream, ecosystems } = topicUpstream();
   upstream.bill.set(daysBefore(4), { "r-1": "10", "metered-1": "0.333333333333" });
@@ -59,7 +59,7 @@ t.test("views for BI tools", async (t) => {
       }),
     );
 
-  await t.test("costs per day, by identity and by resource", async (t) => {
+  await t.test("views show costs per day by identity and by resource", async (t) => {
     same(
       t,
       await view(`date, identity_id, currency, ${split} FROM daily_cost_by_identity`),
@@ -73,7 +73,7 @@ t.test("views for BI tools", async (t) => {
     );
   });
 
-  await t.test("each part of the bill, and the bill", async (t) => {
+  await t.test("views show each part of the bill, and the bill", async (t) => {
     const shown = "resource_id, product_category, product_type";
     const pick = (row: Row, names: string) =>
       Object.fromEntries(names.split(", ").map((name) => [name, row[name]]));
@@ -90,7 +90,7 @@ t.test("views for BI tools", async (t) => {
     );
   });
 
-  await t.test("what was measured, in the unit of its metric", async (t) => {
+  await t.test("a view shows usage in the unit of its metric", async (t) => {
     t.same(
       await view(`identity_id, toString(quantity) AS quantity FROM usage_quantities
         WHERE date = '${daysBefore(4)}' AND metric = 'work'`),
@@ -101,7 +101,7 @@ t.test("views for BI tools", async (t) => {
     );
   });
 
-  await t.test("costs by topic", async (t) => {
+  await t.test("a view shows costs by topic", async (t) => {
     const columns = "cluster_resource_id, topic_name";
     const path = "topic-attributions/aggregate?group_by=cluster_resource_id&group_by=topic_name";
     const buckets = (await bucketsOf(path)).map(({ usage_amount, shared_amount, ...bucket }) => bucket);
@@ -129,7 +129,7 @@ t.test("views for BI tools", async (t) => {
       );
   });
 
-  await t.test("the proof: 0 for each day, and what is missing when something is", async (t) => {
+  await t.test("the reconciliation view shows 0 for each day, or the amount that is missing", async (t) => {
     const proof = () =>
       view(
         "date, toString(billing) AS billing, toString(difference) AS difference FROM daily_reconciliation",
@@ -141,7 +141,7 @@ t.test("views for BI tools", async (t) => {
     t.same(await proof(), [whole, { date: daysBefore(3), billing: "6.5", difference: "-6.5" }]);
   });
 
-  await t.test("is_issue is what the list of issues has", async (t) => {
+  await t.test("is_issue marks the rows in the list of allocation issues", async (t) => {
     const { client } = await stores.tenant("acme");
     await client.insert({
       table: "chargebacks",

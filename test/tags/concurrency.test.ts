@@ -5,7 +5,7 @@ import { insertChargebacks, startService } from "../http/service.js";
 import { until } from "../until.js";
 import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "./tagging.js";
 
-t.test("tags under many writers at once", async (t) => {
+t.test("tags stay consistent under many concurrent writers", async (t) => {
   const { app, stores, build } = await startService(t);
   const identities = Array.from({ length: 40 }, (_, index) => `sa-${index}`);
   await insertChargebacks(
@@ -22,7 +22,7 @@ t.test("tags under many writers at once", async (t) => {
   const apps = [app, other];
   const at = (turn: number) => apps[turn % 2] ?? app;
 
-  await t.test("one key, twenty writers: one gets it", async (t) => {
+  await t.test("one of twenty concurrent writers gets a tag key", async (t) => {
     const turns = Array.from({ length: 20 }, (_, turn) => turn);
     const answers = await Promise.all(
       turns.map((turn) => send(at(turn), "POST", `acme/chargebacks/${one}/tags`, tag("team", `n-${turn}`))),
@@ -34,7 +34,7 @@ t.test("tags under many writers at once", async (t) => {
     t.same((await send(app, "GET", `acme/chargebacks/${one}/tags`)).body, [won]);
   });
 
-  await t.test("replacing at once: one of them stands, whole", async (t) => {
+  await t.test("one of several concurrent replacements wins as a whole", async (t) => {
     const sets = Array.from({ length: 12 }, (_, set) => ["a", "b", "c"].map((key) => tag(key, `set-${set}`)));
     const answers = await Promise.all(
       sets.map((tags, turn) => send(at(turn), "PATCH", `acme/chargebacks/${two}`, { tags })),
@@ -45,7 +45,7 @@ t.test("tags under many writers at once", async (t) => {
     t.equal(new Set(left.map((each) => each.display_name)).size, 1);
   });
 
-  await t.test("bulks that overlap, in any order: each dimension gets one tag, and none fails", async (t) => {
+  await t.test("overlapping bulks in any order succeed and give each dimension one tag", async (t) => {
     const bulks = Array.from({ length: 10 }, (_, turn) => ({
       dimension_ids: (turn % 2 === 0 ? ids : [...ids].reverse()).slice(turn, turn + 30),
       ...tag("bulk", `n-${turn % 3}`),
@@ -76,7 +76,7 @@ t.test("tags under many writers at once", async (t) => {
   });
 
   await t.test(
-    "renaming, deleting and bulks on the same tags: numbers and mirror agree in the end",
+    "label counts and mirror are correct after concurrent renames, deletions and bulks on the same tags",
     async (t) => {
       const { body } = await send(app, "GET", "acme/tags?search=bulk&page_size=40");
       const tagIds = body.items.map((item: { tag_id: number }) => item.tag_id);
@@ -99,7 +99,7 @@ t.test("tags under many writers at once", async (t) => {
     },
   );
 
-  await t.test("Postgres itself refuses what the API would", async (t) => {
+  await t.test("Postgres itself rejects the tags that the API rejects", async (t) => {
     const label =
       "INSERT INTO tag_labels (tenant_name, label_hash, tag_key, display_name, search_text) VALUES ('acme', sha256('x'), $1, $2, '')";
     for (const [key, name] of [
@@ -123,7 +123,7 @@ t.test("tags under many writers at once", async (t) => {
     );
   });
 
-  await t.test("dimensions are forgotten only when no tag is being written", async (t) => {
+  await t.test("dimensions are dropped only while no tag is being written", async (t) => {
     const { postgres } = stores;
     const { client } = await stores.tenant("acme");
     await insertChargebacks(stores, "acme", [

@@ -17,7 +17,7 @@ import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, writte
 
 const silent = pino({ level: "silent" });
 
-t.test("the mirror of tags in each tenant's store", async (t) => {
+t.test("each tenant's store has a mirror of its tags", async (t) => {
   const service = await startService(t);
   const { stores } = service;
   const { postgres } = stores;
@@ -64,7 +64,7 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
   for (const id of ids.filter((each) => each !== unseen)) await send(app, "GET", `acme/chargebacks/${id}`);
 
   await t.test(
-    "while the store is away, tags are written, changed, removed, listed and searched",
+    "tags are written, changed, removed, listed and searched while the store is down",
     async (t) => {
       away = true;
       const posted = await send(app, "POST", `acme/chargebacks/${one}/tags`, tag("team", "Platform"));
@@ -117,7 +117,7 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     },
   );
 
-  await t.test("when it is back, the next read shows them", async (t) => {
+  await t.test("the next read after an outage of the store shows the tags", async (t) => {
     away = false;
     const { body } = await send(app, "GET", `acme/chargebacks?identity_id=sa-0`);
     t.same(body.items[0].tags, ["Foundations"]);
@@ -125,7 +125,7 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     t.equal(await waiting(), 0);
   });
 
-  await t.test("or nobody reads: they are mirrored nevertheless", async (t) => {
+  await t.test("tags are mirrored after an outage even if nobody reads", async (t) => {
     away = true;
     await send(app, "POST", `acme/chargebacks/${one}/tags`, tag("later", "Later"));
     away = false;
@@ -133,7 +133,7 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     await same(t, "without any read");
   });
 
-  await t.test("a store whose process is killed has the tags when it is back", async (t) => {
+  await t.test("a store whose process was killed has the tags once it is back", async (t) => {
     const pid = stores.embeddedClickHouse?.pid();
     if (pid === undefined) throw new Error("the store does not run");
     process.kill(pid, "SIGKILL");
@@ -149,7 +149,7 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     await same(t, "after the restart");
   });
 
-  await t.test("several processes mirror at once: nothing is lost, nothing overtakes", async (t) => {
+  await t.test("several processes mirror at once without losing or reordering changes", async (t) => {
     const others = [1, 2, 3].map(() =>
       createTagMirror({ stores, tenantNames: ["acme"], logger: silent, timing }),
     );
@@ -169,7 +169,7 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     await Promise.all(others.map((each) => each.stop()));
   });
 
-  await t.test("what a crash between the stores left is written again", async (t) => {
+  await t.test("changes that a crash left between the stores are written again", async (t) => {
     await addTag(on(one), tag("crash", "before"));
     const { client } = await target();
     // Written to ClickHouse under a later number, and not recorded in Postgres.
@@ -189,7 +189,7 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     await same(t, "in its newest state");
   });
 
-  await t.test("a store that was set back to an older state is filled again", async (t) => {
+  await t.test("a store that was reset to an older state is refilled", async (t) => {
     const { client } = await target();
     await addTag(on(three), tag("old", "state"));
     await mirrorWaiting(await target());
@@ -201,7 +201,7 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     t.equal(await checkMirror(await target()), false, "and then left alone");
   });
 
-  await t.test("a Postgres that was set back wins over what the store shows", async (t) => {
+  await t.test("tags of a Postgres that was reset replace those in the store", async (t) => {
     const { client } = await target();
     const ghost = {
       dimension_id: one,
@@ -219,7 +219,7 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     await same(t, "and later numbers are later");
   });
 
-  await t.test("a database that was dropped and made anew is filled by the service itself", async (t) => {
+  await t.test("the service refills a database that was dropped and recreated", async (t) => {
     // Only the new one is to fill it.
     await tags.stop();
     const server = await stores.serverClient("acme");
@@ -238,30 +238,34 @@ t.test("the mirror of tags in each tenant's store", async (t) => {
     await fresh.stop();
   });
 
-  await t.test("a tenant without tags has no mirror to look after", async (t) => {
+  await t.test("a tenant without tags has no mirror", async (t) => {
     const { client } = await stores.tenant("globex");
     t.equal(await checkMirror({ ...(await target()), client, tenantName: "globex" }), false);
     t.same(await miscounted(stores), []);
   });
 
-  await t.test("a tenant's first tag brings the mirror's id: the next check changes nothing", async (t) => {
-    const { client } = await stores.tenant("globex");
-    const globex = { ...(await target()), client, tenantName: "globex" };
-    await insertChargebacks(stores, "globex", [{ timestamp: "2026-03-05T00:00:00Z", amount: "1" }]);
-    await recordDimensions(stores, "globex");
-    const [dimensionId = 0] = await dimensionIds(stores, "globex", "sa-1");
-    await send(app, "GET", `globex/chargebacks/${dimensionId}`);
-    await addTag({ postgres, tenantName: "globex", dimensionId }, tag("team", "First"));
-    await mirrorWaiting(globex);
-    const noted = async () =>
-      (await postgres.query("SELECT mirror_id, version FROM tag_mirrors WHERE tenant_name = 'globex'")).rows;
-    const first = await noted();
-    t.equal(await checkMirror(globex), false);
-    t.strictSame(await noted(), first);
-    t.same(await mirrored(stores, "globex"), await written(stores, "globex"));
-  });
+  await t.test(
+    "a tenant's first tag writes the mirror's id, so that the next check changes nothing",
+    async (t) => {
+      const { client } = await stores.tenant("globex");
+      const globex = { ...(await target()), client, tenantName: "globex" };
+      await insertChargebacks(stores, "globex", [{ timestamp: "2026-03-05T00:00:00Z", amount: "1" }]);
+      await recordDimensions(stores, "globex");
+      const [dimensionId = 0] = await dimensionIds(stores, "globex", "sa-1");
+      await send(app, "GET", `globex/chargebacks/${dimensionId}`);
+      await addTag({ postgres, tenantName: "globex", dimensionId }, tag("team", "First"));
+      await mirrorWaiting(globex);
+      const noted = async () =>
+        (await postgres.query("SELECT mirror_id, version FROM tag_mirrors WHERE tenant_name = 'globex'"))
+          .rows;
+      const first = await noted();
+      t.equal(await checkMirror(globex), false);
+      t.strictSame(await noted(), first);
+      t.same(await mirrored(stores, "globex"), await written(stores, "globex"));
+    },
+  );
 
-  await t.test("many tenants are mirrored at once, without a warning", async (t) => {
+  await t.test("many tenants are mirrored at once without a warning", async (t) => {
     const names = Array.from({ length: 15 }, (_, index) => `many-${index}`);
     await postgres.query("INSERT INTO tag_mirrors (tenant_name, version) SELECT unnest($1::text[]), 1", [
       names,

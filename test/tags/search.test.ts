@@ -4,7 +4,7 @@ import { type SearchTotal, searchPage, searchTotal } from "../../src/tags/search
 import { foldCase, searchText } from "../../src/tags/tag-text.js";
 import { openTestStores } from "../stores.js";
 
-t.test("folding: letters that differ by case alone are the same, on both sides", async (t) => {
+t.test("letters that differ only in case match in both directions", async (t) => {
   for (const [one, other] of [
     ["straße", "STRASSE"],
     ["ΟΔΟΣ", "οδος"],
@@ -22,7 +22,7 @@ t.test("folding: letters that differ by case alone are the same, on both sides",
  * 30,000 tags with 1,500 labels: every third tag has a label of its own kind, so that needles find few labels, many labels with
  * few tags, and many labels with many tags. Each of the three ways must give what counting one by one gives.
  */
-t.test("every way of finding a page gives the same as looking at each tag", async (t) => {
+t.test("every search strategy returns the same page as a scan of all tags", async (t) => {
   const { stores } = await openTestStores(t);
   const { postgres } = stores;
   await postgres.query(`

@@ -15,7 +15,7 @@ interface Named {
   readonly resource_id: string;
 }
 
-t.test("tags outlive what they hang on being calculated anew, and go with it in the end", async (t) => {
+t.test("tags survive recalculation and are dropped with their dimensions", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"], ["retention_days: 8"]));
   const { postgres } = stores;
   const { upstream, ecosystems } = scriptedUpstream();
@@ -50,14 +50,14 @@ t.test("tags outlive what they hang on being calculated anew, and go with it in 
   }
   const tags = await written(stores, "acme");
 
-  await t.test("a day that is calculated again has its tags", async (t) => {
+  await t.test("a day that is recalculated keeps its tags", async (t) => {
     holds(t, await run({ force: true }), { status: "completed", dates_calculated: 7 });
     t.same(await dimensions(), before);
     t.same(await written(stores, "acme"), tags);
     t.same(await mirrored(stores, "acme"), tags, "a run without any API mirrors them");
   });
 
-  await t.test("a day whose reason for its split changes has them", async (t) => {
+  await t.test("a day whose allocation detail changes keeps its tags", async (t) => {
     const { rules } = upstream;
     const reason = { kind: "usage", metrics: ["work"], detail: "no_usage_for_active_identities" } as const;
     const nobody = { kind: "terminal", detail: "no_metrics_located" } as const;
@@ -71,7 +71,7 @@ t.test("tags outlive what they hang on being calculated anew, and go with it in 
     holds(t, await run(), { dates_calculated: 7 });
   });
 
-  await t.test("a store that is lost and calculated anew has them", async (t) => {
+  await t.test("a store that is lost and recalculated has its tags", async (t) => {
     const server = await stores.serverClient("acme");
     await server.command({ query: "DROP DATABASE acme SYNC" });
     await migrateClickHouse(server, {
@@ -93,7 +93,7 @@ t.test("tags outlive what they hang on being calculated anew, and go with it in 
     t.same(shown, [{ n: String(before.length) }], "the view for BI tools shows each on its resource");
   });
 
-  await t.test("BI tools see what each tag costs per day", async (t) => {
+  await t.test("a view shows BI tools what each tag costs per day", async (t) => {
     const costs = (from: string, name: string, amount: string) =>
       rowsOf<{ name: string; cost: string }>(
         stores,
@@ -105,7 +105,7 @@ t.test("tags outlive what they hang on being calculated anew, and go with it in 
     t.equal(byTag.length, 8);
   });
 
-  await t.test("what has run out by retention goes with its tags; the rest stays", async (t) => {
+  await t.test("dimensions that expire are dropped with their tags; others stay", async (t) => {
     const later = addDays(today, 1);
     holds(t, await run({ now: later }), { status: "completed" });
     const left = before.filter(({ resource_id }) => resource_id !== "metered-old");
@@ -118,7 +118,7 @@ t.test("tags outlive what they hang on being calculated anew, and go with it in 
     t.same(await miscounted(stores), []);
   });
 
-  await t.test("what comes back after that has its old id, and no tags", async (t) => {
+  await t.test("a dimension that returns after it was dropped has its old id and no tags", async (t) => {
     upstream.bill.set(daysBefore(3), { "metered-1": "8", "metered-old": "3" });
     const later = addDays(today, 1);
     holds(t, await run({ now: later }), { status: "completed" });
@@ -132,7 +132,7 @@ t.test("tags outlive what they hang on being calculated anew, and go with it in 
     t.equal(await copyNewDimensions({ client, postgres, tenantName: "acme" }), 0, "nothing is copied twice");
   });
 
-  await t.test("what a calculation takes away, and may give back, keeps its tags for as long", async (t) => {
+  await t.test("a dimension that a calculation removes keeps its tags until it expires", async (t) => {
     const at = (days: number) => addDays(today, days);
     const { client } = await stores.tenant("acme");
     const recorded = async (day: string) =>
