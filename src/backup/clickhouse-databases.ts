@@ -1,4 +1,7 @@
-/** ClickHouse's part of a backup: each database by the engine's own BACKUP, which takes tables, views and staged days alike. */
+/**
+ * ClickHouse's part of a backup: the engine's own BACKUP of each database, which includes tables, views and staged
+ * days.
+ */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -10,14 +13,14 @@ import { readClickHouseLedger } from "../store/clickhouse/migrate.js";
 import { identifier, literal } from "../store/clickhouse/sql-text.js";
 import { readRows } from "../store/clickhouse/statement.js";
 import { factTables } from "../store/fact-tables.js";
-import { type Manifest, UnusableBackup } from "./manifest.js";
+import { type Manifest, UnusableBackupError } from "./manifest.js";
 
 type Database = Manifest["clickhouse"][number];
 
-/** The engine says nothing until it is done, however much there is. */
+/** The engine sends no response until a backup is complete, whatever its size. */
 const REQUEST_TIMEOUT_MS = 24 * 60 * 60 * 1000;
 
-/** Runs `work` with a client that waits for the longest statements. */
+/** Runs `work` with a client whose timeout allows for the longest statements. */
 export async function withEngine<T>(
   engine: Pick<EmbeddedClickHouse, "endpoint">,
   work: (client: ClickHouseClient) => Promise<T>,
@@ -35,7 +38,10 @@ export async function withEngine<T>(
   }
 }
 
-/** Into one folder for each database. What the port for SQL clients shows of the system is made anew at each start. */
+/**
+ * Backs up each database into a folder of its own, except the catalog of the port for SQL clients, which is recreated
+ * at each start.
+ */
 export async function backUpDatabases(
   client: ClickHouseClient,
   folder: string,
@@ -55,7 +61,8 @@ export async function backUpDatabases(
   for (const { name } of names) {
     const query = `BACKUP DATABASE ${identifier(name)} TO File(${literal(placeOf(folder, name))})`;
     const backUp = async () => {
-      // Gathering goes on meanwhile, and a staging table that it makes anew under a backup fails that backup.
+      // Gathering goes on meanwhile. If it recreates a staging table during a backup, that backup fails and is
+      // repeated.
       await rm(join(folder, name), { recursive: true, force: true });
       await client.command({ query, abort_signal: signal });
     };
@@ -70,7 +77,7 @@ export async function backUpDatabases(
   return databases;
 }
 
-/** Into an engine that has none of them. */
+/** Restores a database. The engine must not have it yet. */
 export async function restoreDatabase(
   client: ClickHouseClient,
   folder: string,
@@ -82,12 +89,12 @@ export async function restoreDatabase(
   const found = await countFacts(client, database, signal);
   for (const [table, expected] of Object.entries(rows))
     if (found[table] !== expected)
-      throw new UnusableBackup(
+      throw new UnusableBackupError(
         `Table ${table} of ${database} has ${found[table] ?? 0} rows instead of ${expected}.`,
       );
 }
 
-/** The slash makes it a folder of files. */
+/** The trailing slash makes ClickHouse write a folder of files instead of an archive. */
 function placeOf(folder: string, database: string): string {
   return `${join(folder, database)}/`;
 }
@@ -115,7 +122,7 @@ async function readStoreId(
   database: string,
   signal: AbortSignal,
 ): Promise<string | null> {
-  const there = await readRows(
+  const tables = await readRows(
     client,
     {
       query: "SELECT 1 FROM system.tables WHERE database = {database:String} AND name = 'store_identity'",
@@ -123,7 +130,7 @@ async function readStoreId(
     },
     signal,
   );
-  if (there.length === 0) return null;
+  if (tables.length === 0) return null;
   const query = `SELECT toString(store_id) AS id FROM ${identifier(database)}.store_identity`;
   return (await readRows<{ id: string }>(client, { query, params: {} }, signal))[0]?.id ?? null;
 }

@@ -1,6 +1,6 @@
 /**
- * How a command asks the process that has the data directory open for a backup: a unix socket in a folder of the data directory that
- * only its user can enter. It takes one request at a time and knows nothing else.
+ * Requests for backups from commands to the process that has the data directory open. They use a unix socket in a
+ * folder of the data directory that only its user can enter, one request at a time.
  */
 import { chmod, mkdir, rm } from "node:fs/promises";
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
@@ -10,17 +10,17 @@ import type { Logger } from "pino";
 import { errorMessage } from "../store/error-message.js";
 import type { OpenedStores } from "../store/open-stores.js";
 import { type SocketFolder, socketFolder } from "../store/socket-folder.js";
-import { BackupRefused, type BackupSummary, takeBackup } from "./take-backup.js";
+import { BackupRefusedError, type BackupSummary, takeBackup } from "./take-backup.js";
 
 const SOCKET = "control.sock";
 const PATH = "/backup";
-/** Of a request: a path, with room. */
-const MOST_BYTES = 64 * 1024;
+/** Maximum size of a request, which contains a path. */
+const MAX_BYTES = 64 * 1024;
 
 const folderOf = (dataDir: string) => join(dataDir, "control");
 
 export interface BackupControl {
-  /** Ends a backup that is under way. */
+  /** Cancels a backup in progress and stops listening. */
   close(): Promise<void>;
 }
 
@@ -30,7 +30,10 @@ export interface OpenBackupControl {
   readonly logger: Logger;
 }
 
-/** Listens until closed. Only for the owner of the data directory; undefined where not both stores are embedded. */
+/**
+ * Listens until closed. Only the owner of the data directory may call it. Returns undefined unless both stores are
+ * embedded.
+ */
 export async function openBackupControl(options: OpenBackupControl): Promise<BackupControl | undefined> {
   const { stores, dataDir, logger } = options;
   if (stores.embeddedClickHouse === undefined || !stores.ownsPostgres) return undefined;
@@ -42,33 +45,35 @@ export async function openBackupControl(options: OpenBackupControl): Promise<Bac
   await rm(path, { force: true });
   const closing = new AbortController();
   let busy: Promise<void> | undefined;
-  const server = createServer((asked, answer) => {
-    if (busy !== undefined) return send(answer, 409, { message: "Another backup is being taken." });
-    busy = handle(asked, answer).finally(() => {
+  const server = createServer((request, response) => {
+    if (busy !== undefined) return send(response, 409, { message: "Another backup is being taken." });
+    busy = handle(request, response).finally(() => {
       busy = undefined;
     });
   });
-  const handle = async (asked: IncomingMessage, answer: ServerResponse): Promise<void> => {
-    const gone = new AbortController();
-    answer.once("close", () => gone.abort(new Error("the command that asked for the backup has ended")));
-    const signal = AbortSignal.any([gone.signal, closing.signal]);
+  const handle = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const disconnected = new AbortController();
+    response.once("close", () =>
+      disconnected.abort(new Error("the command that requested the backup has ended")),
+    );
+    const signal = AbortSignal.any([disconnected.signal, closing.signal]);
     try {
-      const target = await targetOf(asked);
+      const target = await targetOf(request);
       logger.info({ target }, "taking a backup");
       const summary = await takeBackup({ stores, dataDir, target, signal });
       logger.info({ target, ...summary }, "took a backup");
-      send(answer, 200, summary);
+      send(response, 200, summary);
     } catch (error) {
       const message = errorMessage(error);
-      if (!(error instanceof BackupRefused)) logger.error({ err: error }, "could not take a backup");
-      send(answer, error instanceof BackupRefused ? 400 : 500, { message });
+      if (!(error instanceof BackupRefusedError)) logger.error({ err: error }, "could not take a backup");
+      send(response, error instanceof BackupRefusedError ? 400 : 500, { message });
     }
   };
   await new Promise<void>((resolve, reject) => {
     server.on("error", reject);
     server.listen(path, resolve);
   });
-  // After the start, an error is one connection that could not be accepted.
+  // After the start, an error is a connection that could not be accepted.
   server.on("error", (error) => logger.warn({ err: error }, "the socket for backups failed"));
   await chmod(path, 0o600);
   return {
@@ -83,23 +88,26 @@ export async function openBackupControl(options: OpenBackupControl): Promise<Bac
   };
 }
 
-async function targetOf(asked: IncomingMessage): Promise<string> {
-  if (asked.method !== "POST" || asked.url !== PATH)
-    throw new BackupRefused(`Only POST ${PATH} is known here.`);
-  if (!(Number(asked.headers["content-length"]) <= MOST_BYTES))
-    throw new BackupRefused("The request is too long.");
-  const { target } = JSON.parse(await text(asked)) as { target?: unknown };
+async function targetOf(incoming: IncomingMessage): Promise<string> {
+  if (incoming.method !== "POST" || incoming.url !== PATH)
+    throw new BackupRefusedError(`Only POST ${PATH} is known here.`);
+  if (!(Number(incoming.headers["content-length"]) <= MAX_BYTES))
+    throw new BackupRefusedError("The request is too long.");
+  const { target } = JSON.parse(await text(incoming)) as { target?: unknown };
   if (typeof target !== "string" || !isAbsolute(target))
-    throw new BackupRefused("target must be the absolute path of a folder.");
+    throw new BackupRefusedError("target must be the absolute path of a folder.");
   return target;
 }
 
-function send(answer: ServerResponse, status: number, body: object): void {
-  answer.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
+function send(response: ServerResponse, status: number, body: object): void {
+  response.writeHead(status, { "content-type": "application/json" }).end(JSON.stringify(body));
 }
 
-/** Undefined when no process listens. Throws `BackupRefused` with what the service says. */
-export async function askForBackup(
+/**
+ * Requests a backup from the process that has the data directory open. Returns undefined if no process listens. Throws
+ * `BackupRefusedError` with the message of the service.
+ */
+export async function requestBackup(
   dataDir: string,
   target: string,
   signal: AbortSignal,
@@ -114,7 +122,7 @@ export async function askForBackup(
   }
   const body = JSON.stringify({ target });
   try {
-    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
       request(
         {
           socketPath: join(socket.path, SOCKET),
@@ -128,9 +136,9 @@ export async function askForBackup(
         .once("error", reject)
         .end(body);
     });
-    const said = JSON.parse(await text(answer)) as BackupSummary & { message: string };
-    if (answer.statusCode !== 200) throw new BackupRefused(said.message);
-    return said;
+    const result = JSON.parse(await text(response)) as BackupSummary & { message: string };
+    if (response.statusCode !== 200) throw new BackupRefusedError(result.message);
+    return result;
   } catch (error) {
     if (isAbsent(error)) return undefined;
     throw error;
@@ -139,7 +147,7 @@ export async function askForBackup(
   }
 }
 
-/** No socket, or one that a killed process left behind. */
+/** True if there is no socket, or only one that a killed process left behind. */
 function isAbsent(error: unknown): boolean {
   const code = error instanceof Error && "code" in error ? error.code : undefined;
   return code === "ENOENT" || code === "ECONNREFUSED";

@@ -1,24 +1,24 @@
-/** The files of a backup: what is in its folder, and whether that is what its manifest says. */
+/** The files of a backup: lists them, and compares them with the manifest. */
 import { createHash } from "node:crypto";
 import { type FileHandle, open, readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { type Manifest, manifestFiles, UnusableBackup } from "./manifest.js";
+import { type Manifest, manifestFiles, UnusableBackupError } from "./manifest.js";
 
 export type BackupFile = Manifest["files"][number];
 
 const PIECE_BYTES = 1024 * 1024;
 
-/** Every file below the folder but those of the manifest, in order. Each is on disk when this returns. */
-export async function settleFiles(folder: string, signal: AbortSignal): Promise<BackupFile[]> {
+/** Syncs every file in the folder to disk. Returns the files in order, without those of the manifest. */
+export async function syncFiles(folder: string, signal: AbortSignal): Promise<BackupFile[]> {
   const files: BackupFile[] = [];
   for (const path of await listFiles(folder))
     files.push(await readOne(folder, path, signal, (handle) => handle.sync()));
   return files;
 }
 
-/** Throws `UnusableBackup` unless the folder has exactly the files that the manifest lists. */
+/** Throws `UnusableBackupError` unless the folder has exactly the files that the manifest lists. */
 export async function checkFiles(folder: string, { files }: Manifest, signal: AbortSignal): Promise<void> {
-  const damaged = (what: string) => new UnusableBackup(`${folder} is damaged: ${what}.`);
+  const damaged = (what: string) => new UnusableBackupError(`${folder} is damaged: ${what}.`);
   const listed = new Map(files.map((file) => [file.path, file]));
   for (const path of await listFiles(folder)) {
     const expected = listed.get(path);
@@ -32,7 +32,10 @@ export async function checkFiles(folder: string, { files }: Manifest, signal: Ab
   for (const path of listed.keys()) throw damaged(`${path} is missing`);
 }
 
-/** Links and other special files are refused: a backup has none, and following one would read what is not of it. */
+/**
+ * Refuses links and other special files. A backup contains none, and following a link would read files outside of the
+ * backup.
+ */
 async function listFiles(folder: string): Promise<string[]> {
   const list = async (within: string): Promise<string[]> => {
     const entries = await readdir(join(folder, within), { withFileTypes: true });
@@ -41,7 +44,7 @@ async function listFiles(folder: string): Promise<string[]> {
       const path = within === "" ? entry.name : `${within}/${entry.name}`;
       if (entry.isDirectory()) paths.push(...(await list(path)));
       else if (entry.isFile()) paths.push(path);
-      else throw new UnusableBackup(`${folder} is damaged: ${path} is neither a file nor a folder.`);
+      else throw new UnusableBackupError(`${folder} is damaged: ${path} is neither a file nor a folder.`);
     }
     return paths;
   };

@@ -1,10 +1,10 @@
 /**
- * What a backup is: a folder with `manifest.json`, which lists every other file with its size and SHA-256, and `manifest.sha256`, the
- * checksum of the manifest as `sha256sum` writes it. Both are written last, in a folder that is renamed when they are on disk: a
- * folder without them is no backup.
+ * A backup is a folder with `manifest.json`, which lists every other file with its size and SHA-256, and
+ * `manifest.sha256`, the checksum of the manifest as `sha256sum` writes it. Both are written last, and the folder is
+ * renamed when they are on disk, so a folder without them is not a backup.
  *
- *   postgres/TABLE.copy    rows of a table, as COPY writes them
- *   clickhouse/DATABASE/   what the engine's own BACKUP writes
+ * postgres/TABLE.copy    rows of a table, as COPY writes them
+ * clickhouse/DATABASE/   output of the engine's own BACKUP
  */
 import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
@@ -13,15 +13,15 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 
 /** The backup cannot be restored, or not here. The message is one sentence for the operator. */
-export class UnusableBackup extends Error {
-  override readonly name = "UnusableBackup";
+export class UnusableBackupError extends Error {
+  override readonly name = "UnusableBackupError";
 }
 
-/** Of what this file describes. */
+/** Version of the format that this file describes. */
 export const FORMAT = 1;
 
 const count = Type.Integer({ minimum: 0 });
-/** Names that need no quoting, and no other: they become paths and SQL. */
+/** Only names that need no quoting, because they become paths and SQL. */
 const name = Type.String({ pattern: "^[A-Za-z_][A-Za-z0-9_]{0,62}$" });
 const revisions = Type.Array(
   Type.Object({
@@ -34,9 +34,9 @@ const revisions = Type.Array(
 
 const manifest = Type.Object({
   format: Type.Literal(FORMAT),
-  /** Version of chargehouse that wrote it. */
+  /** Version of chargehouse that wrote the backup. */
   chargehouse: Type.String(),
-  /** The moment that it is of, by the clock of Postgres. */
+  /** Time of the snapshot, by the clock of Postgres. */
   taken_at: Type.String(),
   postgres: Type.Object({
     revisions,
@@ -52,10 +52,10 @@ const manifest = Type.Object({
   clickhouse: Type.Array(
     Type.Object({
       database: name,
-      /** Null in a store that no run has used yet. */
+      /** Null if no run has used the store yet. */
       store_id: Type.Union([Type.String(), Type.Null()]),
       revisions,
-      /** Of the published facts, by table. */
+      /** Number of rows of the published facts, by table. */
       rows: Type.Record(name, count),
     }),
   ),
@@ -67,7 +67,7 @@ const FILE = "manifest.json";
 const CHECKSUM_FILE = "manifest.sha256";
 export const manifestFiles: readonly string[] = [FILE, CHECKSUM_FILE];
 
-/** Throws where the manifest could not be read again: a backup that cannot be restored is none. */
+/** Throws if the manifest could not be read again, because such a backup could not be restored. */
 export async function writeManifest(folder: string, content: Manifest): Promise<void> {
   const [problem] = Value.Errors(manifest, content);
   if (problem !== undefined)
@@ -82,19 +82,21 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const read = async (file: string) => await readFile(join(folder, file), "utf8").catch(() => undefined);
   const [text, checksum] = [await read(FILE), await read(CHECKSUM_FILE)];
   if (text === undefined || checksum === undefined)
-    throw new UnusableBackup(
+    throw new UnusableBackupError(
       `${folder} is no complete backup: it lacks ${text === undefined ? FILE : CHECKSUM_FILE}.`,
     );
   if (checksum !== `${sha256(text)}  ${FILE}\n`)
-    throw new UnusableBackup(`${folder} is damaged: ${FILE} does not have the checksum of ${CHECKSUM_FILE}.`);
+    throw new UnusableBackupError(
+      `${folder} is damaged: ${FILE} does not have the checksum of ${CHECKSUM_FILE}.`,
+    );
   const content: unknown = JSON.parse(text);
   if (Value.Check(manifest, content)) return content;
   const format = Value.Check(Type.Object({ format: Type.Integer() }), content) ? content.format : undefined;
   if (format !== undefined && format > FORMAT)
-    throw new UnusableBackup(
+    throw new UnusableBackupError(
       `${folder} was written by a newer version of chargehouse: its format is ${format}, and this version reads ${FORMAT}.`,
     );
-  throw new UnusableBackup(`${folder} is damaged: ${FILE} does not describe a backup.`);
+  throw new UnusableBackupError(`${folder} is damaged: ${FILE} does not describe a backup.`);
 }
 
 function sha256(text: string): string {

@@ -1,6 +1,6 @@
 /**
- * Postgres' part of a backup: the rows of every table, as COPY writes them. The schema is not part of it, because the migrations make it.
- * Tables are taken from the catalogue, so that a new one is backed up without a word here.
+ * Postgres's part of a backup: the rows of every table, as COPY writes them. The schema is not included, because the
+ * migrations create it. Tables are listed from the catalog, so that a new one is backed up automatically.
  */
 import { createReadStream, createWriteStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
@@ -10,12 +10,12 @@ import type { PoolClient } from "pg";
 import { type CopyToStreamQuery, from as copyFrom, to as copyTo } from "pg-copy-streams";
 import { runStatement } from "../store/postgres/statement.js";
 import { readerError } from "../store/reader-error.js";
-import { type Manifest, UnusableBackup } from "./manifest.js";
+import { type Manifest, UnusableBackupError } from "./manifest.js";
 
 type PostgresPart = Manifest["postgres"];
 type Table = PostgresPart["tables"][number];
 
-/** What is generated is not copied, but generated again. */
+/** Generated columns are not copied, but generated again. */
 const TABLES = `
   SELECT c.relname AS "table", array_agg(a.attname::text ORDER BY a.attnum) AS columns
   FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
@@ -26,26 +26,26 @@ const SEQUENCES = `
   SELECT c.relname AS sequence FROM pg_class AS c
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'S' ORDER BY c.relname`;
 
-/** As of the transaction's snapshot, whatever is written meanwhile. */
+/** Copies all tables as of the transaction's snapshot, whatever is written meanwhile. */
 export async function copyTables(
   on: PoolClient,
   folder: string,
 ): Promise<Pick<PostgresPart, "tables" | "sequences">> {
   await mkdir(folder, { mode: 0o700 });
   const found = await runStatement<Omit<Table, "rows">>(on, { query: TABLES, params: [] });
-  const copied: { readonly of: Omit<Table, "rows">; readonly stream: CopyToStreamQuery }[] = [];
-  for (const of of found.rows) {
-    // The connection can be lost after the last row, when the pipeline listens to nothing any more.
-    const stream = readerError(on.query(copyTo(`COPY ${target(of)} TO STDOUT`)));
-    await pipeline(stream, createWriteStream(fileOf(folder, of.table), { flags: "wx", mode: 0o600 }));
-    copied.push({ of, stream });
+  const copied: { readonly table: Omit<Table, "rows">; readonly stream: CopyToStreamQuery }[] = [];
+  for (const table of found.rows) {
+    // The connection can be lost after the last row, when the pipeline no longer listens for errors.
+    const stream = readerError(on.query(copyTo(`COPY ${target(table)} TO STDOUT`)));
+    await pipeline(stream, createWriteStream(fileOf(folder, table.table), { flags: "wx", mode: 0o600 }));
+    copied.push({ table, stream });
   }
   const sequences = await readSequences(on);
-  // The number of rows comes after the rows. By now, later statements of the connection have run.
-  return { tables: copied.map(({ of, stream }) => ({ ...of, rows: stream.rowCount })), sequences };
+  // The number of rows arrives after the rows. By now, later statements of the connection have run, so it is there.
+  return { tables: copied.map(({ table, stream }) => ({ ...table, rows: stream.rowCount })), sequences };
 }
 
-/** Sequences are of no snapshot. Read after the rows, they are never behind them. */
+/** Sequences are not part of a snapshot. They are read after the rows, so they are never behind them. */
 async function readSequences(on: PoolClient): Promise<PostgresPart["sequences"]> {
   const found = await runStatement<{ sequence: string }>(on, { query: SEQUENCES, params: [] });
   const sequences: PostgresPart["sequences"] = [];
@@ -60,13 +60,14 @@ async function readSequences(on: PoolClient): Promise<PostgresPart["sequences"]>
   return sequences;
 }
 
-/** Replaces the rows of every table. The schema has to be at the revision of the backup. */
+/** Replaces the rows of every table. The schema must be at the revision of the backup. */
 export async function loadTables(on: PoolClient, folder: string, part: PostgresPart): Promise<void> {
   const { rows: known } = await runStatement<Omit<Table, "rows">>(on, { query: TABLES, params: [] });
   const written = part.tables.map(({ table, columns }) => target({ table, columns }));
   if (known.map(target).join() !== written.join())
-    throw new UnusableBackup("The tables of the backup are not those of its schema revision.");
-  // Whoever checks keys and runs triggers did so when the rows were written, and they are loaded in no order that keys could follow.
+    throw new UnusableBackupError("The tables of the backup are not those of its schema revision.");
+  // Disables triggers and checks of foreign keys: they ran when the rows were written, and tables are loaded in an
+  // order that foreign keys do not allow.
   await runStatement(on, { query: "SET LOCAL session_replication_role = replica", params: [] });
   await runStatement(on, {
     query: `TRUNCATE ${known.map(({ table }) => `public.${quoted(table)}`).join(", ")}`,
@@ -76,7 +77,7 @@ export async function loadTables(on: PoolClient, folder: string, part: PostgresP
     const into = readerError(on.query(copyFrom(`COPY ${target({ table, columns })} FROM STDIN`)));
     await pipeline(createReadStream(fileOf(folder, table)), into);
     if (into.rowCount !== rows)
-      throw new UnusableBackup(`Table ${table} has ${into.rowCount} rows instead of ${rows}.`);
+      throw new UnusableBackupError(`Table ${table} has ${into.rowCount} rows instead of ${rows}.`);
   }
   for (const { sequence, last_value, is_called } of part.sequences)
     await runStatement(on, {

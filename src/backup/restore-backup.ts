@@ -20,11 +20,11 @@ import { restoreDatabase, withEngine } from "./clickhouse-databases.js";
 import { checkFiles } from "./files.js";
 import { type Manifest, readManifest } from "./manifest.js";
 import { loadTables } from "./postgres-tables.js";
-import { BackupRefused } from "./take-backup.js";
+import { BackupRefusedError } from "./take-backup.js";
 
 export interface RestoreBackup {
   readonly config: Config;
-  /** Of the backup; only read. */
+  /** Folder of the backup. It is only read. */
   readonly folder: string;
   readonly logger: Logger;
   readonly signal: AbortSignal;
@@ -32,12 +32,12 @@ export interface RestoreBackup {
   readonly migrations?: typeof migrationFolders;
 }
 
-/** Entries that a new volume has. */
+/** Entries that a new volume contains. */
 const NO_DATA = new Set(["lost+found"]);
 
 /**
- * Makes the data directory from a backup. Everything about the backup is checked first. The directory has to be empty, is marked as
- * unfinished until both stores are whole, and is emptied again if they cannot be.
+ * Creates the data directory from a backup. First, everything about the backup is checked. The directory must be empty.
+ * It is marked as unfinished until both stores are complete, and emptied again if the restore fails.
  */
 export async function restoreBackup({
   config,
@@ -54,7 +54,7 @@ export async function restoreBackup({
     throw new StoreNotOpenedError("data_dir", dataDir, error);
   });
   if ((await entriesOf(dataDir)).length > 0)
-    throw new BackupRefused(
+    throw new BackupRefusedError(
       `The data directory ${dataDir} is not empty: restore into an empty one. To go back to a backup, stop the service and move what is there away.`,
     );
   await beginRestore(dataDir);
@@ -78,7 +78,7 @@ async function entriesOf(dataDir: string): Promise<string[]> {
   return (await readdir(dataDir)).filter((entry) => !NO_DATA.has(entry));
 }
 
-/** Throws `MigrationRefused` where this version of the code does not know a schema. */
+/** Throws `MigrationRefused` if this version of the code does not know a schema of the backup. */
 async function refuseNewer(
   { postgres, clickhouse }: Manifest,
   migrations: typeof migrationFolders,
@@ -101,7 +101,7 @@ async function fill(
 ): Promise<void> {
   const { postgres, embeddedClickHouse: engine } = stores;
   if (engine === undefined || !stores.ownsPostgres)
-    throw new BackupRefused("Only embedded stores are restored.");
+    throw new BackupRefusedError("Only embedded stores are restored.");
   const dir = migrations.postgres;
   await migratePostgres(postgres, { dir, upTo: manifest.postgres.revisions.length, logger, signal });
   await withTransaction(postgres, async (on) => {
@@ -112,11 +112,14 @@ async function fill(
   await endRuns(postgres);
   await runStatement(postgres, { query: "ANALYZE", params: [] });
   await withEngine(engine, async (client: ClickHouseClient) => {
-    for (const each of manifest.clickhouse) {
-      const { database } = each;
-      await restoreDatabase(client, join(folder, "clickhouse"), each, signal);
+    for (const entry of manifest.clickhouse) {
+      const { database } = entry;
+      await restoreDatabase(client, join(folder, "clickhouse"), entry, signal);
       await migrateClickHouse(client, {
-        ...{ database, lock: postgres, logger, signal },
+        database,
+        lock: postgres,
+        logger,
+        signal,
         dir: migrations.clickhouse,
       });
     }
@@ -124,8 +127,9 @@ async function fill(
 }
 
 /**
- * Runs that were under way end here. What they were staging may be half a day, so none of it counts, and it is gathered again. Days that
- * a cut-off publish left between its intent and its result stay staged: nobody gathers those.
+ * Ends the runs that were in progress when the backup was taken. What they were staging may be half a day, so it is
+ * discarded and gathered again. Days whose publish was cut off between its intent and its result stay staged, because
+ * they are not gathered again.
  */
 async function endRuns(postgres: Pool): Promise<void> {
   const interrupted = "tenant_name IN (SELECT tenant_name FROM runs WHERE status IN ('queued', 'running'))";

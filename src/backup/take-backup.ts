@@ -10,24 +10,24 @@ import { runStatement } from "../store/postgres/statement.js";
 import { withTransaction } from "../store/postgres/transaction.js";
 import { syncFolder } from "../store/unfinished-restore.js";
 import { backUpDatabases, withEngine } from "./clickhouse-databases.js";
-import { settleFiles } from "./files.js";
+import { syncFiles } from "./files.js";
 import { FORMAT, writeManifest } from "./manifest.js";
 import { copyTables } from "./postgres-tables.js";
 
-/** Why no backup is made. The message is one sentence for the operator. */
-export class BackupRefused extends Error {
-  override readonly name = "BackupRefused";
+/** The backup was not taken. The message is one sentence for the operator. */
+export class BackupRefusedError extends Error {
+  override readonly name = "BackupRefusedError";
 }
 
 export interface TakeBackup {
   readonly stores: OpenedStores;
   readonly dataDir: string;
-  /** Absolute path of a folder that does not exist yet, in one that does. */
+  /** Absolute path of a folder that must not exist yet, in a folder that exists. */
   readonly target: string;
   readonly signal: AbortSignal;
 }
 
-/** What to say of a backup. */
+/** Result of a backup, for messages. */
 export interface BackupSummary {
   readonly databases: number;
   readonly files: number;
@@ -37,13 +37,14 @@ export interface BackupSummary {
 }
 
 /**
- * Writes a backup of both embedded stores into a folder, while the service works. Postgres' snapshot is taken, and ClickHouse copied,
- * while no run changes both: that is the moment the backup is of. The folder has another name until all of it is on disk.
+ * Writes a backup of both embedded stores into a folder, while the service runs. Postgres's snapshot is taken, and
+ * ClickHouse is copied, while no run changes both: the backup is of that moment. The folder has a temporary name until
+ * everything is on disk.
  */
 export async function takeBackup({ stores, dataDir, target, signal }: TakeBackup): Promise<BackupSummary> {
   const engine = stores.embeddedClickHouse;
   if (engine === undefined || !stores.ownsPostgres)
-    throw new BackupRefused("Only embedded stores are backed up by chargehouse.");
+    throw new BackupRefusedError("Only embedded stores are backed up by chargehouse.");
   refuseTarget(target, dataDir);
   const partial = `${target}.partial-${randomBytes(4).toString("hex")}`;
   await mkdir(partial, { mode: 0o700 });
@@ -75,7 +76,7 @@ export async function takeBackup({ stores, dataDir, target, signal }: TakeBackup
       },
       stop,
     );
-    const files = await settleFiles(partial, signal);
+    const files = await syncFiles(partial, signal);
     await writeManifest(partial, { format: FORMAT, chargehouse: packageVersion(), ...stored, files });
     refuseTarget(target, dataDir);
     await rename(partial, target);
@@ -88,19 +89,20 @@ export async function takeBackup({ stores, dataDir, target, signal }: TakeBackup
   }
 }
 
-/** A folder that is there is left alone. One that has no parent may be on a disk that is not mounted. */
+/** Refuses a folder that exists, and one whose parent is missing, because its disk may not be mounted. */
 function refuseTarget(target: string, dataDir: string): void {
-  const way = relative(resolve(dataDir), target);
-  if (way === "" || (way !== ".." && !way.startsWith(`..${sep}`)))
-    throw new BackupRefused(
+  const path = relative(resolve(dataDir), target);
+  if (path === "" || (path !== ".." && !path.startsWith(`..${sep}`)))
+    throw new BackupRefusedError(
       `${target} is in the data directory: choose a folder outside of it, on another disk if you can.`,
     );
-  if (existsSync(target)) throw new BackupRefused(`${target} exists already: choose a name that is free.`);
+  if (existsSync(target))
+    throw new BackupRefusedError(`${target} exists already: choose a name that is free.`);
   if (!existsSync(dirname(target)))
-    throw new BackupRefused(`${dirname(target)} does not exist: make it, or mount it, first.`);
+    throw new BackupRefusedError(`${dirname(target)} does not exist: make it, or mount it, first.`);
 }
 
-/** The first read of the transaction is the moment that all its reads are of. */
+/** Takes the snapshot: the first read of the transaction fixes the moment of all its reads. */
 async function takeSnapshot(on: PoolClient): Promise<string> {
   const { rows } = await runStatement<{ taken_at: Date }>(on, {
     query: "SELECT clock_timestamp() AS taken_at",

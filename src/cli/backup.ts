@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { resolve } from "node:path";
-import { askForBackup } from "../backup/control.js";
-import { BackupRefused, type BackupSummary, takeBackup } from "../backup/take-backup.js";
+import { requestBackup } from "../backup/control.js";
+import { BackupRefusedError, type BackupSummary, takeBackup } from "../backup/take-backup.js";
 import type { Config } from "../config/config.js";
 import { DataDirInUseError } from "../store/data-dir.js";
 import { openStores } from "../store/open-stores.js";
@@ -35,7 +35,7 @@ export const backup: Command = {
       throw new CommandFailed(`There is nothing to back up: ${dataDir} has no stores.`, 1);
     const began = performance.now();
     const summary =
-      (await askForBackup(dataDir, target, io.signal)) ?? (await backUpStopped(config, target, io));
+      (await requestBackup(dataDir, target, io.signal)) ?? (await backUpStopped(config, target, io));
     io.stdout.write(backupText(target, summary, performance.now() - began));
     return 0;
   },
@@ -68,7 +68,7 @@ export function folderOf(given: readonly string[]): string {
   return resolve(folder);
 }
 
-/** Throws `BackupRefused` with the names of all stores that are not embedded. */
+/** Throws `BackupRefusedError` with the names of all stores that are not embedded. */
 export function requireEmbedded({ postgres, tenants }: Config): void {
   const onServers = [...tenants.values()].filter(({ storage }) => storage.kind !== "embedded");
   const names = [
@@ -76,7 +76,7 @@ export function requireEmbedded({ postgres, tenants }: Config): void {
     ...onServers.map(({ tenant_name }) => `tenant ${tenant_name}`),
   ];
   if (names.length > 0)
-    throw new BackupRefused(
+    throw new BackupRefusedError(
       `This command is for embedded stores, and these are on servers: ${names.join(", ")}. docs/how-to/back-up-and-restore.md says how to back up servers.`,
     );
 }

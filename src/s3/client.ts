@@ -1,4 +1,7 @@
-/** Requests to a bucket of Amazon S3, or of a service that speaks its protocol, each signed as Signature Version 4 says. */
+/**
+ * A client for a bucket of Amazon S3, or of a service with the same protocol. Requests are signed with Signature
+ * Version 4.
+ */
 import type { Readable } from "node:stream";
 import { AwsV4Signer } from "aws4fetch";
 import type { S3Settings } from "../config/s3.js";
@@ -6,8 +9,8 @@ import { keepSecrets } from "../secrets/known-secrets.js";
 import { openConnections } from "../upstream-http/connections.js";
 import {
   type HeadersFor,
-  type HttpPlace,
-  type Opened,
+  type HttpEndpoint,
+  type OpenedStream,
   openStream,
   readWhole,
   sendStream,
@@ -20,40 +23,40 @@ export interface BucketOptions {
   readonly settings: S3Settings;
   readonly env: NodeJS.ProcessEnv;
   readonly now: () => number;
-  /** Attempts of a request, and the wait before the second. */
+  /** Maximum attempts of a request, and the wait before the second one. */
   readonly attempts: number;
   readonly baseDelayMs: number;
 }
 
-/** Of known bytes: their digest is signed, so the service refuses others. */
+/** A body whose bytes are known in advance: their digest is signed, so the service rejects any others. */
 export interface S3Upload {
   readonly bytes: number;
   /** Hexadecimal. */
   readonly sha256: string;
-  /** Opened anew for each attempt. */
+  /** Called for each attempt. */
   readonly open: () => Readable;
 }
 
-/** Errors name what could not be done, and never a secret. */
+/** Errors name the failed operation, and never contain a secret. */
 export interface BucketClient {
-  /** Objects whose keys begin with the prefix, each once. Throws `tooMany` when they are more than `most`. */
+  /** Lists the objects whose keys begin with the prefix, each once. Throws `tooMany` if there are more than `most`. */
   list(prefix: string, most: number, tooMany: () => Error, signal: AbortSignal): Promise<ListedObject[]>;
-  /** Of a version that was listed; other statuses than 200 are 404 and 412. */
-  get(key: string, etag: string, signal: AbortSignal): Promise<Opened>;
+  /** Gets the listed version of an object. Statuses are 200, 404 and 412. */
+  get(key: string, etag: string, signal: AbortSignal): Promise<OpenedStream>;
   put(key: string, upload: S3Upload, signal: AbortSignal): Promise<void>;
-  /** One that is not there is no error. */
+  /** A missing object is not an error. */
   remove(key: string, signal: AbortSignal): Promise<void>;
   close(): void;
 }
 
-/** 1,000 keys of 1,024 bytes, each byte of them escaped. */
+/** 1,000 keys of 1,024 bytes, with every byte escaped. */
 const LARGEST_PAGE_BYTES = 16 * 1_048_576;
 const EMPTY_SHA256 = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
 export function bucketClient({ bucket, settings, env, now, ...retries }: BucketOptions): BucketClient {
   const keys = keySource(settings, env, now);
   const used = new Set<string>();
-  const place: HttpPlace = {
+  const server: HttpEndpoint = {
     connections: openConnections(),
     ...retries,
     secrets: () => [...used],
@@ -85,37 +88,37 @@ export function bucketClient({ bucket, settings, env, now, ...retries }: BucketO
   return {
     async list(prefix, most, tooMany, signal) {
       const objects = new Map<string, ListedObject>();
-      const seen = new Set<string>();
+      const tokens = new Set<string>();
       for (let next: string | undefined = ""; next !== undefined; ) {
         const url = listAddress(base, prefix, next);
-        const body = await readWhole(place, url, signed(signal), LARGEST_PAGE_BYTES, signal);
+        const body = await readWhole(server, url, signed(signal), LARGEST_PAGE_BYTES, signal);
         const page = readPage(body, url);
         for (const object of page.objects) objects.set(object.key, object);
         if (objects.size > most) throw tooMany();
-        if (page.next !== undefined && seen.has(page.next))
+        if (page.next !== undefined && tokens.has(page.next))
           throw new Error(`s3://${bucket}/${prefix}: the listing does not end`);
         next = page.next;
-        if (next !== undefined) seen.add(next);
+        if (next !== undefined) tokens.add(next);
       }
       return [...objects.values()].filter(({ key }) => key.startsWith(prefix));
     },
     async get(key, etag, signal) {
       const headersFor = signed(signal, { headers: { "if-match": `"${etag}"` } });
       const accepted = (status: number) => status === 200 || status === 404 || status === 412;
-      return await openStream(place, addressOf(key), headersFor, accepted, signal);
+      return await openStream(server, addressOf(key), headersFor, accepted, signal);
     },
     async put(key, { bytes, sha256, open }, signal) {
       const headersFor = signed(signal, { method: "PUT", sha256 });
       const sent = { method: "PUT", body: open, length: bytes } as const;
-      await sendStream(place, addressOf(key), sent, headersFor, (status) => status === 200, signal);
+      await sendStream(server, addressOf(key), sent, headersFor, (status) => status === 200, signal);
     },
     async remove(key, signal) {
       const headersFor = signed(signal, { method: "DELETE" });
       const accepted = (status: number) => status === 200 || status === 204 || status === 404;
-      await sendStream(place, addressOf(key), { method: "DELETE", length: 0 }, headersFor, accepted, signal);
+      await sendStream(server, addressOf(key), { method: "DELETE", length: 0 }, headersFor, accepted, signal);
     },
     close() {
-      void place.connections.destroy();
+      void server.connections.destroy();
     },
   };
 }
@@ -129,12 +132,15 @@ function readPage(body: Buffer, url: URL) {
   }
 }
 
-/** Where a bucket answers, without a slash at the end. */
-export function bucketAddress(bucket: string, { endpoint, region, path_style: wanted }: S3Settings): string {
+/** Returns the URL of a bucket, without a slash at the end. */
+export function bucketAddress(
+  bucket: string,
+  { endpoint, region, path_style: configured }: S3Settings,
+): string {
   const suffix = region.startsWith("cn-") ? "amazonaws.com.cn" : "amazonaws.com";
   const service = new URL(endpoint ?? `https://s3.${region}.${suffix}`);
   // A certificate for *.s3.… does not cover a bucket with dots in its name.
-  const pathStyle = wanted ?? (endpoint !== undefined || bucket.includes("."));
+  const pathStyle = configured ?? (endpoint !== undefined || bucket.includes("."));
   if (!pathStyle) service.hostname = `${bucket}.${service.hostname}`;
   const path = service.pathname.replace(/\/+$/, "");
   return `${service.origin}${path}${pathStyle ? `/${bucket}` : ""}`;
@@ -149,7 +155,7 @@ function listAddress(base: string, prefix: string, token: string): URL {
   return url;
 }
 
-/** Each byte that is not unreserved is escaped: a service that counts signatures reads the path as we wrote it. */
+/** Escapes each byte that is not unreserved, because the signature is computed from the path as we write it. */
 function encodeKey(key: string): string {
   const escaped = (part: string) =>
     encodeURIComponent(part).replace(
@@ -162,7 +168,7 @@ function encodeKey(key: string): string {
 interface SignedParts {
   readonly method: "GET" | "PUT" | "DELETE";
   readonly headers: Record<string, string>;
-  /** Of the body. */
+  /** SHA-256 of the body. */
   readonly sha256: string;
 }
 
@@ -174,7 +180,7 @@ async function sign(url: URL, { method, headers, sha256 }: SignedParts, key: S3K
     service: "s3",
     region,
     headers: { ...headers, "x-amz-content-sha256": sha256 },
-    // All of them, so that nothing on the way can drop the condition on the ETag.
+    // Sign all headers, so that no proxy can drop the condition on the ETag.
     allHeaders: true,
   });
   return Object.fromEntries((await signer.sign()).headers.entries());

@@ -1,10 +1,10 @@
-/** What an S3 service says of the objects of a bucket, page by page (ListObjectsV2). */
+/** Parses the listings of a bucket, page by page (ListObjectsV2), and S3 error responses. */
 import { parseXml, XmlElement, XmlText } from "@rgrove/parse-xml";
 
 export interface ListedObject {
   readonly key: string;
   readonly size: number;
-  /** Without its quotes. */
+  /** Without quotes. */
   readonly etag: string;
   readonly modified: number;
   readonly storageClass: string;
@@ -12,7 +12,7 @@ export interface ListedObject {
 
 export interface ListingPage {
   readonly objects: readonly ListedObject[];
-  /** Where the next page begins; undefined at the end. */
+  /** Continuation token of the next page. Undefined on the last page. */
   readonly next: string | undefined;
 }
 
@@ -27,15 +27,15 @@ function textOf(element: XmlElement, name: string): string {
   return child?.children.map((part) => (part instanceof XmlText ? part.text : "")).join("") ?? "";
 }
 
-/** `+` stands for a blank in `encoding-type=url`; a plus sign is always `%2B`. */
+/** With `encoding-type=url`, `+` means a blank, and a plus sign is always `%2B`. */
 function decoded(text: string, encoding: string): string {
   return encoding === "url" ? decodeURIComponent(text.replaceAll("+", "%20")) : text;
 }
 
-/** Throws when the text is no complete page. */
+/** Throws if the text is not a complete page. */
 export function readListingPage(xml: string): ListingPage {
   const { root } = parseXml(xml);
-  if (root?.name !== "ListBucketResult") throw new Error("the answer is no listing of a bucket");
+  if (root?.name !== "ListBucketResult") throw new Error("the response is not a listing of a bucket");
   const encoding = textOf(root, "EncodingType");
   const objects = children(root, "Contents").map((entry): ListedObject => {
     const size = textOf(entry, "Size");
@@ -43,7 +43,7 @@ export function readListingPage(xml: string): ListingPage {
     const etag = textOf(entry, "ETag").replace(/^"(.*)"$/s, "$1");
     const key = decoded(textOf(entry, "Key"), encoding);
     if (key === "" || !/^\d{1,15}$/.test(size) || Number.isNaN(modified) || etag === "")
-      throw new Error("an object of the listing lacks its key, size, date or ETag");
+      throw new Error("an object of the listing has no key, size, date or ETag");
     return { key, size: Number(size), etag, modified, storageClass: textOf(entry, "StorageClass") };
   });
   const truncated = textOf(root, "IsTruncated");
@@ -55,7 +55,7 @@ export function readListingPage(xml: string): ListingPage {
   return { objects, next: truncated === "true" ? next : undefined };
 }
 
-/** Code and message of an error; undefined of any other text. */
+/** Returns code and message of an S3 error. Undefined for any other text. */
 export function readS3Error(xml: string): string | undefined {
   try {
     const { root } = parseXml(xml);

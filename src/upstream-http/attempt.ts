@@ -1,4 +1,4 @@
-/** One request and its answer, with timeouts and a limit on the size of what comes back. No retries, no redirects. */
+/** One request and its response, with timeouts and a limit on the size of the response. No retries, no redirects. */
 import type { IncomingHttpHeaders } from "node:http";
 import { pipeline, type Readable } from "node:stream";
 import { createBrotliDecompress, createGunzip } from "node:zlib";
@@ -13,13 +13,13 @@ export interface AttemptRequest {
   readonly form?: Readonly<Record<string, string>> | undefined;
   /** From the start to the last byte. */
   readonly timeoutMs: number;
-  /** After decompression. */
+  /** Maximum size of the response after decompression. */
   readonly maxBytes: number;
   readonly condense?: (() => Condenser) | undefined;
   readonly connections: Connections;
 }
 
-/** Makes something short of a body as it comes, so that a large one need not be held. */
+/** Condenses a body while it arrives, so that a large one need not be buffered. */
 export interface Condenser {
   add(bytes: Buffer): void;
   end(): Buffer;
@@ -27,7 +27,7 @@ export interface Condenser {
 
 export type AttemptOutcome =
   | {
-      readonly kind: "answer";
+      readonly kind: "response";
       readonly status: number;
       readonly headers: IncomingHttpHeaders;
       readonly body: Buffer;
@@ -35,12 +35,12 @@ export type AttemptOutcome =
   | { readonly kind: "too_large" }
   | NoResponseError;
 
-/** Of an answer that is an error, no more than this is read. */
+/** At most this much of an error response is read. */
 const LONGEST_ERROR_BYTES = 65_536;
 
 const FORM = "application/x-www-form-urlencoded";
 
-/** Throws only what the signal was aborted with. */
+/** Throws only the signal's reason. */
 export async function attempt(request: AttemptRequest, signal: AbortSignal): Promise<AttemptOutcome> {
   const { url, method, form, connections } = request;
   const either = anySignal([signal, AbortSignal.timeout(request.timeoutMs)]);
@@ -61,9 +61,9 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
       signal: either,
     });
     const chunks = unpacked(body, headers["content-encoding"]);
-    if (status >= 300) return { kind: "answer", status, headers, body: await errorOf(chunks, signal) };
+    if (status >= 300) return { kind: "response", status, headers, body: await errorOf(chunks, signal) };
     const whole = await wholeOf(chunks, request);
-    return whole === undefined ? { kind: "too_large" } : { kind: "answer", status, headers, body: whole };
+    return whole === undefined ? { kind: "too_large" } : { kind: "response", status, headers, body: whole };
   } catch (error) {
     signal.throwIfAborted();
     return noResponse(error);
@@ -72,35 +72,35 @@ export async function attempt(request: AttemptRequest, signal: AbortSignal): Pro
   }
 }
 
-/** Undefined for more than is taken. */
+/** Returns undefined if the body is too large. */
 async function wholeOf(
   chunks: AsyncIterable<Buffer>,
   { maxBytes, condense }: Pick<AttemptRequest, "maxBytes" | "condense">,
 ): Promise<Buffer | undefined> {
   const condenser = condense?.();
-  const held: Buffer[] = [];
+  const parts: Buffer[] = [];
   let size = 0;
   for await (const chunk of chunks) {
-    size += chunk.length; // after decompression: a small answer can unfold to a large one
+    size += chunk.length; // after decompression, because a small response may expand to a large one
     if (size > maxBytes) return undefined;
-    if (condenser === undefined) held.push(chunk);
+    if (condenser === undefined) parts.push(chunk);
     else condenser.add(chunk);
   }
-  return condenser?.end() ?? Buffer.concat(held);
+  return condenser?.end() ?? Buffer.concat(parts);
 }
 
-/** Of an answer that is an error, as far as it comes: its status says more than that it broke off. */
+/** Reads an error response as far as it arrives: its status is more useful than the fact that its body was cut off. */
 async function errorOf(chunks: AsyncIterable<Buffer>, signal: AbortSignal): Promise<Buffer> {
-  const held: Buffer[] = [];
+  const parts: Buffer[] = [];
   try {
-    for await (const chunk of startOf(chunks)) held.push(chunk);
+    for await (const chunk of startOf(chunks)) parts.push(chunk);
   } catch {
     signal.throwIfAborted();
   }
-  return Buffer.concat(held);
+  return Buffer.concat(parts);
 }
 
-/** As much as is read of an answer that is an error. */
+/** Yields the part of an error response that is read. */
 export async function* startOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let size = 0;
   for await (const chunk of chunks) {
@@ -112,10 +112,12 @@ export async function* startOf(chunks: AsyncIterable<Buffer>): AsyncGenerator<Bu
 
 const unpackers = { gzip: createGunzip, br: createBrotliDecompress } as const;
 
-/** Of an encoding that was not asked for, as it comes. To leave off reading ends the connection. */
+/**
+ * Decompresses a body. An encoding that was not requested is passed on unchanged. Stopping to read ends the connection.
+ */
 function unpacked(body: Readable, encoding: unknown): AsyncIterable<Buffer> {
   const name = String(encoding).trim().toLowerCase();
   const unpacker = Object.hasOwn(unpackers, name) ? unpackers[name as keyof typeof unpackers] : undefined;
-  // What goes wrong is thrown to the reader.
+  // Errors are thrown to the reader.
   return unpacker === undefined ? body : pipeline(body, unpacker(), () => undefined);
 }

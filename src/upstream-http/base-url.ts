@@ -1,6 +1,6 @@
-/** Addresses of an upstream: its base, to which paths are appended, and the part of an address that may be shown. */
+/** URLs of an upstream: its base URL, to which paths are appended, and the part of a URL that may be shown. */
 
-/** `https://host/prometheus` and `api/v1/query` give `https://host/prometheus/api/v1/query`: the prefix is kept. */
+/** Keeps the prefix: `https://host/prometheus` and `api/v1/query` become `https://host/prometheus/api/v1/query`. */
 export function underBase(baseUrl: string, path: string, query: Readonly<Record<string, string>> = {}): URL {
   const url = new URL(baseUrl);
   url.pathname = `${url.pathname.replace(/\/+$/, "")}/${path.replace(/^\/+/, "")}`;
@@ -9,7 +9,7 @@ export function underBase(baseUrl: string, path: string, query: Readonly<Record<
   return url;
 }
 
-/** Host and path: never user, password or query string. */
+/** Returns host and path, without user, password and query string. */
 export function shownEndpoint(url: URL): string {
   return `${url.host}${url.pathname}`;
 }

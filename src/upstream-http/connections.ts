@@ -1,20 +1,20 @@
-/** Connections to upstreams, each kept for the next request, and words for what goes wrong on them. */
+/** Keep-alive connections to upstreams, and descriptions of their errors. */
 import { Agent, type Dispatcher, errors } from "undici";
 
-/** `destroy` ends them all, and with them the requests under way. */
+/** `destroy` closes all connections, and cancels their requests. */
 export type Connections = Dispatcher;
 
 const CONNECT_MS = 10_000;
 
-/** `connectTimeoutMs`: name lookup, connection and TLS, together. How long an answer may take is said with each request. */
+/** `connectTimeoutMs` covers name lookup, connection and TLS together. The timeout of a response is set per request. */
 export function openConnections(connectTimeoutMs = CONNECT_MS): Connections {
   return new Agent({ connect: { timeout: connectTimeoutMs }, headersTimeout: 0, bodyTimeout: 0 });
 }
 
-/** Codes of zlib: `Z_DATA_ERROR`, and of Brotli `ERR__ERROR_FORMAT_PADDING_1`. */
+/** Codes of zlib such as `Z_DATA_ERROR`, and of Brotli such as `ERR__ERROR_FORMAT_PADDING_1`. */
 const UNPACKING = /^(Z_|ERR__ERROR_)/;
 
-/** What OpenSSL says of bytes that are no TLS record, such as the first ones of an HTTP response. */
+/** OpenSSL's codes for bytes that are not a TLS record, such as the first bytes of an HTTP response. */
 const NOT_TLS: readonly string[] = ["ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG"];
 
 export interface NoResponseError {
@@ -22,7 +22,7 @@ export interface NoResponseError {
   readonly reason: string;
 }
 
-/** What a request threw. The library's messages hold addresses: only its codes go on. */
+/** Describes what a request threw. Only the codes are used, because the library's messages contain addresses. */
 export function noResponse(error: unknown): NoResponseError {
   if (isTimeout(error)) return { kind: "timeout", reason: "no response in time" };
   const code = codeOf(error);
@@ -42,7 +42,7 @@ export function noResponse(error: unknown): NoResponseError {
 
 function isTimeout(error: unknown): boolean {
   if (error instanceof errors.HeadersTimeoutError || error instanceof errors.BodyTimeoutError) return true;
-  // As `AbortSignal.timeout` has it.
+  // The error of `AbortSignal.timeout`.
   return error instanceof DOMException && error.name === "TimeoutError";
 }
 

@@ -1,4 +1,4 @@
-/** How requests authenticate. */
+/** Authentication of requests. */
 import { createHash } from "node:crypto";
 import { readFileSync, statSync } from "node:fs";
 import { keepSecrets } from "../secrets/known-secrets.js";
@@ -7,10 +7,10 @@ export type UpstreamAuth =
   | { readonly kind: "none" }
   | { readonly kind: "basic"; readonly username: string; readonly password: string }
   | { readonly kind: "bearer"; readonly token: string }
-  /** The file has the token, and may change at any time. */
+  /** The file contains the token, and may change at any time. */
   | { readonly kind: "bearer_file"; readonly file: string };
 
-/** A file of credentials that cannot be used. The message names the file, and nothing of what it contains. */
+/** A credentials file is unusable. The message names the file, but contains nothing of its content. */
 export class CredentialFileError extends Error {
   override readonly name = "CredentialFileError";
 }
@@ -23,14 +23,14 @@ interface ReadToken {
 const tokens = new Map<string, ReadToken>();
 const LARGEST_TOKEN_FILE = 65_536;
 
-/** The token that the file has now; it is read again if the file has changed. Throws `CredentialFileError`. */
+/** Returns the file's current token. The file is read again only if it has changed. Throws `CredentialFileError`. */
 function tokenIn(file: string): string {
   try {
-    // Follows links: a cluster replaces a token by pointing a link to another file.
+    // Follows links, because a cluster replaces a token by pointing a link to another file.
     const { mtimeMs, size, ino } = statSync(file);
     const version = `${mtimeMs} ${size} ${ino}`;
-    const known = tokens.get(file);
-    if (known?.version === version) return known.token;
+    const cached = tokens.get(file);
+    if (cached?.version === version) return cached.token;
     if (size > LARGEST_TOKEN_FILE) throw new Error("it is too large for a token");
     const token = readFileSync(file, "utf8").trim();
     if (!/^[\x21-\x7e]+$/.test(token)) throw new Error("it has no token of printable characters");
@@ -44,7 +44,7 @@ function tokenIn(file: string): string {
   }
 }
 
-/** Headers that carry the credentials, as they are now. Throws `CredentialFileError`. */
+/** Returns headers with the current credentials. Throws `CredentialFileError`. */
 export function authorization(auth: UpstreamAuth): Record<string, string> {
   if (auth.kind === "bearer_file") return { authorization: `Bearer ${tokenIn(auth.file)}` };
   if (auth.kind === "bearer") return { authorization: `Bearer ${auth.token}` };
@@ -64,8 +64,8 @@ export function secretsOf(auth: UpstreamAuth): string[] {
   return [];
 }
 
-/** Who counts together at an upstream: host and credential. Hashed, so that no credential lies in a map of the process. */
-export function gateKey(baseUrl: string, credentials: unknown): string {
+/** Returns the key of a rate limit, by host and credential. It is hashed, so that no credential is a key of a map. */
+export function rateLimitKey(baseUrl: string, credentials: unknown): string {
   return createHash("sha256")
     .update(JSON.stringify([new URL(baseUrl).host, credentials]))
     .digest("hex");

@@ -1,4 +1,4 @@
-/** Digests of answers, to tell whether one is the same again: 2 GB a second. */
+/** Digests of responses, to detect unchanged ones: 2 GB a second. */
 import { createHash } from "node:crypto";
 import type { Condenser } from "./attempt.js";
 
@@ -6,7 +6,7 @@ export function digestOf(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("base64url");
 }
 
-/** The same digest as text, of a body that is not held. */
+/** Computes the same digest, as text, of a body that is not buffered. */
 export function digesting(): Condenser {
   const hash = createHash("sha256");
   return { add: (bytes) => void hash.update(bytes), end: () => Buffer.from(hash.digest("base64url")) };

@@ -1,7 +1,7 @@
-/** What an attempt came to: a value, or a failure with its code. */
+/** Judges the outcome of an attempt: a value, or a failure with its code. */
 import type { AttemptOutcome } from "./attempt.js";
 import { excerpt } from "./redact.js";
-import { askedWaitMs, isRetriedStatus } from "./retry.js";
+import { isRetriedStatus, requestedWaitOf } from "./retry.js";
 import type { UpstreamErrorCode } from "./upstream-error.js";
 
 export interface Failed {
@@ -9,18 +9,21 @@ export interface Failed {
   readonly reason: string;
   readonly status?: number;
   readonly retry: boolean;
-  readonly askedMs?: number | undefined;
+  readonly requestedWaitMs?: number | undefined;
 }
 
 export interface Judging<T> {
   readonly decode: (body: Buffer) => T;
-  /** What an error's body says, when it is of the upstream's own form; else the body itself is quoted. */
+  /**
+   * Extracts the message from an error's body, if it has the upstream's own format. Otherwise the body itself is
+   * quoted.
+   */
   readonly explain?: ((body: string) => string | undefined) | undefined;
   readonly maxBytes: number;
   readonly secrets: readonly string[];
 }
 
-/** The value of a good answer, or what is wrong and whether asking again may help. */
+/** Returns the value of a successful response, or the error and whether a retry may help. */
 export function judge<T>(
   outcome: AttemptOutcome,
   { decode, explain, maxBytes, secrets }: Judging<T>,
@@ -28,7 +31,7 @@ export function judge<T>(
   if (outcome.kind === "too_large") {
     return { code: "too_large", reason: `the response is larger than ${maxBytes} bytes`, retry: false };
   }
-  if (outcome.kind !== "answer") return { code: outcome.kind, reason: outcome.reason, retry: true };
+  if (outcome.kind !== "response") return { code: outcome.kind, reason: outcome.reason, retry: true };
   const { status, headers, body } = outcome;
   if (status >= 200 && status < 300) {
     try {
@@ -46,17 +49,17 @@ export function judge<T>(
     };
   }
   const text = body.toString("utf8");
-  const said = excerpt(explain?.(text) ?? text, secrets);
+  const message = excerpt(explain?.(text) ?? text, secrets);
   return {
     code: status === 429 ? "rate_limited" : status === 401 || status === 403 ? "unauthorized" : "bad_status",
     status,
-    reason: `returned ${status}${said === "" ? "" : `: ${said}`}`,
+    reason: `returned ${status}${message === "" ? "" : `: ${message}`}`,
     retry: isRetriedStatus(status),
-    askedMs: status === 429 || status === 503 ? askedWaitMs(headers, Date.now()) : undefined,
+    requestedWaitMs: status === 429 || status === 503 ? requestedWaitOf(headers, Date.now()) : undefined,
   };
 }
 
-/** What a `decode` throws to say more than "this is not the protocol". */
+/** Thrown by `decode` for an error that is more specific than `bad_body`. */
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
   constructor(
@@ -80,7 +83,7 @@ function redirectReason(status: number, location: string | undefined): string {
   try {
     if (location !== undefined) target = new URL(location).host;
   } catch {
-    target = "another path"; // a relative or unreadable location: nothing of it is worth showing
+    target = "another path"; // a relative or unreadable location, which is not worth showing
   }
   return `returned ${status}, a redirect to ${target}, which is not followed: configure the final address`;
 }

@@ -1,61 +1,72 @@
 /**
- * How many requests go to an upstream at once, and how fast one after another. Upstreams count per credential, so all
- * clients of the process that use the same credential on the same host pass through one gate.
+ * Limits the requests to an upstream: how many at once, and how fast. Upstreams count per credential, so all clients of
+ * the process with the same credential and host share one limit.
  */
 import { setTimeout as delay } from "node:timers/promises";
 
 export interface Pace {
-  /** Requests under way at the same time. */
+  /** Maximum number of concurrent requests. */
   readonly concurrency: number;
-  /** Time between the starts of two requests in the long run, in milliseconds; 0 for none. Less, where the upstream says how many it takes. */
+  /**
+   * Average time between the starts of two requests, in milliseconds; 0 for none. It is shorter if the upstream reports
+   * a higher limit.
+   */
   readonly minIntervalMs: number;
-  /** Requests that may start at once after a pause, before the interval holds. Default 1: it always holds. */
+  /**
+   * Number of requests that may start at once after a pause, before the interval applies. Default 1: it always applies.
+   */
   readonly burst?: number;
 }
 
 export interface RateLimit {
   /**
-   * Runs `work` when there is room and its turn has come. Rejects at once with the signal's reason when it is aborted
-   * while waiting. A caller that sleeps before it tries again must do so outside of `work`, so that its place is free.
+   * Runs `work` when a slot is free and its turn has come. While it waits, an aborted signal rejects at once with its
+   * reason. A caller that waits before a retry must do so outside of `work`, so that its slot is free.
    */
   run<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
-  /** Lets nobody start before so many milliseconds from now: the upstream asked everybody of this credential to wait. */
+  /** Delays all starts by `ms`, because the upstream requested a pause for this credential. */
   pause(ms: number): void;
-  /** The upstream has said how many requests it takes: paces by that, never slower than agreed. */
+  /** Adapts the pace to the limit that the upstream reported, but never makes it slower than configured. */
   learn(quota: Quota): void;
-  /** Hands the gate back; the last one to do so removes it. */
+  /** Releases the limit. The last release removes it. */
   release(): void;
 }
 
-/** What an upstream says of its limit: so many requests are left until the count starts anew. */
+/** A limit that an upstream reported: the number of remaining requests until the count is reset. */
 export interface Quota {
   readonly remaining: number;
   readonly resetMs: number;
 }
 
-/** Part of what is left that one process takes: others may use the credential too. */
+/** Share of the remaining requests that one process uses, because others may use the credential as well. */
 const OUR_SHARE = 0.5;
 
 interface SharedLimit {
   concurrency: number;
-  /** As agreed by the clients. */
+  /** The interval that the clients have configured. */
   minIntervalMs: number;
-  /** As it is kept now: as agreed, or less by what the upstream said last. */
+  /** The current interval: the configured one, or a shorter one from the last reported limit. */
   intervalMs: number;
   burst: number;
   running: number;
   readonly waiting: (() => void)[];
-  /** When the requests started so far would be through at one an interval: the bucket of tokens, as a time. */
+  /**
+   * Time at which the requests started so far would be done at one per interval. It is a token bucket, expressed as a
+   * time.
+   */
   paidUntil: number;
-  heldUntil: number;
+  pausedUntil: number;
   users: number;
 }
 
-const gates = new Map<string, SharedLimit>();
+const limits = new Map<string, SharedLimit>();
 
-/** The gate of a key, such as a hash of host and credential. Clients that disagree on the pace get the gentler one. */
+/**
+ * Returns the shared limit of a key, such as a hash of host and credential. If clients configure different paces, the
+ * slower one applies.
+ */
 export function openRateLimit(key: string, pace: Pace): RateLimit {
-  const shared = gates.get(key) ?? {
+  const shared = limits.get(key) ?? {
     concurrency: pace.concurrency,
     minIntervalMs: pace.minIntervalMs,
     intervalMs: pace.minIntervalMs,
@@ -63,7 +74,7 @@ export function openRateLimit(key: string, pace: Pace): RateLimit {
     running: 0,
     waiting: [],
     paidUntil: 0,
-    heldUntil: 0,
+    pausedUntil: 0,
     users: 0,
   };
   shared.concurrency = Math.min(shared.concurrency, pace.concurrency);
@@ -71,45 +82,48 @@ export function openRateLimit(key: string, pace: Pace): RateLimit {
   shared.intervalMs = shared.minIntervalMs;
   shared.burst = Math.min(shared.burst, pace.burst ?? 1);
   shared.users += 1;
-  gates.set(key, shared);
+  limits.set(key, shared);
   return {
-    run: (work, signal) => pass(shared, work, signal),
+    run: (work, signal) => runLimited(shared, work, signal),
     pause: (ms) => {
-      shared.heldUntil = Math.max(shared.heldUntil, performance.now() + ms);
-      // Nobody has saved anything up while waiting: else all would come back at once.
+      shared.pausedUntil = Math.max(shared.pausedUntil, performance.now() + ms);
+      // A pause must not save up a burst, or all requests would start at once after it.
       shared.intervalMs = shared.minIntervalMs;
-      const spent = shared.heldUntil + (shared.burst - 1) * shared.minIntervalMs;
+      const spent = shared.pausedUntil + (shared.burst - 1) * shared.minIntervalMs;
       shared.paidUntil = Math.max(shared.paidUntil, spent);
     },
     learn: ({ remaining, resetMs }) => {
       const fair = remaining > 0 ? resetMs / (remaining * OUR_SHARE) : Number.POSITIVE_INFINITY;
       shared.intervalMs = Math.min(shared.minIntervalMs, fair);
-      // Starts so far are paid for at the new price, or the old pace would go on for a while.
-      const spent = Math.max(performance.now(), shared.heldUntil) + shared.burst * shared.intervalMs;
+      // Requests so far are charged at the new interval. Otherwise the old pace would continue for a while.
+      const spent = Math.max(performance.now(), shared.pausedUntil) + shared.burst * shared.intervalMs;
       shared.paidUntil = Math.min(shared.paidUntil, spent);
     },
     release: () => {
       shared.users -= 1;
-      if (shared.users === 0 && gates.get(key) === shared) gates.delete(key);
+      if (shared.users === 0 && limits.get(key) === shared) limits.delete(key);
     },
   };
 }
 
-async function pass<T>(gate: SharedLimit, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
+async function runLimited<T>(limit: SharedLimit, work: () => Promise<T>, signal: AbortSignal): Promise<T> {
   signal.throwIfAborted();
-  await place(gate, signal);
+  await acquireSlot(limit, signal);
   try {
-    await turn(gate, signal);
+    await waitForTurn(limit, signal);
     return await work();
   } finally {
-    leave(gate);
+    releaseSlot(limit);
   }
 }
 
-/** Waits for a free place, first come, first served. A place that is left is handed over, so nobody overtakes. */
-function place(gate: SharedLimit, signal: AbortSignal): Promise<void> {
-  if (gate.running < gate.concurrency) {
-    gate.running += 1;
+/**
+ * Waits for a free slot, first come, first served. A released slot is handed to the next in the queue, so nobody
+ * overtakes.
+ */
+function acquireSlot(limit: SharedLimit, signal: AbortSignal): Promise<void> {
+  if (limit.running < limit.concurrency) {
+    limit.running += 1;
     return Promise.resolve();
   }
   return new Promise((resolve, reject) => {
@@ -118,28 +132,31 @@ function place(gate: SharedLimit, signal: AbortSignal): Promise<void> {
       resolve();
     };
     const giveUp = () => {
-      gate.waiting.splice(gate.waiting.indexOf(enter), 1);
+      limit.waiting.splice(limit.waiting.indexOf(enter), 1);
       reject(signal.reason);
     };
-    gate.waiting.push(enter);
+    limit.waiting.push(enter);
     signal.addEventListener("abort", giveUp, { once: true });
   });
 }
 
-function leave(gate: SharedLimit): void {
-  const next = gate.running > gate.concurrency ? undefined : gate.waiting.shift();
-  if (next === undefined) gate.running -= 1;
+function releaseSlot(limit: SharedLimit): void {
+  const next = limit.running > limit.concurrency ? undefined : limit.waiting.shift();
+  if (next === undefined) limit.running -= 1;
   else next();
 }
 
-/** Waits until a start is due. Asks again after the sleep: the upstream may have asked for a longer pause meanwhile. */
-async function turn(gate: SharedLimit, signal: AbortSignal): Promise<void> {
-  for (let wait = untilStart(gate); wait > 0; wait = untilStart(gate)) {
+/**
+ * Waits until the next start is due. Checks again after each wait, because the upstream may have requested a longer
+ * pause meanwhile.
+ */
+async function waitForTurn(limit: SharedLimit, signal: AbortSignal): Promise<void> {
+  for (let wait = untilStart(limit); wait > 0; wait = untilStart(limit)) {
     await delay(wait, undefined, { signal });
   }
-  gate.paidUntil = Math.max(gate.paidUntil, performance.now()) + gate.intervalMs;
+  limit.paidUntil = Math.max(limit.paidUntil, performance.now()) + limit.intervalMs;
 }
 
-function untilStart({ paidUntil, heldUntil, burst, intervalMs }: SharedLimit): number {
-  return Math.max(heldUntil, paidUntil - (burst - 1) * intervalMs) - performance.now();
+function untilStart({ paidUntil, pausedUntil, burst, intervalMs }: SharedLimit): number {
+  return Math.max(pausedUntil, paidUntil - (burst - 1) * intervalMs) - performance.now();
 }

@@ -1,13 +1,14 @@
 /**
- * Text of an upstream, made fit for logs and error messages: short, on one line, without secrets.
+ * Redacts text of an upstream for logs and error messages: short, on one line, without secrets.
  *
- * An upstream may echo what it was sent, and a proxy's error page may hold whole addresses. The known secrets go first, then
- * whatever looks like a credential. In linear time, since an upstream also says how long the text is: no expression here looks at a
- * character again for each beginning of a match.
+ * An upstream may echo what it received, and a proxy's error page may contain whole URLs. Known secrets are removed
+ * first, then everything that looks like a credential. All of this takes linear time, because the upstream also
+ * determines the length of the text: no expression here visits a character again for each possible beginning of a
+ * match.
  */
 import { withoutThese } from "../secrets/known-secrets.js";
 
-const LONGEST = 200;
+const MAX_LENGTH = 200;
 const HIDDEN = "***";
 
 export function redact(text: string, secrets: readonly string[] = []): string {
@@ -21,16 +22,19 @@ export function redact(text: string, secrets: readonly string[] = []): string {
     );
 }
 
-/** Of an address, from its `://` on. */
+/** Removes the query of a URL, which is given from its `://` on. */
 function withoutQuery(address: string): string {
   const query = address.indexOf("?");
   return query === -1 ? address : `${address.slice(0, query)}?${HIDDEN}`;
 }
 
-/** One line of at most 200 characters. Redacted before it is cut, so that no half of a secret is left at the end. */
+/**
+ * Returns one line of at most 200 characters. The text is redacted before it is shortened, so that no part of a secret
+ * remains at the end.
+ */
 export function excerpt(text: string, secrets: readonly string[] = []): string {
   const line = redact(text, secrets)
     .replace(/[\p{Cc}\p{Surrogate}\s]+/gu, " ")
     .trim();
-  return line.length > LONGEST ? `${line.slice(0, LONGEST)}…` : line;
+  return line.length > MAX_LENGTH ? `${line.slice(0, MAX_LENGTH)}…` : line;
 }

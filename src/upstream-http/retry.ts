@@ -1,45 +1,48 @@
-/** What is worth another attempt, and how long to wait before it. */
+/** Decides what is retried, and how long to wait before it. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Quota } from "./rate-limit.js";
 
 export interface RetryPolicy {
-  /** Attempts in all, the first included. */
+  /** Maximum attempts, including the first one. */
   readonly attempts: number;
-  /** The wait before the second attempt is about this; it doubles with each further one. */
+  /** Approximate wait before the second attempt. It doubles with each further one. */
   readonly baseDelayMs: number;
-  /** No wait is longer, whatever the upstream asks for. */
+  /** Maximum wait, even if the upstream requests a longer one. */
   readonly maxDelayMs: number;
-  /** A wait that the upstream asks for is at least this: many round theirs down, also to 0. */
-  readonly minAskedMs: number;
+  /** Minimum of a wait that the upstream requests: many round theirs down, even to 0. */
+  readonly minRequestedWaitMs: number;
 }
 
 export const defaultRetryPolicy: RetryPolicy = {
   attempts: 5,
   baseDelayMs: 1000,
   maxDelayMs: 60_000,
-  minAskedMs: 0,
+  minRequestedWaitMs: 0,
 };
 
-/** Too early, too slow, too many, or a server in trouble. All requests to upstreams are reads, so repeating them is safe. */
+/**
+ * Statuses for too early, too slow, too many requests, and server errors. All requests to upstreams are reads, so a
+ * retry is safe.
+ */
 const RETRIED_STATUSES: ReadonlySet<number> = new Set([408, 425, 429, 500, 502, 503, 504]);
 
 export function isRetriedStatus(status: number): boolean {
   return RETRIED_STATUSES.has(status);
 }
 
-/** Below this, a reset value is a number of seconds from now; above, seconds since 1970 (10^9 was in 2001). */
+/** Smaller reset values are seconds from now, larger ones are seconds since 1970 (10^9 was in 2001). */
 const EPOCH_FROM = 1e9;
 
 /**
- * Milliseconds that the upstream asks us to wait, or undefined when it says nothing that can be understood. Times of day are by the
- * upstream's own clock, where it says what that is.
+ * Returns the wait in milliseconds that the upstream requests, or undefined without a valid one. Times of day refer to
+ * the upstream's own clock if the response has its time.
  */
-export function askedWaitMs(headers: IncomingHttpHeaders, ours: number): number | undefined {
-  const now = clockOf(headers) ?? ours;
+export function requestedWaitOf(headers: IncomingHttpHeaders, ourNow: number): number | undefined {
+  const now = clockOf(headers) ?? ourNow;
   const retryAfter = first(headers["retry-after"]);
-  const asked =
+  const requested =
     retryAfter === undefined ? undefined : (secondsMs(retryAfter, now) ?? dateMs(retryAfter, now));
-  if (asked !== undefined) return asked;
+  if (requested !== undefined) return requested;
   for (const name of ["ratelimit-reset", "x-ratelimit-reset"]) {
     const reset = first(headers[name]);
     const wait = reset === undefined ? undefined : secondsMs(reset, now);
@@ -48,9 +51,9 @@ export function askedWaitMs(headers: IncomingHttpHeaders, ours: number): number 
   return undefined;
 }
 
-/** What an answer says of the limit, in either spelling; undefined when it does not say both. */
-export function quotaOf(headers: IncomingHttpHeaders, ours: number): Quota | undefined {
-  const now = clockOf(headers) ?? ours;
+/** Returns the limit that a response reports, in either spelling. Undefined unless it has both values. */
+export function quotaOf(headers: IncomingHttpHeaders, ourNow: number): Quota | undefined {
+  const now = clockOf(headers) ?? ourNow;
   for (const name of ["x-ratelimit", "ratelimit"]) {
     const remaining = first(headers[`${name}-remaining`]);
     const reset = first(headers[`${name}-reset`]);
@@ -62,17 +65,21 @@ export function quotaOf(headers: IncomingHttpHeaders, ours: number): Quota | und
 }
 
 /**
- * The wait before attempt number `next` (2, 3, …). With a word from the upstream: that, and up to a fifth more, so that its
- * clients do not all come back in the same moment. Without: exponential, with the upper half at random.
+ * Returns the wait before attempt number `next` (2, 3, …). If the upstream requested a wait, it is that and up to a
+ * fifth more, so that its clients do not all return at the same moment. Otherwise it is exponential, with the upper
+ * half random.
  */
 export function waitMs(
   policy: RetryPolicy,
   next: number,
-  asked: number | undefined,
+  requested: number | undefined,
   random = Math.random,
 ): number {
   const exponential = policy.baseDelayMs * 2 ** (next - 2) * (0.5 + random() / 2);
-  const wait = asked === undefined ? exponential : Math.max(asked, policy.minAskedMs) * (1 + random() / 5);
+  const wait =
+    requested === undefined
+      ? exponential
+      : Math.max(requested, policy.minRequestedWaitMs) * (1 + random() / 5);
   return Math.min(wait, policy.maxDelayMs);
 }
 

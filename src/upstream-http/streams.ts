@@ -1,4 +1,7 @@
-/** Requests to places that hold files: short answers read whole, files as streams, both ways. Redirects are never followed here. */
+/**
+ * Requests to servers that store files. Short responses are read completely, and files are streamed, in both
+ * directions. Redirects are never followed.
+ */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
@@ -12,57 +15,58 @@ import { excerpt } from "./redact.js";
 import { defaultRetryPolicy, isRetriedStatus, waitMs } from "./retry.js";
 import { UpstreamError } from "./upstream-error.js";
 
-export interface HttpPlace {
+export interface HttpEndpoint {
   readonly connections: Connections;
-  /** Attempts in all. */
+  /** Maximum attempts. */
   readonly attempts: number;
-  /** Wait before the second attempt, which then doubles. */
+  /** Wait before the second attempt. It doubles with each further one. */
   readonly baseDelayMs: number;
-  /** Reads what the body of an error says, when the service has a form for it. */
+  /** Extracts the message from an error's body, if the service has a format for it. */
   readonly explain?: (body: string, headers: IncomingHttpHeaders) => string | undefined;
   /** Texts that must not be shown. */
   secrets(): readonly string[];
 }
 
-/** Headers are asked for anew at each attempt: a signature holds for minutes. */
+/** Returns the headers of a request. Called for each attempt, because a signature is valid for minutes. */
 export type HeadersFor = (url: URL) => Promise<Readonly<Record<string, string>>>;
 
-export interface Opened {
+export interface OpenedStream {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Readable;
 }
 
-/** An upload that nothing was taken of for so long has failed. */
+/** An upload that makes no progress for this long has failed. */
 const STALLED_MS = 120_000;
 
-/** The whole body of a 2xx answer. Throws UpstreamError. */
+/** Returns the whole body of a 2xx response. Throws `UpstreamError`. */
 export async function readWhole(
-  place: HttpPlace,
+  server: HttpEndpoint,
   url: URL,
   headersFor: HeadersFor,
   maxBytes: number,
   signal: AbortSignal,
 ): Promise<Buffer> {
-  return await repeated(place, url, signal, async () => {
+  return await withRetries(server, url, signal, async () => {
     const outcome = await attempt(
       {
         url,
         method: "GET",
         headers: { "user-agent": "chargehouse", ...(await headersFor(url)) },
-        connections: place.connections,
+        connections: server.connections,
         timeoutMs: 60_000,
         maxBytes,
       },
       signal,
     );
-    const headers = outcome.kind === "answer" ? outcome.headers : {};
-    const explain = (body: string) => place.explain?.(body, headers);
-    if (outcome.kind === "answer" && outcome.status >= 300 && outcome.status < 400) {
-      const said = explain(outcome.body.toString("utf8"));
-      if (said !== undefined) return { failed: true, ...refused(outcome.status, said, place), retry: false };
+    const headers = outcome.kind === "response" ? outcome.headers : {};
+    const explain = (body: string) => server.explain?.(body, headers);
+    if (outcome.kind === "response" && outcome.status >= 300 && outcome.status < 400) {
+      const message = explain(outcome.body.toString("utf8"));
+      if (message !== undefined)
+        return { failed: true, ...refused(outcome.status, message, server), retry: false };
     }
-    const judged = judge(outcome, { decode: (body) => body, explain, maxBytes, secrets: place.secrets() });
+    const judged = judge(outcome, { decode: (body) => body, explain, maxBytes, secrets: server.secrets() });
     return "value" in judged ? judged : { ...judged, failed: true as const };
   });
 }
@@ -75,67 +79,70 @@ type Once<T> =
       readonly reason: string;
       readonly retry: boolean;
       readonly status?: number | undefined;
-      readonly askedMs?: number | undefined;
+      readonly requestedWaitMs?: number | undefined;
     };
 
-async function repeated<T>(
-  place: HttpPlace,
+async function withRetries<T>(
+  server: HttpEndpoint,
   url: URL,
   signal: AbortSignal,
   once: () => Promise<Once<T>>,
 ): Promise<T> {
-  const policy = { ...defaultRetryPolicy, baseDelayMs: place.baseDelayMs };
+  const policy = { ...defaultRetryPolicy, baseDelayMs: server.baseDelayMs };
   for (let attempts = 1; ; attempts += 1) {
     signal.throwIfAborted();
     const outcome = await once();
     if ("value" in outcome) return outcome.value;
     const { code, reason, status } = outcome;
-    if (!outcome.retry || attempts >= place.attempts)
+    if (!outcome.retry || attempts >= server.attempts)
       throw new UpstreamError({ code, endpoint: shownEndpoint(url), reason, attempts, status });
-    await delay(waitMs(policy, attempts + 1, outcome.askedMs), undefined, { signal });
+    await delay(waitMs(policy, attempts + 1, outcome.requestedWaitMs), undefined, { signal });
   }
 }
 
-export interface Sent {
+export interface SentBody {
   readonly method: "PUT" | "DELETE";
-  /** Opened anew for each attempt; undefined for none. */
+  /** Called for each attempt. Undefined: no body. */
   readonly body?: (() => Readable) | undefined;
-  /** Bytes of the body. */
+  /** Length of the body in bytes. */
   readonly length: number;
 }
 
-/** Sends a body, and reads nothing of a good answer. Repeated until it was taken; statuses that are not `accepted` are errors. */
+/**
+ * Sends a body, and ignores the body of a successful response. Retried until it is accepted. Statuses that are not
+ * `accepted` are errors.
+ */
 export async function sendStream(
-  place: HttpPlace,
+  server: HttpEndpoint,
   url: URL,
-  { method, body, length }: Sent,
+  { method, body, length }: SentBody,
   headersFor: HeadersFor,
   accepted: (status: number) => boolean,
   signal: AbortSignal,
 ): Promise<void> {
-  await repeated(place, url, signal, async (): Promise<Once<true>> => {
+  await withRetries(server, url, signal, async (): Promise<Once<true>> => {
     const headers = await headersFor(url);
     try {
       const {
         statusCode: status,
         headers: received,
-        body: answer,
+        body: response,
       } = await send(url, {
         method,
         headers: { "user-agent": "chargehouse", "content-length": String(length), ...headers },
         body: body?.() ?? null,
-        dispatcher: place.connections,
+        dispatcher: server.connections,
         signal,
-        // Each since the last byte that was sent or came.
+        // Both are measured from the last byte that was sent or received.
         headersTimeout: STALLED_MS,
         bodyTimeout: STALLED_MS,
       });
       if (accepted(status)) {
-        await answer.dump();
+        await response.dump();
         return { value: true };
       }
-      const said = place.explain?.(await text(startOf(answer)), received);
-      return { failed: true, ...refused(status, said, place), retry: isRetriedStatus(status) };
+      const message = server.explain?.(await text(startOf(response)), received);
+      return { failed: true, ...refused(status, message, server), retry: isRetriedStatus(status) };
     } catch (error) {
       signal.throwIfAborted();
       return unreachable(error);
@@ -144,17 +151,18 @@ export async function sendStream(
 }
 
 /**
- * A GET whose body is a stream, as the server has it: nothing is unpacked. Statuses of `accepted` are returned, others are errors.
- * Repeated until an answer begins; a body that breaks is the reader's to ask for again.
+ * Opens a GET whose body is a stream, exactly as the server sends it: it is not decompressed. Returns responses with
+ * `accepted` statuses. Others are errors. Retried until a response begins. If the body breaks later, the reader has to
+ * repeat the request.
  */
 export async function openStream(
-  place: HttpPlace,
+  server: HttpEndpoint,
   url: URL,
   headersFor: HeadersFor,
   accepted: (status: number) => boolean,
   signal: AbortSignal,
-): Promise<Opened> {
-  return await repeated(place, url, signal, async (): Promise<Once<Opened>> => {
+): Promise<OpenedStream> {
+  return await withRetries(server, url, signal, async (): Promise<Once<OpenedStream>> => {
     const headers = await headersFor(url);
     try {
       const {
@@ -163,16 +171,16 @@ export async function openStream(
         body,
       } = await send(url, {
         headers: { "user-agent": "chargehouse", "accept-encoding": "identity", ...headers },
-        dispatcher: place.connections,
+        dispatcher: server.connections,
         signal,
-        // Of the body there is no limit but that it must not stand still; whoever reads it may be slow for a while.
+        // The body has no time limit as long as it makes progress. Its reader may be slow for a while.
         headersTimeout: 60_000,
         bodyTimeout: 600_000,
       });
-      body.on("error", () => {}); // told to whoever reads
+      body.on("error", () => {}); // the reader receives it
       if (accepted(status)) return { value: { status, headers: received, body } };
-      const said = place.explain?.(await text(startOf(body)), received);
-      return { failed: true, ...refused(status, said, place), retry: isRetriedStatus(status) };
+      const message = server.explain?.(await text(startOf(body)), received);
+      return { failed: true, ...refused(status, message, server), retry: isRetriedStatus(status) };
     } catch (error) {
       signal.throwIfAborted();
       return unreachable(error);
@@ -185,8 +193,8 @@ function unreachable(error: unknown) {
   return { failed: true as const, code, reason, retry: true };
 }
 
-function refused(status: number, said: string | undefined, place: HttpPlace) {
-  const reason = `returned ${status}${said === undefined ? "" : `: ${excerpt(said, place.secrets())}`}`;
+function refused(status: number, message: string | undefined, server: HttpEndpoint) {
+  const reason = `returned ${status}${message === undefined ? "" : `: ${excerpt(message, server.secrets())}`}`;
   return {
     status,
     reason,

@@ -1,37 +1,40 @@
-/** The one error that talking to an upstream ends in: what failed, where, and how often it was tried. Never a secret. */
+/**
+ * The error that every failed request to an upstream ends in: what failed, where, and after how many attempts. Never
+ * contains a secret.
+ */
 
 export const upstreamErrorCodes = [
-  /** No answer in time. */
+  /** No response in time. */
   "timeout",
-  /** 429 to the last attempt. */
+  /** Status 429 in the last attempt. */
   "rate_limited",
-  /** 401 or 403: the credentials are wrong or may not do this. */
+  /** Status 401 or 403: the credentials are wrong or lack a permission. */
   "unauthorized",
   /** Any other status that is not 2xx. */
   "bad_status",
-  /** The answer is larger than the caller takes. */
+  /** The response is larger than the caller allows. */
   "too_large",
-  /** The answer is not what the upstream's protocol says. */
+  /** The response does not follow the upstream's protocol. */
   "bad_body",
-  /** The upstream says itself that something is missing from its answer. */
+  /** The upstream itself reports that its response is incomplete. */
   "partial_answer",
   /** No connection, or it broke. */
   "unreachable",
-  /** A redirect: followed nowhere, because the credentials would travel with it. */
+  /** A redirect. It is not followed, because the credentials would be sent with it. */
   "redirect_refused",
-  /** The caller gave up. */
+  /** The caller cancelled the request. */
   "aborted",
 ] as const;
 export type UpstreamErrorCode = (typeof upstreamErrorCodes)[number];
 
 export interface UpstreamErrorFields {
   readonly code: UpstreamErrorCode;
-  /** Host and path of the request; no scheme, no user, no query string. */
+  /** Host and path of the request. No scheme, user or query string. */
   readonly endpoint: string;
-  /** What happened, as a part of a sentence, already redacted. */
+  /** What happened, as part of a sentence, already redacted. */
   readonly reason: string;
   readonly attempts: number;
-  /** Status of the answer, when there was one. */
+  /** Status of the response, if there was one. */
   readonly status?: number | undefined;
 }
 
@@ -52,7 +55,7 @@ export class UpstreamError extends Error {
   }
 }
 
-/** True when waiting or asking again for less cannot help: the upstream as a whole cannot be talked to. */
+/** True if neither waiting nor a smaller request can help: the upstream as a whole is unusable. */
 export function isHopeless(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return true;
   if (error.code === "bad_status")

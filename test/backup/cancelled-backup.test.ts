@@ -3,7 +3,7 @@ import { mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
-import { askForBackup, openBackupControl } from "../../src/backup/control.js";
+import { openBackupControl, requestBackup } from "../../src/backup/control.js";
 import { openStores } from "../../src/store/open-stores.js";
 import { runContext, runOnce, shortTenants } from "../runner/runs.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
@@ -25,7 +25,7 @@ t.test("a backup that is cancelled at any moment leaves neither a copy nor a bro
   mkdirSync(copies);
   const began = performance.now();
   const never = new AbortController().signal;
-  const whole = await askForBackup(dataDir, join(copies, "whole"), never);
+  const whole = await requestBackup(dataDir, join(copies, "whole"), never);
   const lasted = performance.now() - began;
   t.equal(whole?.databases, 2);
 
@@ -36,7 +36,7 @@ t.test("a backup that is cancelled at any moment leaves neither a copy nor a bro
   let cancelled = 0;
   for (let turn = 0; turn < CANCELLED; turn++) {
     const stop = new AbortController();
-    const outcome = askForBackup(dataDir, join(copies, "cut"), stop.signal).then(
+    const outcome = requestBackup(dataDir, join(copies, "cut"), stop.signal).then(
       () => "taken",
       (error: Error) => error.name,
     );
@@ -56,7 +56,7 @@ t.test("a backup that is cancelled at any moment leaves neither a copy nor a bro
   // The service may still be giving the last one up.
   await until("it takes a backup again", async () => {
     try {
-      return (await askForBackup(dataDir, join(copies, "again"), never))?.databases === 2;
+      return (await requestBackup(dataDir, join(copies, "again"), never))?.databases === 2;
     } catch (error) {
       t.equal((error as Error).message, "Another backup is being taken.");
       return false;

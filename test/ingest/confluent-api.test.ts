@@ -200,7 +200,7 @@ t.test("each header of a 429 is waited for, at least a second, and asked again",
     headers.map(async ([name, given, least]) => {
       const limited: RequestListener = (_request, response) => response.writeHead(429, given()).end();
       const { url, seen } = await upstream(t, limited, page([1]));
-      const retry = { attempts: 2, baseDelayMs: 1, maxDelayMs: 60_000, minAskedMs: 1000 };
+      const retry = { attempts: 2, baseDelayMs: 1, maxDelayMs: 60_000, minRequestedWaitMs: 1000 };
       t.same(await itemsOf(connected(t, url, { tuning: { retry } })), [1], name);
       const waited = (seen[1]?.at ?? 0) - (seen[0]?.at ?? 0);
       t.ok(waited >= least, `${name}: waited ${Math.round(waited)} ms`);

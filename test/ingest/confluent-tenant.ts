@@ -14,7 +14,7 @@ const ecosystems = new Map([["confluent_cloud", confluentCloudSettings]]);
 /** Waits of milliseconds where the service waits for seconds. */
 export const quick: Tuning = {
   pace: { concurrency: 8, minIntervalMs: 0 },
-  retry: { attempts: 3, baseDelayMs: 5, maxDelayMs: 100, minAskedMs: 0 },
+  retry: { attempts: 3, baseDelayMs: 5, maxDelayMs: 100, minRequestedWaitMs: 0 },
   attemptTimeoutMs: 20_000,
 };
 

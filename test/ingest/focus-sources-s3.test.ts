@@ -254,7 +254,7 @@ t.test("a listing that is not one, does not end or is too long is an error", asy
     await answer('<!DOCTYPE a [<!ENTITY b "c">]><ListBucketResult>&b;</ListBucketResult>'),
     `${unreadable} it is no XML`,
   );
-  t.equal(await answer("<Other/>"), `${unreadable} the answer is no listing of a bucket`);
+  t.equal(await answer("<Other/>"), `${unreadable} the response is not a listing of a bucket`);
   t.equal(
     await answer("<ListBucketResult/>"),
     `${unreadable} the listing does not say whether it is complete`,
@@ -267,7 +267,7 @@ t.test("a listing that is not one, does not end or is too long is an error", asy
     await answer(
       `<ListBucketResult><IsTruncated>false</IsTruncated>${entry.replace("<ETag>e</ETag>", "")}</ListBucketResult>`,
     ),
-    `${unreadable} an object of the listing lacks its key, size, date or ETag`,
+    `${unreadable} an object of the listing has no key, size, date or ETag`,
   );
   const endless = `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>${entry}</ListBucketResult>`;
   t.equal(await answer(endless), "Error: s3://bills/: the listing does not end");

@@ -32,7 +32,7 @@ export type Tuning = Partial<
  */
 const PACE = { concurrency: 8, minIntervalMs: 100, burst: 20 };
 /** Waits of about 2, 4, 8, 16 and 32 s, or what the vendor asks for, at least 1 s: it rounds down. */
-const RETRY = { attempts: 6, baseDelayMs: 2000, maxDelayMs: 60_000, minAskedMs: 1000 };
+const RETRY = { attempts: 6, baseDelayMs: 2000, maxDelayMs: 60_000, minRequestedWaitMs: 1000 };
 /** A page of the bill is some 5 MB. */
 const ATTEMPT_TIMEOUT_MS = 60_000;
 

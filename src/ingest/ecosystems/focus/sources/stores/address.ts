@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from "node:http";
 import { errorMessage } from "../../../../../store/error-message.js";
 import { openConnections } from "../../../../../upstream-http/connections.js";
 import { authorization, secretsOf, type UpstreamAuth } from "../../../../../upstream-http/credentials.js";
-import { type HttpPlace, type Opened, openStream } from "../../../../../upstream-http/streams.js";
+import { type HttpEndpoint, type OpenedStream, openStream } from "../../../../../upstream-http/streams.js";
 import { FileChangedError } from "../delivery.js";
 import { isLoopback, isSafeScheme } from "../location.js";
 import type { HttpsSettings } from "../settings.js";
@@ -26,7 +26,7 @@ export function addressStore(options: AddressOptions): FileStore {
   const name = options.url.href;
   const first = new URL(query === undefined ? name : `${name}?${query}`);
   const secrets = [...secretsOf(auth), ...(query === undefined ? [] : [query])];
-  const place: HttpPlace = {
+  const place: HttpEndpoint = {
     connections: openConnections(),
     attempts: options.attempts,
     baseDelayMs: options.baseDelayMs,
@@ -36,7 +36,7 @@ export function addressStore(options: AddressOptions): FileStore {
   /**
    * Sends a request and follows redirects, each to https. Credentials go only to the host that they are configured for.
    */
-  async function request(condition: Record<string, string>, signal: AbortSignal): Promise<Opened> {
+  async function request(condition: Record<string, string>, signal: AbortSignal): Promise<OpenedStream> {
     let url = first;
     for (let hops = 0; ; hops += 1) {
       const own = url.origin === first.origin ? authorization(auth) : {};
