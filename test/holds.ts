@@ -5,7 +5,7 @@
 import type { Test } from "tap";
 
 interface Asserts extends Pick<Test, "currentAssert"> {
-  strictSame(found: unknown, wanted: unknown, ...message: [] | [string]): boolean;
+  strictSame(found: unknown, expected: unknown, ...message: [] | [string]): boolean;
 }
 
 const TYPES = new Set<unknown>([String, Number, Boolean, Date]);

@@ -92,17 +92,17 @@ t.test("check-config --connect", async (t) => {
         both.stderr,
         "The configuration is valid; 2 of 14 requests to upstreams failed.\nLook at 1 response, which is marked `look` above.\n",
       );
-      const said = both.stdout.replaceAll(/\s+/g, " ");
+      const output = both.stdout.replaceAll(/\s+/g, " ");
       t.match(
-        said,
+        output,
         /FAILS cost BROKEN \S+\/query: returned 400: bad_data: .*1:15: parse error: unclosed left parenthesis/,
       );
       t.match(
-        said,
+        output,
         /FAILS cost ABSENT no series on any of these days, and none now: does the metric exist\?/,
       );
       t.match(
-        said,
+        output,
         /look usage alloc_ABSENT 1 series, 0 identities, 3 days; labels: host; no series has the label datname/,
       );
       t.notOk(`${both.stdout}${both.stderr}`.includes(PASSWORD));
@@ -256,17 +256,17 @@ t.test("check-config --connect", async (t) => {
         .replaceAll(/\s+/g, " ")
         .replace(/.* source aws 2 bills, 2 files; \S+ to \S+; charged: \S+ to \S+ ?/, "");
     };
-    const said = (share: string, key: string) =>
+    const output = (share: string, key: string) =>
       `look source aws ${share} of the cost has a tag "${key}", and no "costcenter": did you mean it? \`ignore_case: true\` reads it (first 5 lines of ${month}.csv) `;
     const split = [{ by: "line" }];
     t.equal(
       await shown([{ tag: "costcenter" }], [{ name: "all", split }]),
-      said("94 %", "CostCenter") + said("1 %", "COSTCENTER"),
+      output("94 %", "CostCenter") + output("1 %", "COSTCENTER"),
     );
     t.equal(await shown([{ tag: "costcenter", ignore_case: true }], [{ name: "all", split }]), "");
     t.equal(
       await shown([{ tag: "x" }], [{ name: "all", where: { "tag.costcenter": "7" }, split }]),
-      said("94 %", "CostCenter") + said("1 %", "COSTCENTER"),
+      output("94 %", "CostCenter") + output("1 %", "COSTCENTER"),
       "a rule reads it as well",
     );
   });
@@ -277,10 +277,10 @@ t.test("check-config --connect", async (t) => {
     const tenants = tenantsSection([confluentTenant(cloud)]);
     const { code, stdout } = await check(tenants);
     t.equal(code, 0, stdout);
-    const said = stdout.replaceAll(/\s+/g, " ");
-    t.match(said, /ok resources \d+ environment, \d+ kafka_cluster, /);
-    t.match(said, /ok bill \d+ lines, [123] days/);
-    t.match(said, /ok usage bytes_in \d+ series, \d+ identities, \d+ days; labels: kafka_id, principal_id/);
+    const output = stdout.replaceAll(/\s+/g, " ");
+    t.match(output, /ok resources \d+ environment, \d+ kafka_cluster, /);
+    t.match(output, /ok bill \d+ lines, [123] days/);
+    t.match(output, /ok usage bytes_in \d+ series, \d+ identities, \d+ days; labels: kafka_id, principal_id/);
 
     cloud.setFaults([
       { kind: "status", status: 403, match: "/connect/" },

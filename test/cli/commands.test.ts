@@ -51,10 +51,10 @@ t.test("the program has exit codes for success, failure and wrong usage", async 
         [["check-config", "--config", valid], 0, /tenants:\n {2}acme:[\s\S]*The configuration is valid/],
         [["check-config", "--config", wrong], 2, /:1: apii: unknown key[\s\S]*:2: api\.port: must be/],
       ] as const
-    ).map(async ([args, code, said]) => {
+    ).map(async ([args, code, expected]) => {
       const { exit, text } = await program(args);
       t.equal(exit, code, args.join(" "));
-      holds(t, text, said, args.join(" "));
+      holds(t, text, expected, args.join(" "));
     }),
   );
 });
@@ -143,7 +143,7 @@ t.test("commands on the stores", async (t) => {
     t.strictSame(lines.slice(lines.findIndex((line) => line.includes("7 days"))), [
       "acme    7 days          7     7         50.4             50.4     0",
       "",
-      "Rows that were delivered, or hours of priced metrics, and where they went:",
+      "Delivered rows, or hours of priced metrics, by class:",
       "TENANT  CLASS              ROWS  COST USD",
       "acme    delivered           168      50.4",
       "acme    charged             168      50.4",
@@ -164,9 +164,9 @@ t.test("commands on the stores", async (t) => {
       return String((await found.json<{ dimension_id: string }>())[0]?.dimension_id);
     });
     const args = ["--tenant", "acme", "--dimension", id, "--date", date];
-    const told = await call(explain, args);
-    t.equal(told.code, 0);
-    const lines = told.stdout.split("\n");
+    const explained = await call(explain, args);
+    t.equal(explained.code, 0);
+    const lines = explained.stdout.split("\n");
     t.strictSame(
       lines.filter((line) => line.length > 80),
       [],
@@ -277,12 +277,12 @@ t.test("commands on the stores", async (t) => {
     );
     const of = (id: string) =>
       items.find((each: { identity_id: string }) => each.identity_id === id).dimension_id;
-    const told = await call(explain, [...args, "--dimension", String(of("a-1"))], shared);
+    const explained = await call(explain, [...args, "--dimension", String(of("a-1"))], shared);
     for (const names of [
       ["--identity", "Anna"],
       ["--identity", "a-1", "--product", "COMPUTE"],
     ])
-      t.equal((await call(explain, [...args, ...names], shared)).stdout, told.stdout, names.join(" "));
+      t.equal((await call(explain, [...args, ...names], shared)).stdout, explained.stdout, names.join(" "));
     t.equal((await listed("--identity", "b-1")).dimension_id, of("b-1"));
     for (const [more, error] of [
       [

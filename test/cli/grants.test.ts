@@ -148,11 +148,11 @@ t.test("grants prints or applies statements for users", async (t) => {
       const url = new URL(request.url ?? "/", "http://server");
       if (url.pathname === "/ping") return void response.end("Ok.\n");
       const sql = body === "" ? (url.searchParams.get("query") ?? "") : body;
-      const asked = /^SELECT name FROM system\.users/.test(sql)
+      const userName = /^SELECT name FROM system\.users/.test(sql)
         ? url.searchParams.get("param_name")
         : undefined;
       t.equal(request.headers.authorization, `Basic ${Buffer.from("admin:s3cret").toString("base64")}`);
-      if (asked != null) return void response.end(users.has(asked) ? `{"name":"${asked}"}\n` : "");
+      if (userName != null) return void response.end(users.has(userName) ? `{"name":"${userName}"}\n` : "");
       if (refused.test(sql)) {
         response.writeHead(403, { "X-ClickHouse-Exception-Code": refusal.slice(0, 3) });
         return void response.end(`Code: ${refusal} (version 25.8.1)\n`);
@@ -220,7 +220,7 @@ t.test("grants prints or applies statements for users", async (t) => {
     refused = /nothing/;
     const several = command(t, `http://127.0.0.1:9,127.0.0.1:${port}`, "main");
     const other = await several("--apply", "--tenant", "acme");
-    t.equal(other.failure, "", "where the first host is down, the next one is asked");
+    t.equal(other.failure, "", "where the first host is down, the next one is used");
     t.equal(/^acme +http\S+, http\S+ +acme_bi +(\S+)$/m.exec(other.stdout)?.[1], "(unchanged)");
   });
 

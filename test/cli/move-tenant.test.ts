@@ -57,7 +57,7 @@ t.test("a tenant is moved", async (t) => {
   };
   const run = async (stores: OpenedStores, config: typeof here.config, tenant = "acme") =>
     await runOnce(runContext(stores, { ecosystems }), config, tenant);
-  const seen = async (stores: OpenedStores) => ({
+  const state = async (stores: OpenedStores) => ({
     chargebacks: await rowsOf(stores, "acme", "SELECT * FROM chargebacks ORDER BY ALL"),
     lines: await rowsOf(stores, "acme", "SELECT * FROM billing_line_items ORDER BY ALL"),
     details: await rowsOf(stores, "acme", "SELECT * FROM chargeback_details ORDER BY ALL"),
@@ -90,7 +90,7 @@ t.test("a tenant is moved", async (t) => {
   const before = await within(here.config, async (stores) => {
     t.equal((await run(stores, here.config)).dates_calculated, 3);
     t.equal((await run(stores, here.config, "globex")).dates_calculated, 3);
-    return await seen(stores);
+    return await state(stores);
   });
   t.equal(before.chargebacks.length, 12);
 
@@ -104,7 +104,7 @@ t.test("a tenant is moved", async (t) => {
         /^Copied \d+ rows of tenant acme from embedded:acme to embedded:acme_2; the copy is equal\.\nNow start the service with the new configuration\. embedded:acme is unchanged: drop it when it is no longer needed\.\n$/,
       );
       await within(moved.config, async (stores) => {
-        t.same(await seen(stores), before);
+        t.same(await state(stores), before);
         const again = await run(stores, moved.config);
         t.same([again.status, again.dates_calculated, again.notes], ["completed", 0, []]);
         t.same((await reconciled(stores, "acme")).off, []);
@@ -131,7 +131,7 @@ t.test("a tenant is moved", async (t) => {
     t.equal(code, 0);
     t.match(stderr, /^ {2}billing: 6 rows$/m);
     await within(away.config, async (stores) => {
-      t.same(await seen(stores), before);
+      t.same(await state(stores), before);
       t.same(await rowsOf(stores, "acme", `SELECT 1 FROM usage WHERE day = '${daysBefore(40)}'`), []);
       t.equal((await run(stores, away.config)).dates_calculated, 0);
     });

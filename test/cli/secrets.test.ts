@@ -31,10 +31,10 @@ async function echoingHttp(t: Test): Promise<number> {
   const server = createHttpServer((request, response) => {
     const { authorization = "" } = request.headers;
     const credentials = Buffer.from(authorization.replace(/^\S+ /, ""), "base64").toString();
-    const said = [credentials, authorization, request.url, decodeURIComponent(request.url ?? "")];
+    const echoed = [credentials, authorization, request.url, decodeURIComponent(request.url ?? "")];
     const json = JSON.stringify({ headers: request.headers, credentials });
     response.writeHead(403, { "x-clickhouse-exception-code": "516", "content-type": "text/plain" });
-    response.end(`Code: 516. DB::Exception: Authentication failed: ${said.join(" ")} ${json}`);
+    response.end(`Code: 516. DB::Exception: Authentication failed: ${echoed.join(" ")} ${json}`);
   });
   return await listening(t, server);
 }
@@ -52,8 +52,8 @@ async function echoingPostgres(t: Test): Promise<number> {
       socket.write(message("R", Buffer.from([0, 0, 0, 3])));
       socket.once("data", (sent) => {
         const password = sent.subarray(5, -1).toString();
-        const said = `password "${password}" of postgres://u:${encodeURIComponent(password)}@h is wrong`;
-        const fields = `SFATAL\0C28P01\0M${said}\0D${said}\0H${said}\0\0`;
+        const echoed = `password "${password}" of postgres://u:${encodeURIComponent(password)}@h is wrong`;
+        const fields = `SFATAL\0C28P01\0M${echoed}\0D${echoed}\0H${echoed}\0\0`;
         socket.end(message("E", Buffer.from(fields)));
       });
     });

@@ -50,21 +50,21 @@ t.test("chargehouse serve", async (t) => {
     });
     const get = async (path: string) => JSON.parse(await (await fetch(url + path)).text());
     const trigger = async () => {
-      const answer = await fetch(`${url}/api/v1/tenants/acme/pipeline/run`, {
+      const response = await fetch(`${url}/api/v1/tenants/acme/pipeline/run`, {
         method: "POST",
         headers: { "content-type": "application/json" },
         body: JSON.stringify({ force_gather: true }),
       });
-      return { status: answer.status, body: JSON.parse(await answer.text()) };
+      return { status: response.status, body: JSON.parse(await response.text()) };
     };
     /** A slow store may have its tables only after the service listens. */
     const readiness = async () => {
-      let answer: { status: string } | undefined;
+      let response: { status: string } | undefined;
       await until("its tables are there", async () => {
-        answer = await get("/api/v1/readiness");
-        return answer?.status !== "initializing";
+        response = await get("/api/v1/readiness");
+        return response?.status !== "initializing";
       });
-      return answer;
+      return response;
     };
     return { abort, ended, get, readiness, trigger, isListening: () => url !== "", url: () => url };
   };
@@ -137,7 +137,7 @@ t.test("chargehouse serve", async (t) => {
       t.equal(posted.status, 404);
       const status = new Promise((resolve) => {
         const headers = { host: "elsewhere.example" };
-        get(`${service.url()}/metrics`, { headers }, (answer) => resolve(answer.resume().statusCode));
+        get(`${service.url()}/metrics`, { headers }, (response) => resolve(response.resume().statusCode));
       });
       t.equal(await status, 421, "hosts are admitted as by the API");
       service.abort.abort();

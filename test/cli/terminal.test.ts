@@ -53,9 +53,9 @@ for (const size of sizes) {
     await t.test("run reports an unreachable Prometheus, and the other tenant's result", async (t) => {
       const run = onTerminal(["run", "--config", config], size);
       t.equal(await run.ended, 1);
-      const said = run.lines();
+      const lines = run.lines();
       t.strictSame(
-        said,
+        lines,
         ["acme     7 days published, 7 rows", "metered  FAILED: no days gathered", ...(errorsAt[cols] ?? [])],
         "the error once",
       );
@@ -83,11 +83,17 @@ for (const size of sizes) {
     await t.test("the table of reconcile fits the terminal", async (t) => {
       const run = onTerminal(["reconcile", "--config", config], size);
       t.equal(await run.ended, 3);
-      const said = run.lines().map((line) => line.replace(/\d{4}-\d\d-\d\d/, "YYYY-MM-DD"));
-      t.strictSame(said, [
+      const lines = run.lines().map((line) => line.replace(/\d{4}-\d\d-\d\d/, "YYYY-MM-DD"));
+      t.strictSame(lines, [
         "TENANT  DAY         LINES  ROWS  BILLING USD  CHARGEBACKS USD  DIFF",
         ...Array(7).fill("acme    YYYY-MM-DD      1     1          7.2              7.2     0"),
         "acme    7 days          7     7         50.4             50.4     0",
+        "",
+        "Delivered rows, or hours of priced metrics, by class:",
+        "TENANT  CLASS              ROWS  COST USD",
+        "acme    delivered           168      50.4",
+        "acme    charged             168      50.4",
+        "acme    not accounted for     0         0",
         "Every line adds up.",
         "Nothing to prove: metered has no published days.",
       ]);

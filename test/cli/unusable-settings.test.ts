@@ -72,7 +72,7 @@ t.test("an unreachable Postgres is reported with its setting", async (t) => {
 t.test("an unreachable ClickHouse of a tenant is reported with its setting", async (t) => {
   const { fileOf } = configurations(t);
   const file = fileOf("c", "", `clickhouse://u:s3cret@${AWAY}/acme`);
-  const said = `tenants.acme.storage.connection_string: clickhouse://u:********@${AWAY}/acme cannot be used: connect ECONNREFUSED ${AWAY}`;
+  const reason = `tenants.acme.storage.connection_string: clickhouse://u:********@${AWAY}/acme cannot be used: connect ECONNREFUSED ${AWAY}`;
   const explained = ["--tenant", "acme", "--dimension", "4", "--date", "2026-01-01"];
   for (const [name, command, args] of [
     ["reconcile", reconcile, []],
@@ -82,16 +82,16 @@ t.test("an unreachable ClickHouse of a tenant is reported with its setting", asy
     ["explain", explain, explained],
     ["rules", rules, []],
   ] as const)
-    t.equal(await refusal(command, [...args, "--config", file]), said, name);
+    t.equal(await refusal(command, [...args, "--config", file]), reason, name);
 
   const { io, written } = commandIo();
   t.equal(await run.run(["--config", file], io), 1);
-  t.equal(written.stdout, `acme  FAILED: no days gathered\n  ${said}\n`, "run");
+  t.equal(written.stdout, `acme  FAILED: no days gathered\n  ${reason}\n`, "run");
 
   const here = fileOf("here", "");
   t.equal(await run.run(["--config", here], commandIo().io), 0);
   const moved = await refusal(moveTenant, ["acme", "--config", here, "--to-config", file]);
-  t.equal(moved, said, "move-tenant, of the new configuration");
+  t.equal(moved, reason, "move-tenant, of the new configuration");
 });
 
 t.test("a server that is no ClickHouse, or refuses the password or TLS, is reported", async (t) => {
@@ -105,17 +105,17 @@ t.test("a server that is no ClickHouse, or refuses the password or TLS, is repor
   await once(server, "listening");
   t.teardown(() => server.close());
   const { port } = server.address() as AddressInfo;
-  const said = async (scheme: string) => {
+  const reason = async (scheme: string) => {
     const file = fileOf("c", "", `${scheme}://u:s3cret@127.0.0.1:${port}/acme`);
     const message = await refusal(reconcile, ["--config", file]);
-    const told = `tenants.acme.storage.connection_string: ${scheme}://u:********@127.0.0.1:${port}/acme cannot be used: `;
-    t.equal(message.slice(0, told.length), told);
-    return message.slice(told.length).trim();
+    const prefix = `tenants.acme.storage.connection_string: ${scheme}://u:********@127.0.0.1:${port}/acme cannot be used: `;
+    t.equal(message.slice(0, prefix.length), prefix);
+    return message.slice(prefix.length).trim();
   };
-  t.equal(await said("clickhouse"), "Port 9000 is for clickhouse-client program");
-  t.match(await said("clickhouses"), /EPROTO .*wrong version number/);
+  t.equal(await reason("clickhouse"), "Port 9000 is for clickhouse-client program");
+  t.match(await reason("clickhouses"), /EPROTO .*wrong version number/);
   code = "516";
-  t.match(await said("clickhouse"), /^u: Authentication failed\./);
+  t.match(await reason("clickhouse"), /^u: Authentication failed\./);
 });
 
 t.test("grants reports a server that is down, not missing rights", async (t) => {
@@ -162,10 +162,10 @@ t.test("folders and files that cannot be written are reported", async (t) => {
     await refusal(exportCsv, ["--config", config, "--tenant", "acme", "--output", missing]),
     `--output: ${missing} ${noEntry}`,
   );
-  const kept = join(folder, "backup");
-  t.equal(await refusal(backup, [kept, "--config", config]), "exit 0");
+  const backupFolder = join(folder, "backup");
+  t.equal(await refusal(backup, [backupFolder, "--config", config]), "exit 0");
   t.equal(
-    await refusal(restore, [kept, "--config", fileOf("dir", `data_dir: ${file}`)]),
+    await refusal(restore, [backupFolder, "--config", fileOf("dir", `data_dir: ${file}`)]),
     `data_dir: ${file} cannot be used: EEXIST: file already exists, mkdir '${file}'`,
   );
   t.equal(

@@ -29,8 +29,8 @@ t.test("a rate keeps every digit, quoted or not", async (t) => {
     ["1.1000000000000000000", "1.1"],
     ["!!str 2.50", "2.5"],
   ] as const;
-  for (const [written, wanted] of cases) {
-    if (wanted !== undefined) t.equal(rateOf(written), wanted, written);
+  for (const [written, expected] of cases) {
+    if (expected !== undefined) t.equal(rateOf(written), expected, written);
     else holds(t, problemsOf(oneTenant({ costTypes: costTypes(written) })), [/at most 12 decimals/]);
   }
   t.equal(rateOf(`"\${RATE}"`, { RATE: " 0.10\n" }), "0.1");
@@ -59,8 +59,8 @@ t.test("a text that is not a plain decimal is refused", async (t) => {
     ["€0.25", /without the currency, which stands in `currency`, not "€0\.25"/],
     ["-0.01", /must not be negative, not -0.01/],
   ] as const;
-  for (const [written, wanted] of cases) {
-    holds(t, problemsOf(oneTenant({ costTypes: costTypes(written) })), [wanted], written);
+  for (const [written, expected] of cases) {
+    holds(t, problemsOf(oneTenant({ costTypes: costTypes(written) })), [expected], written);
   }
 });
 
@@ -86,5 +86,5 @@ t.test("property: a decimal keeps its value and is normalized", async (t) => {
       },
     ),
   );
-  t.pass("held for all");
+  t.pass("the property is true for all examples");
 });

@@ -55,13 +55,13 @@ async function jsonSchemaCheck(): Promise<(text: string) => Promise<boolean>> {
   t.teardown(() => app.close());
   return async (text) => {
     const payload = JSON.stringify(parse(text, { merge: true }) ?? {});
-    const answer = await app.inject({
+    const response = await app.inject({
       method: "POST",
       url: "/",
       payload,
       headers: { "content-type": "application/json" },
     });
-    return answer.statusCode === 200;
+    return response.statusCode === 200;
   };
 }
 

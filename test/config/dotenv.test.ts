@@ -62,13 +62,13 @@ t.test("property: a value in single or double quotes is read unchanged", async (
     },
   );
   fc.assert(
-    fc.property(entries, (wanted) => {
-      const lines = wanted.map(([key, value]) => `${key}="${value.replace(/[\\"$]/g, "\\$&")}"`);
+    fc.property(entries, (expected) => {
+      const lines = expected.map(([key, value]) => `${key}="${value.replace(/[\\"$]/g, "\\$&")}"`);
       const { values, problems } = parseDotEnv(lines.join("\n"), ".env");
-      return problems.length === 0 && wanted.every(([key, value]) => values[key] === value);
+      return problems.length === 0 && expected.every(([key, value]) => values[key] === value);
     }),
   );
-  t.pass("held for all");
+  t.pass("the property is true for all examples");
 });
 
 t.test("property: no text makes the parser throw or hang", async (t) => {
@@ -76,5 +76,5 @@ t.test("property: no text makes the parser throw or hang", async (t) => {
     .array(fc.constantFrom("A", "=", '"', "'", "\\", "\n", "#", " ", "export "))
     .map((parts) => parts.join(""));
   fc.assert(fc.property(messy, (text) => Array.isArray(parseDotEnv(text, ".env").problems)));
-  t.pass("held for all");
+  t.pass("the property is true for all examples");
 });

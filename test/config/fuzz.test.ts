@@ -273,7 +273,7 @@ t.test("unknown keys and keys with one wrong letter are problems", async (t) => 
       const own = definition.properties[key];
       if (KindGuard.IsLiteral(own) && !("default" in own)) {
         const [message] = problemAt(place, key, rename);
-        t.match(message, /^is required: /, `${here}: ${wrong}, by which the forms are told apart`);
+        t.match(message, /^is required: /, `${here}: ${wrong}, by which the form is selected`);
         continue;
       }
       misspelt += 1;
@@ -311,13 +311,13 @@ t.test("commands refuse a file with its problems, and quote none of its values",
       const child = spawn(process.execPath, [...main, command, "--config", config], {
         env: { ...process.env, NODE_OPTIONS: "" },
       });
-      const said = { stdout: "", stderr: "" };
+      const output = { stdout: "", stderr: "" };
       for (const name of ["stdout", "stderr"] as const)
-        child[name].on("data", (chunk) => (said[name] += chunk));
+        child[name].on("data", (chunk) => (output[name] += chunk));
       const [code] = await once(child, "close");
-      t.strictSame([code, said.stdout], [2, ""], command);
-      const lines = said.stderr.trimEnd().split("\n");
-      t.ok(lines[0]?.startsWith(`${config}:${problem}`), said.stderr);
+      t.strictSame([code, output.stdout], [2, ""], command);
+      const lines = output.stderr.trimEnd().split("\n");
+      t.ok(lines[0]?.startsWith(`${config}:${problem}`), output.stderr);
       t.ok(
         lines.every((line) => line.startsWith(`${config}:1: `)),
         "each line is a problem with its place",

@@ -25,7 +25,7 @@ const valid: [name: string, costTypes: string, settings: string[]][] = [
     [prometheus, "identity_source: {source: both, discovery_query: q}"],
   ],
   [
-    "measured types without discovery, said outright",
+    "measured types without discovery, stated explicitly",
     `[${measured}]`,
     [prometheus, "identity_source: {source: static}"],
   ],

@@ -21,7 +21,7 @@ const cases: Case[] = [
     ],
   },
   {
-    name: "a text, a fraction, hexadecimal and an exponent where an integer is wanted",
+    name: "a text, a fraction, hexadecimal and an exponent instead of an integer",
     text: "features: {max_parallel_tenants: 1.5}\napi: {port: x}\nlogging: {}\nembedded: {sql_port: 0x10}",
     problems: [
       "1: features.max_parallel_tenants: must be an integer from 1 to 64, not 1.5",
@@ -121,7 +121,7 @@ const cases: Case[] = [
     ],
   },
   {
-    name: "one kind of node where another is wanted",
+    name: "one kind of node instead of another",
     text: "api: 8080\nlogging: [json]\ntenants: []\nfeatures: {refresh_interval: {}}\ndata_dir: [a]",
     problems: [
       "1: api: must be a mapping, not a single value",
@@ -181,7 +181,7 @@ const cases: Case[] = [
     ],
   },
   {
-    name: "a bare string where a list of origins is wanted, and one that is no origin",
+    name: "a bare string instead of a list of origins, and one that is no origin",
     text: "api:\n  cors_origins: https://a.example",
     problems: [
       "2: api.cors_origins: must be a list of at most 100 origins such as https://console.example.org, or *, not a single value",

@@ -106,5 +106,5 @@ t.test("property: values from the environment are never shown, for any key", asy
       return result.ok || !formatProblems(result.problems).includes("h.u-n/t=er2");
     }),
   );
-  t.pass("held for all");
+  t.pass("the property is true for all examples");
 });

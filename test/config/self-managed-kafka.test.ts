@@ -74,8 +74,8 @@ t.test("overriding one rate of a region keeps the other three", async (t) => {
     ["region: ap-south-1", base],
     ["region: toString", base],
   ];
-  for (const [region, wanted] of cases) {
-    t.same(rates(settings({ cost_model: overridden, region }).own), wanted, region);
+  for (const [region, expected] of cases) {
+    t.same(rates(settings({ cost_model: overridden, region }).own), expected, region);
   }
 });
 
@@ -242,7 +242,7 @@ const refused: [string, Record<string, string | undefined>, string[]][] = [
     ],
   ],
   [
-    "bytes of principals that are not asked for",
+    "bytes of principals that are not queried",
     {
       q: "queries: {bytes_in_per_principal: q}",
       i: "identity_source: {source: static, static_identities: [{identity_id: a}]}",
@@ -250,10 +250,10 @@ const refused: [string, Record<string, string | undefined>, string[]][] = [
     ["queries.bytes_in_per_principal: is not used with identity_source.source static: remove it"],
   ],
 ];
-for (const [name, changes, wanted] of refused) {
+for (const [name, changes, expected] of refused) {
   t.test(`refused: ${name}`, async (t) => {
-    const said = problems(changes);
-    t.same(new Set(said), new Set(wanted));
-    t.notMatch(said.join(), /hunter2/);
+    const found = problems(changes);
+    t.same(new Set(found), new Set(expected));
+    t.notMatch(found.join(), /hunter2/);
   });
 }

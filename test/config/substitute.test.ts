@@ -79,7 +79,7 @@ t.test(
         },
       ),
     );
-    t.pass("held for all");
+    t.pass("the property is true for all examples");
   },
 );
 
@@ -88,7 +88,7 @@ t.test("property: no text makes substitution throw", async (t) => {
     .array(fc.constantFrom("$", "{", "}", ":-", "A", `\${`, `$\${`, " "))
     .map((parts) => parts.join(""));
   fc.assert(fc.property(messy, (source) => typeof substitute(source, env).text === "string"));
-  t.pass("held for all");
+  t.pass("the property is true for all examples");
 });
 
 t.test("a substituted text is converted to the type of its key", async (t) => {

@@ -149,7 +149,7 @@ t.test("property: any text gives a configuration or problems", async (t) => {
     fc.property(messy, (text) => typeof load(text).ok === "boolean"),
     { numRuns: 2000 },
   );
-  t.pass("held for all");
+  t.pass("the property is true for all examples");
 });
 
 t.test("keys such as constructor are ordinary keys", async (t) => {

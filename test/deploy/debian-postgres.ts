@@ -57,7 +57,7 @@ export async function startDebianPostgres(
     await ended;
   });
   const byName = ["--host", data, "--port", String(port)];
-  await until("Postgres answers", () => {
+  await until("Postgres responds", () => {
     try {
       run("pg_isready", byName);
       return true;

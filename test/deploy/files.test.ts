@@ -150,11 +150,11 @@ t.test("the health check of the image works with and without TLS", async (t) => 
     );
     return (await once(child, "exit"))[0];
   };
-  const answer: RequestListener = (request, response) =>
+  const respond: RequestListener = (request, response) =>
     void response.writeHead(request.url === "/health" && isWell ? 200 : 503).end("{}");
   let isWell = true;
-  const secure = createSecureServer({ cert: first.certificate, key: first.key }, answer);
-  for (const server of [createServer(answer), secure]) {
+  const secure = createSecureServer({ cert: first.certificate, key: first.key }, respond);
+  for (const server of [createServer(respond), secure]) {
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const { port } = server.address() as AddressInfo;
     isWell = true;

@@ -63,7 +63,7 @@ async function start(t: Test, config: string, env: Environment): Promise<void> {
     child.kill("SIGTERM");
     await ended;
   });
-  await until(`${mode} answers`, async () => {
+  await until(`${mode} responds`, async () => {
     if (child.exitCode !== null) throw new Error(`${mode} ended with ${child.exitCode}`);
     return await fetch(`http://127.0.0.1:${port}/health`).then(
       ({ ok }) => ok,
@@ -164,19 +164,22 @@ t.test(
           ca: first.certificate,
           agent: false,
         };
-        const sent = request({ ...options, path, method, headers: { host: HOST, ...headers } }, (answer) => {
-          let body = "";
-          answer.setEncoding("utf8").on("data", (text) => {
-            body += text;
-          });
-          answer.once("end", () => resolve({ status: answer.statusCode, body }));
-        });
+        const sent = request(
+          { ...options, path, method, headers: { host: HOST, ...headers } },
+          (response) => {
+            let body = "";
+            response.setEncoding("utf8").on("data", (text) => {
+              body += text;
+            });
+            response.once("end", () => resolve({ status: response.statusCode, body }));
+          },
+        );
         sent.once("error", reject);
         sent.end();
       });
     const bearer = (credentials: string) => ({ headers: { authorization: `Bearer ${credentials.trim()}` } });
     await until(
-      "nginx answers",
+      "nginx responds",
       async () =>
         await ask("/health").then(
           () => true,
@@ -220,8 +223,8 @@ t.test(
       return Number(env.CHARGEHOUSE_PORT);
     };
     const see = async (path: string, to: number, headers: Environment = {}, method = "GET") => {
-      const answer = await fetch(`http://127.0.0.1:${to}${path}`, { method, headers });
-      return { status: answer.status, body: await answer.text() };
+      const response = await fetch(`http://127.0.0.1:${to}${path}`, { method, headers });
+      return { status: response.status, body: await response.text() };
     };
 
     await t.test("a client signs on with a JWT of an OpenID Connect issuer", async (t) => {
@@ -273,7 +276,7 @@ t.test(
       await startNginx(t, at("front"), front);
       const ada = { authorization: `Basic ${Buffer.from("ada:secret").toString("base64")}` };
       await until(
-        "nginx answers",
+        "nginx responds",
         async () =>
           await ask("/", { to: secure }).then(
             () => true,
@@ -333,12 +336,12 @@ async function startIssuer(t: Test, roles: Readonly<Record<string, readonly stri
   return {
     url,
     async tokenFor(name: string): Promise<string> {
-      const answer = await fetch(`${url}/token`, {
+      const response = await fetch(`${url}/token`, {
         method: "POST",
         headers: { authorization: `Basic ${Buffer.from(`${name}:secret`).toString("base64")}` },
         body: new URLSearchParams({ grant_type: "client_credentials", resource }),
       });
-      const { access_token } = (await answer.json()) as { access_token: string };
+      const { access_token } = (await response.json()) as { access_token: string };
       return access_token;
     },
   };

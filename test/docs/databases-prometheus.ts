@@ -48,7 +48,7 @@ export async function startDatabasesPrometheus(t: Test, port: number): Promise<v
     if (child.exitCode === null) await once(child, "exit");
   });
   await until("Prometheus is ready", async () => {
-    const answer = await fetch(`http://127.0.0.1:${port}/-/ready`).catch(() => undefined);
-    return answer?.ok === true;
+    const response = await fetch(`http://127.0.0.1:${port}/-/ready`).catch(() => undefined);
+    return response?.ok === true;
   });
 }

@@ -60,7 +60,7 @@ t.test("the configuration of the page charges each of its bills as described", a
   t.ok(notes.includes('vendor: 1 file is left alone by `exclude`: "2026-06-draft.csv"'), notes.join("\n"));
 
   const undecided = example.replaceAll(/^.*(precedence:|exclude:|overlap:).*\n/gm, "");
-  const held = await charge(undecided);
-  t.strictSame(held.charged, [], "without the settings, every one of these months waits");
-  t.equal(held.errors.length, 5, held.errors.join("\n"));
+  const undecidedRun = await charge(undecided);
+  t.strictSame(undecidedRun.charged, [], "without the settings, every one of these months waits");
+  t.equal(undecidedRun.errors.length, 5, undecidedRun.errors.join("\n"));
 });

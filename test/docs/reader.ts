@@ -45,8 +45,8 @@ export async function readPages(t: Test, pages: readonly string[], given?: Check
 }
 
 async function isReady(port: number): Promise<boolean> {
-  const answer = await fetch(`http://127.0.0.1:${port}/api/v1/readiness`);
-  return JSON.parse(await answer.text()).status !== "initializing";
+  const response = await fetch(`http://127.0.0.1:${port}/api/v1/readiness`);
+  return JSON.parse(await response.text()).status !== "initializing";
 }
 
 interface Reader {

@@ -11,13 +11,19 @@ function packument(name: string): unknown {
 }
 
 /** Runs `.ci/audit.mjs` with a registry that returns this response to the request for advisories. */
-async function audit(t: Test, status: number, answer: unknown): Promise<{ code: number; said: string }> {
+async function audit(
+  t: Test,
+  status: number,
+  advisories: unknown,
+): Promise<{ code: number; output: string }> {
   const server = createServer((request, response) => {
     request.resume().on("end", () => {
-      const asked = request.method === "POST";
-      const body = asked ? answer : packument(decodeURIComponent((request.url ?? "").slice(1)));
+      const isAdvisoryRequest = request.method === "POST";
+      const body = isAdvisoryRequest
+        ? advisories
+        : packument(decodeURIComponent((request.url ?? "").slice(1)));
       response
-        .writeHead(asked ? status : 200, { "content-type": "application/json" })
+        .writeHead(isAdvisoryRequest ? status : 200, { "content-type": "application/json" })
         .end(JSON.stringify(body));
     });
   });
@@ -29,15 +35,15 @@ async function audit(t: Test, status: number, answer: unknown): Promise<{ code: 
       process.execPath,
       [join(projectRoot(), ".ci", "audit.mjs")],
       { cwd: projectRoot(), env: { ...process.env, npm_config_registry: registry } },
-      (_, stdout) => resolve({ code: child.exitCode ?? -1, said: stdout }),
+      (_, stdout) => resolve({ code: child.exitCode ?? -1, output: stdout }),
     );
   });
 }
 
 t.test("a registry that refuses the request does not fail the build, which reports it", async (t) => {
-  const { code, said } = await audit(t, 405, {});
+  const { code, output } = await audit(t, 405, {});
   t.equal(code, 0);
-  t.match(said, /^NOT AUDITED: .*405/);
+  t.match(output, /^NOT AUDITED: .*405/);
 });
 
 t.test("an advisory for a package that a user installs fails the build", async (t) => {
@@ -48,14 +54,14 @@ t.test("an advisory for a package that a user installs fails the build", async (
     severity: "high",
     vulnerable_versions: "*",
   };
-  const { code, said } = await audit(t, 200, { pg: [advisory] });
+  const { code, output } = await audit(t, 200, { pg: [advisory] });
   t.equal(code, 1);
-  t.match(said, /^high: pg \*$/m);
+  t.match(output, /^high: pg \*$/m);
 });
 
 t.test("a build without advisories passes", async (t) => {
   t.strictSame(await audit(t, 200, {}), {
     code: 0,
-    said: "0 vulnerable packages among those a user installs\n",
+    output: "0 vulnerable packages among those a user installs\n",
   });
 });

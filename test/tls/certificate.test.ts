@@ -15,7 +15,7 @@ t.test("a certificate and its key are read", async (t) => {
   t.equal(
     (await readCertificate(settings, "api.tls")).validUntil.toISOString(),
     "2021-01-01T00:00:00.000Z",
-    "one that is over is told by its end, and read: nobody is helped by a service that is down",
+    "an expired certificate is read and reported with its end, because refusing it would only stop the service",
   );
 });
 
@@ -65,8 +65,8 @@ t.test("an invalid file is refused with the setting, the path and the reason", a
     [0o601, true],
   ] as const) {
     chmodSync(key, mode);
-    const wanted = `CertificateRefused: api.tls.key_file: ${key} is open to everybody on this machine (mode 0${mode.toString(8)}): run chmod o= on it`;
-    t.equal(await refusal(), isOpen ? wanted : "nothing", mode.toString(8));
+    const expected = `CertificateRefused: api.tls.key_file: ${key} is open to everybody on this machine (mode 0${mode.toString(8)}): run chmod o= on it`;
+    t.equal(await refusal(), isOpen ? expected : "nothing", mode.toString(8));
   }
   chmodSync(key, 0o600);
   chmodSync(certificate, 0o644);
@@ -92,9 +92,9 @@ t.test("a renewed certificate is used, and an incomplete one is not", async (t) 
   renew({ certificate: renewed.certificate });
   await renewal.check();
   await renewal.check();
-  t.strictSame([used, problems], [[], [mismatch]], "said once");
+  t.strictSame([used, problems], [[], [mismatch]], "the problem is reported once");
   renew({ key: renewed.key });
-  await until("the other half to be noticed without being asked for", () => used.length > 0);
+  await until("the other half to be noticed by the regular check", () => used.length > 0);
   unlinkSync(settings.key_file);
   await renewal.check();
   await renewal.check();
