@@ -1,6 +1,6 @@
 /**
- * Confluent Cloud from the vendor's bill to the ledgers, beside a self-managed cluster and a metered system: every amount is
- * held against what the simulated vendor really charges.
+ * Confluent Cloud from the vendor's bill to the ledgers, with a self-managed cluster and a metered system: every amount
+ * is compared with what the simulated vendor charges.
  */
 import t from "tap";
 import { decimalText } from "../../src/simulator/confluent/cost-row.js";
@@ -22,7 +22,7 @@ import {
 
 const DOLLAR = 1_000_000_000_000n;
 
-/** Product types that are attributed to topics where nothing else is configured. */
+/** Product types that are attributed to topics by default. */
 const ATTRIBUTED: ReadonlySet<string> = new Set([
   "KAFKA_NETWORK_READ",
   "KAFKA_NETWORK_WRITE",
@@ -34,7 +34,7 @@ const ATTRIBUTED: ReadonlySet<string> = new Set([
 
 const total = (amounts: ReadonlyMap<string, bigint>) => [...amounts.values()].reduce((a, b) => a + b, 0n);
 
-/** Bill, chargebacks and attributions are what the vendor charges, on every day and for every resource. */
+/** Bill, chargebacks and attributions match the vendor's charges on every day and for every resource. */
 async function conserves(t: Test, { cloud, stores, tenants: [name] }: SimulatedService): Promise<void> {
   const wanted = truth(cloud);
   t.same(await charged(stores, name, "billing"), wanted, "the bill");
@@ -44,12 +44,12 @@ async function conserves(t: Test, { cloud, stores, tenants: [name] }: SimulatedS
   holds(t, await reconciled(stores, name), { off: [], staged: 0 });
 }
 
-t.test("three ecosystems, from the bills to the ledgers", async (t) => {
+t.test("the ledgers of three ecosystems match their bills", async (t) => {
   const service = await startSimulatedService(t);
   const { cloud, stores, run, tenants } = service;
   const [name, ...others] = tenants;
   const { bill } = cloud;
-  // The bill is asked for in two queries; the third day is the first of the second one.
+  // The bill is requested with two queries. The third day is the first one of the second query.
   const [, old = "", third = "", , late = "", newest = ""] = days;
   const line = (day: string, lineType: string) => {
     const row = bill.rows(day).find(({ charge }) => charge.lineType === lineType);
@@ -58,7 +58,7 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
     return { day, lineType, resource };
   };
 
-  await t.test("429s, cut answers and broken connections on the way do no harm", async (t) => {
+  await t.test("429s, truncated responses and broken connections do no harm", async (t) => {
     cloud.setFaults([
       { kind: "rate_limited", match: "/billing/", times: 1, header: "x-ratelimit-reset", seconds: 0 },
       { kind: "truncated", match: "/billing/", times: 1, after: 1 },
@@ -75,7 +75,7 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
     cloud.metrics.setFaults([]);
   });
 
-  await t.test("every day of every tenant conserves, to the last digit", async (t) => {
+  await t.test("every day of every tenant adds up to the last digit", async (t) => {
     t.ok(total(truth(cloud)) > 1000n * DOLLAR);
     await conserves(t, service);
     for (const other of others) {
@@ -84,7 +84,7 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
     }
   });
 
-  await t.test("three refreshes change nothing", async (t) => {
+  await t.test("three refreshes of an unchanged upstream change nothing", async (t) => {
     const before = new Map<string, ReadonlyMap<string, string>>();
     for (const tenant of tenants) {
       await settleParts(stores, tenant);
@@ -103,11 +103,11 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
       t.ok((before.get(tenant)?.size ?? 0) >= 5 * days.length);
       t.same(await fingerprint(stores, tenant), before.get(tenant), tenant);
     }
-    t.same(await stagingTables(stores, name), untouched, "nothing was staged of a bill that is the same");
+    t.same(await stagingTables(stores, name), untouched, "nothing of an unchanged bill was staged");
   });
 
   await t.test(
-    "a revised old line changes exactly its day, while a dead endpoint holds others up",
+    "a revised old line changes exactly its day, while other days wait for a failing endpoint",
     async (t) => {
       const before = await fingerprint(stores, name);
       const gone = line(late, "KAFKA_STORAGE");
@@ -124,14 +124,14 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
 
       cloud.setFaults([{ kind: "status", status: 503, match: "/connect/" }]);
       const incomplete = await run();
-      t.same(incomplete.published, [late], "a list that is not there keeps no day back");
+      t.same(incomplete.published, [late], "a failing list does not delay a day");
       holds(t, incomplete.errors, [
         /^connectors/,
         /^the bill has lost most of its amount for \S+: the bill/,
         /^the chargebacks are provisional: the inventory is incomplete: connectors: 10 failures, the first: .*503/,
       ]);
       const { billing, chargebacks } = await publishedOn(newest);
-      t.ok(billing > 0 && chargebacks > 0, "a day that waits is served as it was");
+      t.ok(billing > 0 && chargebacks > 0, "a waiting day is served unchanged");
       t.same(
         await Promise.all(others.map(run)),
         others.map(() => ({ status: "completed", errors: [], published: [] })),
@@ -139,10 +139,10 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
 
       cloud.setFaults([]);
       const settled = { status: "completed", errors: [], published: [late, newest] };
-      t.same(await run(), settled, "settled, and said twice");
+      t.same(await run(), settled, "both days are final");
       t.same(changedDays(before, await fingerprint(stores, name)), [old, late, newest]);
       t.notOk(truth(cloud, (type) => type === gone.lineType).has(`${late} ${gone.resource}`));
-      t.same(await publishedOn(newest), { billing: 0, chargebacks: 0 }, "a day without lines is gone");
+      t.same(await publishedOn(newest), { billing: 0, chargebacks: 0 }, "a day without lines is removed");
       await conserves(t, service);
     },
   );
@@ -154,14 +154,18 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
   }
 
   await t.test(
-    "a list that the upstream always refuses costs nothing once the days are settled",
+    "a list that the upstream always rejects causes no work once the days are final",
     async (t) => {
       cloud.setFaults([{ kind: "status", status: 403, match: "/connect/" }]);
       bill.setCorrections([{ ...line(old, "KAFKA_NETWORK_WRITE"), kind: "revised", percent: 300 }]);
       const published = [];
       for (let attempt = 1; attempt <= 3; attempt += 1) published.push((await run()).published);
       const changed = [old, late, newest];
-      t.same(published, [changed, [], changed], "provisional, and settled without it with the last attempt");
+      t.same(
+        published,
+        [changed, [], changed],
+        "days are provisional at first, and final with the last attempt",
+      );
       const [before, untouched] = [await fingerprint(stores, name), await stagingTables(stores, name)];
       const { status, errors, published: none } = await run();
       t.same([status, none], ["completed_with_errors", []]);
@@ -172,7 +176,7 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
     },
   );
 
-  await t.test("rows that cannot be read are kept, and charged to nobody", async (t) => {
+  await t.test("unreadable rows are stored, and charged to UNALLOCATED", async (t) => {
     bill.setCorrections([]);
     bill.setMalformed(malformedKinds);
     t.same(await run(), { status: "completed", errors: [], published: days });
@@ -197,14 +201,14 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
       `SELECT identity_id AS who, allocation_detail AS why, toString(sum(amount)) AS amount
        FROM chargebacks WHERE ${malformed} GROUP BY ALL`,
     );
-    // Seven kinds of rows say what they cost, 1.25 each; three more are unusual but can be read.
+    // Seven malformed kinds have a readable cost of 1.25 each. Three more kinds are unusual, but valid.
     const dollars = (kinds: number) => (BigInt(kinds * days.length) * DOLLAR * 5n) / 4n;
     t.same(charges, [{ who: "UNALLOCATED", why: "allocation_failed", amount: decimalText(dollars(7), 12) }]);
     t.equal(total(await charged(stores, name, "chargebacks")), total(truth(cloud)) + dollars(10));
     holds(t, await reconciled(stores, name), { days: days.length, off: [], staged: 0 });
   });
 
-  await t.test("what is deleted today does not change the days before", async (t) => {
+  await t.test("deleting objects today does not change earlier days", async (t) => {
     await settleParts(stores, name);
     const before = await fingerprint(stores, name);
     const { clusters, connectors, identities, keys, pools, ksqldb } = cloud.organisation;
@@ -231,7 +235,7 @@ t.test("three ecosystems, from the bills to the ledgers", async (t) => {
     t.same(
       ids.filter((id) => !known.has(id)),
       [],
-      "they are known to be gone",
+      "all of them are recorded as deleted",
     );
     t.same(await fingerprint(stores, name), before);
   });

@@ -1,4 +1,4 @@
-/** Every way in which each ecosystem allocates, explained and calculated again from the explanation alone. */
+/** Every kind of allocation of each ecosystem can be recalculated from its explanation alone. */
 import { pino } from "pino";
 import t from "tap";
 import { buildApp } from "../../src/http/app.js";
@@ -8,10 +8,10 @@ import { splitRows } from "../http/published-facts.js";
 import { runRecords, today } from "../runner/runs.js";
 import { startSimulatedService } from "./simulated-cloud.js";
 
-/** Rows that were allocated in the same way, of which one is explained. */
+/** Rows with the same values were allocated in the same way. The test explains one of each. */
 const ways = "product_type, allocation_method, allocation_detail, component, tier, provisional";
 
-t.test("amounts of three ecosystems", async (t) => {
+t.test("explanations of three ecosystems reproduce the amounts", async (t) => {
   const { cloud, stores, config, run, tenants } = await startSimulatedService(t);
   const app = await buildApp({
     config,
@@ -24,7 +24,7 @@ t.test("amounts of three ecosystems", async (t) => {
   });
   const contract = holdContract(app);
   t.teardown(() => app.close());
-  // Confluent Cloud lacks what clients wrote, so that its days are provisional.
+  // Confluent Cloud is missing the written bytes of clients, so its days are provisional.
   cloud.metrics.setFaults([{ kind: "status", status: 503, match: "request_bytes" }]);
   const methods: Record<string, string[]> = {};
   for (const tenant of tenants) {
@@ -33,16 +33,21 @@ t.test("amounts of three ecosystems", async (t) => {
     const rows = await splitRows(stores, tenant, ways);
     methods[tenant] = [...new Set(rows.map(({ method }) => method))].sort();
     const [newest] = (await runRecords(stores, tenant)).slice(-1);
-    await t.test(`${tenant}: ${rows.length} ways`, async (t) => {
+    await t.test(`${tenant}: all ${rows.length} kinds of allocation are explained`, async (t) => {
       for (const { name, path } of rows) {
-        const { answer, faults } = await soundness(app, path);
+        const { answer: explanation, faults } = await soundness(app, path);
         t.strictSame(faults, [], name);
-        t.strictSame([answer.run?.run_id, answer.run?.status], [newest.run_id, newest.status], name);
-        const gaps = answer.tiers?.flatMap(({ sources }) => sources.flatMap(({ gap }) => gap ?? [])) ?? [];
-        const { allocation_detail: detail } = answer.row;
-        // What falls to nobody among others says so instead.
+        t.strictSame(
+          [explanation.run?.run_id, explanation.run?.status],
+          [newest.run_id, newest.status],
+          name,
+        );
+        const gaps =
+          explanation.tiers?.flatMap(({ sources }) => sources.flatMap(({ gap }) => gap ?? [])) ?? [];
+        const { allocation_detail: detail } = explanation.row;
+        // Parts without an owner have another detail.
         if (detail !== "owner_unknown") t.equal(gaps.length > 0, detail === "metrics_fetch_failed", name);
-        if (answer.row.provisional) t.ok(answer.lacks.length > 0, name);
+        if (explanation.row.provisional) t.ok(explanation.lacks.length > 0, name);
       }
     });
   }

@@ -1,4 +1,4 @@
-/** A proxy between the service and an upstream that does, at random, what networks and gateways do to requests and answers. */
+/** A proxy between the service and an upstream. It applies random faults of networks and gateways to responses. */
 import { once } from "node:events";
 import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -23,7 +23,7 @@ export const faultKinds = [
 ] as const;
 export type FaultKind = (typeof faultKinds)[number];
 
-/** Harmless: the answer is right, and has to be taken. */
+/** Harmless oddities: the response is correct and must be accepted. */
 export const oddities = [
   "another content type",
   "a clock of years ago",
@@ -35,13 +35,13 @@ const STALL_MS = 700;
 const PAGE = "<!doctype html><title>Please sign in</title><p>Your session has ended.</p>";
 const BLANKS = Buffer.alloc(25_000_000, " ");
 
-interface Answer {
+interface ProxiedResponse {
   readonly status: number;
   readonly headers: Record<string, string>;
   readonly body: Buffer;
 }
 
-/** `draw` says what happens to the next request; undefined: nothing. */
+/** Starts the proxy. `draw` returns the fault of the next request; undefined for none. */
 export async function startFaultyProxy(t: Test, target: string, draw: () => FaultKind | Oddity | undefined) {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -58,19 +58,19 @@ export async function startFaultyProxy(t: Test, target: string, draw: () => Faul
           ([name]) => !/^(host|accept-encoding|connection|content-length)$/.test(name),
         ),
       );
-      const asked = await fetch(target + request.url, {
+      const upstream = await fetch(target + request.url, {
         method: request.method ?? "GET",
         headers: headers as Record<string, string>,
         ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
       });
       const answer = {
-        status: asked.status,
+        status: upstream.status,
         headers: Object.fromEntries(
-          [...asked.headers].filter(
+          [...upstream.headers].filter(
             ([name]) => !/^(content-length|transfer-encoding|connection|content-encoding)$/.test(name),
           ),
         ),
-        body: Buffer.from(await asked.arrayBuffer()),
+        body: Buffer.from(await upstream.arrayBuffer()),
       };
       await send(response, answer, fault);
     } catch {
@@ -86,9 +86,13 @@ export async function startFaultyProxy(t: Test, target: string, draw: () => Faul
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-async function send(response: ServerResponse, answer: Answer, fault: FaultKind | Oddity | undefined) {
+async function send(
+  response: ServerResponse,
+  answer: ProxiedResponse,
+  fault: FaultKind | Oddity | undefined,
+) {
   const { status, headers, body } = answer;
-  const whole = (changes: Partial<Answer> = {}) => {
+  const whole = (changes: Partial<ProxiedResponse> = {}) => {
     const { status: code, headers: head, body: text } = { ...answer, ...changes };
     response.writeHead(code, { ...head, "content-length": text.length }).end(text);
   };

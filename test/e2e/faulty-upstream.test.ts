@@ -1,6 +1,7 @@
 /**
- * Whole runs of three ecosystems through a network that breaks, cuts, doubles, stalls and lies. Whatever is published meanwhile is what the vendor
- * charges, and once the network is well again, everything is as if it had always been.
+ * Runs of three ecosystems through a network that resets, truncates, duplicates, stalls and falsifies responses.
+ * Everything that is published meanwhile matches the vendor's charges, and after the network has recovered, the ledgers
+ * are as they would be without faults.
  */
 import t from "tap";
 import fc from "../property.js";
@@ -9,10 +10,10 @@ import { faultKinds, oddities, startFaultyProxy } from "./faulty-proxy.js";
 import { charged, days, type SimulatedService, startSimulatedService, truth } from "./simulated-cloud.js";
 
 const ROUNDS = 4;
-/** Of the requests in each round. */
+/** Share of requests with a fault in each round. */
 const SHARES = [0.5, 0.2, 0.08, 0.03];
 
-/** All rows of both ledgers, but for the times and ids that each run gives anew. */
+/** All chargebacks, without times and ids, which differ from run to run. */
 async function ledgerOf({ stores }: SimulatedService, tenantName: string): Promise<string[]> {
   const rows = await rowsOf<{ row: string }>(
     stores,
@@ -23,25 +24,32 @@ async function ledgerOf({ stores }: SimulatedService, tenantName: string): Promi
   return rows.map(({ row }) => row);
 }
 
-t.test("three ecosystems through a network that fails", async (t) => {
+t.test("three ecosystems publish correct days through a failing network", async (t) => {
   const calm = await startSimulatedService(t);
   for (const tenant of calm.tenants) t.strictSame((await calm.run(tenant)).errors, []);
 
-  await t.test("whose a key is, is known a run later, of days before which no sample is", async (t) => {
-    const service = await startSimulatedService(t);
-    const [cloud] = service.tenants;
-    service.cloud.setFaults([{ kind: "status", status: 503, match: "/api-keys" }]);
-    await service.run();
-    const unowned = async () => {
-      const parts = "countIf(allocation_detail = 'owner_unknown') AS n FROM chargebacks";
-      return Number((await rowsOf<{ n: string }>(service.stores, cloud, `SELECT ${parts}`))[0]?.n);
-    };
-    const before = await unowned();
-    service.cloud.setFaults([]);
-    await service.run();
-    t.ok((await unowned()) < before, "parts of nobody are somebody's now");
-    t.strictSame(await ledgerOf(service, cloud), await ledgerOf(calm, cloud), "all of them");
-  });
+  await t.test(
+    "owners of keys that become known one run later also get the costs of the first days",
+    async (t) => {
+      const service = await startSimulatedService(t);
+      const [cloud] = service.tenants;
+      service.cloud.setFaults([{ kind: "status", status: 503, match: "/api-keys" }]);
+      await service.run();
+      const unowned = async () => {
+        const parts = "countIf(allocation_detail = 'owner_unknown') AS n FROM chargebacks";
+        return Number((await rowsOf<{ n: string }>(service.stores, cloud, `SELECT ${parts}`))[0]?.n);
+      };
+      const before = await unowned();
+      service.cloud.setFaults([]);
+      await service.run();
+      t.ok((await unowned()) < before, "some unallocated parts have an owner now");
+      t.strictSame(
+        await ledgerOf(service, cloud),
+        await ledgerOf(calm, cloud),
+        "the ledger is as without faults",
+      );
+    },
+  );
 
   let share = 0;
   const [seed] = fc.sample(fc.integer({ min: 1, max: 2 ** 31 - 1 }), 1);
@@ -82,18 +90,22 @@ t.test("three ecosystems through a network that fails", async (t) => {
       const billed = await charged(service.stores, cloud, "billing");
       const published = new Set([...billed.keys()].map((key) => key.slice(0, 10)));
       const ofPublished = new Map([...wanted].filter(([key]) => published.has(key.slice(0, 10))));
-      t.strictSame(billed, ofPublished, "a day that is published has its whole bill");
-      t.strictSame(await charged(service.stores, cloud, "chargebacks"), ofPublished, "and is charged whole");
+      t.strictSame(billed, ofPublished, "each published day has its complete bill");
+      t.strictSame(
+        await charged(service.stores, cloud, "chargebacks"),
+        ofPublished,
+        "each published day is charged completely",
+      );
     });
   }
   t.ok(failures > 0, `${failures} errors were recorded, seed ${seed}`);
   t.strictSame(
     [...faultKinds, ...oddities].filter((kind) => !hit.has(kind)),
     [],
-    "every kind of fault was met",
+    "every kind of fault occurred",
   );
 
-  await t.test("once the network is well, all is as it is without faults", async (t) => {
+  await t.test("after the network has recovered, the ledgers are as without faults", async (t) => {
     share = 0;
     for (const tenant of service.tenants) {
       const { errors, status } = await service.run(tenant);
@@ -102,14 +114,14 @@ t.test("three ecosystems through a network that fails", async (t) => {
       const records = await runRecords(service.stores, tenant);
       t.ok(
         records.every(({ ended_at }) => ended_at !== null),
-        "no run is left open",
+        "all runs have ended",
       );
     }
     t.equal(new Set((await ledgerOf(service, cloud)).map((row) => row.slice(2, 12))).size, days.length);
   });
 });
 
-/** Numbers from 0 to 1, the same for the same seed (mulberry32). */
+/** Returns pseudorandom numbers from 0 to 1 that depend only on the seed (mulberry32). */
 function randomOf(seed: number): () => number {
   let state = seed;
   return () => {

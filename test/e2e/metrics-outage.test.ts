@@ -1,6 +1,6 @@
 /**
- * The metrics of all three ecosystems fail altogether, in every way that an outage has. What was measured before stays: no day is
- * calculated again, none is provisional, and everybody pays what they paid.
+ * The metrics of all three ecosystems fail completely, in every form of an outage. Earlier measurements are kept: no
+ * day is recalculated, none becomes provisional, and all chargebacks stay the same.
  */
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
@@ -12,7 +12,7 @@ type Outage = "none" | "503" | "refused" | "empty" | "cfu_503" | "cfu_empty";
 
 const CFU = "confluent_flink_num_cfu";
 
-/** A way to an upstream that can be closed, can return 503, or can return no series with status 200. */
+/** A proxy to an upstream. It can refuse connections, return 503, or return no series with status 200. */
 async function startSwitch(t: Test, target: string) {
   let outage: Outage = "none";
   const listen = async (port: number) => {
@@ -28,13 +28,13 @@ async function startSwitch(t: Test, target: string) {
         response.writeHead(200, { "content-type": "application/json" });
         return response.end(JSON.stringify({ status: "success", data: { resultType, result: [] } }));
       }
-      const answer = await fetch(target + request.url, {
+      const proxied = await fetch(target + request.url, {
         method: request.method ?? "GET",
         headers: { "content-type": request.headers["content-type"] ?? "text/plain" },
         ...(body.length > 0 && { body }),
       });
-      response.writeHead(answer.status, { "content-type": "application/json" });
-      return response.end(Buffer.from(await answer.arrayBuffer()));
+      response.writeHead(proxied.status, { "content-type": "application/json" });
+      return response.end(Buffer.from(await proxied.arrayBuffer()));
     });
     server.listen(port, "127.0.0.1");
     await once(server, "listening");
@@ -64,7 +64,7 @@ async function startSwitch(t: Test, target: string) {
   };
 }
 
-/** Who pays what, by which rule, and whether it may still change. */
+/** All chargebacks and attributions with reason and provisional state. */
 async function charges({ stores }: SimulatedService, tenant: string): Promise<string[]> {
   const rows = await rowsOf<{ row: string }>(
     stores,
@@ -80,7 +80,7 @@ async function charges({ stores }: SimulatedService, tenant: string): Promise<st
   return rows.map(({ row }) => row);
 }
 
-t.test("an outage of all metrics calculates no unchanged day again", async (t) => {
+t.test("an outage of all metrics does not recalculate unchanged days", async (t) => {
   const opened: Awaited<ReturnType<typeof startSwitch>>[] = [];
   const service = await startSimulatedService(t, {
     through: async (url, upstream) => {
@@ -111,10 +111,10 @@ t.test("an outage of all metrics calculates no unchanged day again", async (t) =
   t.strictSame(
     metricsOfPools.map(({ metric }) => metric),
     ["flink_cfu", "flink_cfu_minutes"],
-    "pools of both metrics",
+    "there are pools with each of the two metrics",
   );
 
-  // The other tenants wait for seconds between attempts at an address that nobody listens on.
+  // Only one tenant, because the others would wait for seconds between attempts at a closed port.
   const outages: readonly (readonly [Outage, readonly string[]])[] = [
     ["503", tenants],
     ["none", tenants],
@@ -125,14 +125,14 @@ t.test("an outage of all metrics calculates no unchanged day again", async (t) =
     ["none", tenants],
   ];
   for (const [outage, affected] of outages) {
-    await t.test(`metrics: ${outage}`, async (t) => {
+    await t.test(`an outage of metrics (${outage}) changes no chargebacks`, async (t) => {
       await metrics?.set(outage);
       for (const tenant of affected) {
         t.strictSame((await service.run(tenant)).published, [], `${tenant}: no day is calculated again`);
         t.equal((await runRecords(stores, tenant)).at(-1)?.dates_calculated, 0, tenant);
         const now = await charges(service, tenant);
         const added = now.filter((row) => before.get(tenant)?.includes(row) !== true);
-        t.strictSame(added, [], `${tenant}: who pays what stays`);
+        t.strictSame(added, [], `${tenant}: chargebacks stay the same`);
         t.equal(now.length, before.get(tenant)?.length, tenant);
         const { off, staged } = await reconciled(stores, tenant);
         t.strictSame({ off, staged }, { off: [], staged: 0 }, tenant);
@@ -141,7 +141,7 @@ t.test("an outage of all metrics calculates no unchanged day again", async (t) =
         `SELECT tracking_date FROM tracking_dates WHERE provisional
          UNION ALL SELECT tracking_date FROM topic_attribution_dates WHERE provisional`,
       );
-      t.equal(provisional.rows.length, 0, "nothing is provisional");
+      t.equal(provisional.rows.length, 0, "no day is provisional");
     });
   }
 });

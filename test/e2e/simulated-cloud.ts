@@ -1,6 +1,6 @@
 /**
- * A whole service on simulated upstreams: one tenant of each ecosystem, the real stores, and the simulator's own bill as the
- * truth to hold them against. Amounts are counted in trillionths of a dollar.
+ * A complete service with simulated upstreams: one tenant of each ecosystem, real stores, and the simulator's own bill
+ * to compare the results with. Amounts are in trillionths of a dollar.
  */
 import type { Test } from "tap";
 import { tenantsSection } from "../../src/cli/simulation.js";
@@ -18,12 +18,12 @@ import { quick } from "../ingest/confluent-tenant.js";
 import { recordingObserver, rowsOf, runContext, runOnce, today } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
 
-/** Days of history; a cutoff of one day leaves yesterday out. */
+/** Days of history. A cutoff of one day leaves out yesterday. */
 const DAYS = 7;
 
 const now = () => new Date(`${today}T12:00:00Z`);
 
-/** Retries after milliseconds, and the day of the tests for today: the vendor has no bill of more than a year ago. */
+/** Short retry delays, and a fixed current day, because the vendor has no bills of more than a year ago. */
 const impatient: AnyEcosystem = {
   ...confluentCloud,
   connect: (settings, context) => connectGatherer(settings, context, { ...quick, now }),
@@ -35,7 +35,7 @@ export interface SimulatedService {
   readonly config: Config;
   /** Names of the tenants: Confluent Cloud, a self-managed cluster, a metered system. */
   readonly tenants: readonly [cloud: string, selfManaged: string, metered: string];
-  /** One run, and the days that it published. */
+  /** Runs a tenant once. Returns the outcome with the published days. */
   run(tenantName?: string): Promise<RunOutcome>;
 }
 
@@ -46,7 +46,7 @@ export interface RunOutcome {
 }
 
 export interface SimulationOptions {
-  /** The way to an upstream, by the address of the simulator. */
+  /** Replaces the URL of an upstream, such as by that of a proxy. */
   readonly through?: (url: string, upstream: "bill" | "metrics") => Promise<string>;
   /** More settings of each tenant. */
   readonly settings?: Readonly<Record<string, unknown>>;
@@ -92,7 +92,7 @@ export async function startSimulatedService(
   };
 }
 
-/** Several queries of the bill in a short history. */
+/** Makes the connector query the bill several times, even in a short history. */
 function queriedByParts(tenant: ReturnType<typeof confluentTenant>): ReturnType<typeof confluentTenant> {
   return {
     ...tenant,
@@ -105,7 +105,7 @@ export const days: readonly string[] = Array.from({ length: DAYS - 1 }, (_, inde
   addDays(today, index - DAYS),
 );
 
-/** What the vendor charges now, by day and resource; without a resource: by nothing. */
+/** The vendor's current charges by day and resource (or `no resource`). */
 export function truth(
   { bill }: ConfluentCloud,
   isCounted = (_lineType: string) => true,
@@ -119,7 +119,7 @@ export function truth(
   return sums;
 }
 
-/** What a table says, by the same keys. Malformed rows are no resource of the truth. */
+/** The amounts of a table by the same keys. Malformed rows have keys of their own, which `truth` does not have. */
 export async function charged(
   stores: OpenedStores,
   tenantName: string,
@@ -139,8 +139,8 @@ export async function charged(
 }
 
 /**
- * All that a refresh could touch: the parts of every fact table with the time of their last change, and the state of every day.
- * By day: `table day` → parts, `state day` → record.
+ * Everything that a refresh could change: the parts of all fact tables with their modification times, and the state of
+ * all days. Keys are `table day` for parts and `state day` for records.
  */
 export async function fingerprint(stores: OpenedStores, tenantName: string): Promise<Map<string, string>> {
   const parts = await rowsOf<{ key: string; parts: string }>(
@@ -164,7 +164,7 @@ export async function fingerprint(stores: OpenedStores, tenantName: string): Pro
   return found;
 }
 
-/** Which staging tables there are, whatever their name: one that rows were staged into and dropped from is made anew. */
+/** UUIDs of the staging tables. A table that rows were staged into is recreated, so its UUID changes. */
 export async function stagingTables(stores: OpenedStores, tenantName: string): Promise<string[]> {
   const tables = await rowsOf<{ uuid: string }>(
     stores,
@@ -175,7 +175,7 @@ export async function stagingTables(stores: OpenedStores, tenantName: string): P
   return tables.map(({ uuid }) => uuid);
 }
 
-/** Merges what can be merged, so that the engine has nothing left to do by itself. */
+/** Merges all parts, so that no background merge changes them later. */
 export async function settleParts(stores: OpenedStores, tenantName: string): Promise<void> {
   const { client } = await stores.tenant(tenantName);
   const clickhouse_settings = { optimize_skip_merged_partitions: 1 } as const;
@@ -183,7 +183,7 @@ export async function settleParts(stores: OpenedStores, tenantName: string): Pro
     await client.command({ query: `OPTIMIZE TABLE ${table} FINAL`, clickhouse_settings });
 }
 
-/** Days whose entries are not the same in both, ascending. */
+/** Days whose entries differ, in ascending order. */
 export function changedDays(
   before: ReadonlyMap<string, string>,
   after: ReadonlyMap<string, string>,

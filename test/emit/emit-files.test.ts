@@ -28,13 +28,13 @@ const tenants = [
   "taker",
 ];
 
-t.test("files of emitters", async (t) => {
+t.test("CSV emitters write the published rows to files", async (t) => {
   const { config, stores, folder: root } = await openTestStores(t, shortTenants(tenants));
   const folderOf = (name: string) => join(root, "out", name);
-  const row = (tenant: string, day: string, who: string, amount: string) =>
-    `generic_metrics_only,${tenant},${day}T00:00:00Z,r-1,test,SHARED,${who},shared,${amount},even_split,even_split_allocation,USD`;
+  const row = (tenant: string, day: string, identity: string, amount: string) =>
+    `generic_metrics_only,${tenant},${day}T00:00:00Z,r-1,test,SHARED,${identity},shared,${amount},even_split,even_split_allocation,USD`;
 
-  await t.test("follow what is published, and nothing else", async (t) => {
+  await t.test("files follow the published days, and nothing else", async (t) => {
     const out = folderOf("kept");
     const emitting = withEmitters(config, "kept", [csvEmitter(out)], { retention_days: 8 });
     const { upstream, ecosystems } = scriptedUpstream();
@@ -42,7 +42,7 @@ t.test("files of emitters", async (t) => {
     const run = (changes = {}) => runOnce(runContext(stores, { ecosystems, ...changes }), emitting, "kept");
     const file = (day: string) => `kept_${day}.csv`;
 
-    await t.test("a file a day, of rows as they are; none for a day that never had any", async (t) => {
+    await t.test("each day has a file of its rows; a day that never had rows has none", async (t) => {
       holds(t, await run(), { status: "completed", errors: [] });
       t.same(namesIn(out), [first, second, third].map(file));
       const text = `${HEADER}\n${row("kept", first, "ann", "1.5")}\n${row("kept", first, "bob", "1.5")}\n`;
@@ -60,10 +60,10 @@ t.test("files of emitters", async (t) => {
       t.same(stateOf(out), before);
       rmSync(join(out, file(third)));
       await run();
-      t.same(namesIn(out), [first, second].map(file), "whoever moved it away has it");
+      t.same(namesIn(out), [first, second].map(file), "a removed file is not written again");
     });
 
-    await t.test("a day that is calculated anew is emitted anew", async (t) => {
+    await t.test("a day that is recalculated is written again", async (t) => {
       const before = stateOf(out);
       upstream.bill.set(second, { "r-1": "30" });
       holds(t, await run(), { status: "completed", dates_calculated: 1 });
@@ -72,7 +72,7 @@ t.test("files of emitters", async (t) => {
         row("kept", second, "bob", "15"),
       ]);
       const after = stateOf(out);
-      t.equal(after[file(first)], before[file(first)], "no other");
+      t.equal(after[file(first)], before[file(first)], "no other file changes");
       t.not(after[file(second)], before[file(second)]);
       const request = { trigger: "cli" as const, signal: new AbortController().signal, force: true };
       holds(t, await runOnce(runContext(stores, { ecosystems }), emitting, "kept", request), {
@@ -81,7 +81,7 @@ t.test("files of emitters", async (t) => {
       t.same(namesIn(out), [first, second, third].map(file), "--force brings files back");
     });
 
-    await t.test("a day that loses its rows keeps a file with a header", async (t) => {
+    await t.test("a day that loses its rows gets a file with only a header", async (t) => {
       upstream.bill.delete(second);
       holds(t, await run(), { status: "completed_with_errors" });
       holds(t, await run(), { status: "completed" });
@@ -91,7 +91,7 @@ t.test("files of emitters", async (t) => {
       t.same(stateOf(out), before);
     });
 
-    await t.test("a day that leaves the retention leaves the folder", async (t) => {
+    await t.test("the file of a day that leaves the retention is removed", async (t) => {
       writeFileSync(join(out, "not-ours.csv"), "mine");
       const later = new Date(`${daysBefore(-3)}T12:00:00Z`);
       holds(t, await run({ now: () => later }), { status: "completed", errors: [] });
@@ -103,7 +103,7 @@ t.test("files of emitters", async (t) => {
     });
   });
 
-  await t.test("an emitter that fails is told, and tried again", async (t) => {
+  await t.test("a failed emitter is reported and retried", async (t) => {
     const [good, bad] = [folderOf("good"), folderOf("bad")];
     const emitters = [csvEmitter(bad, { name: "bad" }), csvEmitter(good, { name: "good" })];
     const emitting = withEmitters(config, "failing", emitters);
@@ -119,12 +119,12 @@ t.test("files of emitters", async (t) => {
       t,
       failed,
       { status: "completed_with_errors", dates_calculated: 2, chargeback_rows_written: 4 },
-      "all is published",
+      "all days are published",
     );
     holds(t, failed.errors, [
       { date: null, source: "emit", message: /^emitter bad \(chargeback\) failed for 2 files, .*EEXIST/ },
     ]);
-    t.equal(namesIn(good).length, 2, "the other emitter has emitted");
+    t.equal(namesIn(good).length, 2, "the other emitter has written its files");
     holds(t, (await runRecords(stores, "failing")).at(-1), {
       status: "completed_with_errors",
       errors: failed.errors,
@@ -141,7 +141,7 @@ t.test("files of emitters", async (t) => {
     t.same(namesIn(bad), namesIn(good));
     holds(t, await emissionsOf(stores, "failing"), [`bad chargeback ${first} emitted 0`, /./, /./, /./]);
 
-    await t.test("what is no plain file is left as it is", async (t) => {
+    await t.test("a link in place of a file is not replaced", async (t) => {
       const target = join(root, "secret.txt");
       const link = join(bad, `failing_${second}.csv`);
       writeFileSync(target, "untouched");
@@ -157,27 +157,33 @@ t.test("files of emitters", async (t) => {
       t.same(
         namesIn(bad),
         [first, second].map((day) => `failing_${day}.csv`),
-        "nothing unfinished is left",
+        "no unfinished file remains",
       );
       rmSync(link);
       holds(t, await run(), { status: "completed" });
     });
 
-    await t.test("a folder that may not be written to", async (t) => {
-      // Root may write anywhere, but where the kernel alone makes the files.
-      const closed = process.getuid?.() === 0 ? "/sys/kernel" : folderOf("closed");
-      if (closed === folderOf("closed")) mkdirSync(closed, { mode: 0o500 });
-      const held = namesIn(closed);
-      const refused = withEmitters(config, "failing", [...emitters, csvEmitter(closed, { name: "closed" })]);
-      holds(t, (await runOnce(runContext(stores, { ecosystems }), refused, "failing")).errors, [
-        { date: null, source: "emit", message: /^emitter closed .*(EACCES|EPERM|EROFS)/ },
-      ]);
-      t.same(namesIn(closed), held);
-      t.same(namesIn(good).length, 2, "the others have what they had");
-    });
+    await t.test(
+      "a folder without write permission is reported, and other emitters keep their files",
+      async (t) => {
+        // Root may write anywhere except in folders whose files only the kernel creates.
+        const closed = process.getuid?.() === 0 ? "/sys/kernel" : folderOf("closed");
+        if (closed === folderOf("closed")) mkdirSync(closed, { mode: 0o500 });
+        const namesBefore = namesIn(closed);
+        const refused = withEmitters(config, "failing", [
+          ...emitters,
+          csvEmitter(closed, { name: "closed" }),
+        ]);
+        holds(t, (await runOnce(runContext(stores, { ecosystems }), refused, "failing")).errors, [
+          { date: null, source: "emit", message: /^emitter closed .*(EACCES|EPERM|EROFS)/ },
+        ]);
+        t.same(namesIn(closed), namesBefore);
+        t.same(namesIn(good).length, 2, "other emitters keep their files");
+      },
+    );
   });
 
-  await t.test("a file that cannot be removed with its day is told, and tried again", async (t) => {
+  await t.test("a file that cannot be removed is reported and retried", async (t) => {
     const out = folderOf("left");
     const emitting = withEmitters(config, "left", [csvEmitter(out)], { retention_days: 8 });
     const { upstream, ecosystems } = scriptedUpstream();
@@ -196,7 +202,7 @@ t.test("files of emitters", async (t) => {
     t.strictSame(namesIn(out), [`left_${second}.csv`]);
   });
 
-  await t.test("sums by day and by month", async (t) => {
+  await t.test("daily and monthly files have exact sums", async (t) => {
     const out = folderOf("summed");
     const monthly = csvEmitter(out, {
       name: "monthly",
@@ -230,18 +236,18 @@ t.test("files of emitters", async (t) => {
     const { "2026-06.csv": _, [`summed_${third}.csv`]: new_, ...others } = stateOf(out);
     const { "2026-06.csv": __, ...wanted } = before;
     t.ok(new_);
-    t.same(others, wanted, "of the days, only the new one is written");
+    t.same(others, wanted, "only the file of the new day is written");
   });
 
-  await t.test("cells that a spreadsheet would run are disarmed, unless raw", async (t) => {
+  await t.test("cells that look like formulas are escaped, unless raw is set", async (t) => {
     const [plain, raw] = [folderOf("plain"), folderOf("raw")];
     const emitters = [csvEmitter(plain), csvEmitter(raw, { name: "raw", params: { raw: true } })];
     const emitting = withEmitters(config, "quoted", emitters);
     const { upstream, ecosystems } = scriptedUpstream({ members: { "=1+1,2": 1, 'say "hi"': 1, "-x": 1 } });
     upstream.bill.set(first, { "@r": "-3" });
     holds(t, await runOnce(runContext(stores, { ecosystems }), emitting, "quoted"), { status: "completed" });
-    const cells = (resource: string, who: string) =>
-      `generic_metrics_only,quoted,${first}T00:00:00Z,${resource},test,SHARED,${who},shared,-1,even_split,even_split_allocation,USD`;
+    const cells = (resource: string, identity: string) =>
+      `generic_metrics_only,quoted,${first}T00:00:00Z,${resource},test,SHARED,${identity},shared,-1,even_split,even_split_allocation,USD`;
     const file = `quoted_${first}.csv`;
     t.same(linesOf(plain, file), [
       cells("'@r", "'-x"),
@@ -251,7 +257,7 @@ t.test("files of emitters", async (t) => {
     t.same(linesOf(raw, file), [cells("@r", "-x"), cells("@r", '"=1+1,2"'), cells("@r", '"say ""hi"""')]);
   });
 
-  await t.test("costs by topic, and their withdrawal", async (t) => {
+  await t.test("topic attributions have files, which become empty when they are withdrawn", async (t) => {
     const out = folderOf("topics");
     const emitter = csvEmitter(out, {
       pipelines: ["topic_attribution", "chargeback"],
@@ -270,7 +276,7 @@ t.test("files of emitters", async (t) => {
         `generic_metrics_only,topics,${first}T00:00:00Z,,metered-1,orders,test,METERED,bytes_ratio,2,USD\n` +
         `generic_metrics_only,topics,${first}T00:00:00Z,,metered-1,users,test,METERED,bytes_ratio,6,USD\n`,
     );
-    // Of a new cluster nothing was measured before.
+    // The new cluster has no earlier measurements.
     upstream.bill.set(first, { "metered-1": "8", "metered-2": "1" });
     upstream.onTopics = () => {
       throw new Error("the metrics have moved out");
@@ -287,12 +293,12 @@ t.test("files of emitters", async (t) => {
     const context = runContext(stores, { ecosystems });
     const off = withTopics(emitting, { enabled: false });
     holds(t, await runOnce(context, off, "topics"), { dates_calculated: 1 });
-    t.same(await attributedOn(stores, "topics", first), [], "what is no longer attributed is withdrawn");
-    t.same(linesOf(out, file), [], "costs that do not add up to the new bill are gone from the file too");
+    t.same(await attributedOn(stores, "topics", first), [], "attributions are withdrawn");
+    t.same(linesOf(out, file), [], "withdrawn costs are removed from the file");
     t.equal(linesOf(out, `chargeback_${first}.csv`).length, 4);
   });
 
-  await t.test("days that lack something are marked in their names, or waited for", async (t) => {
+  await t.test("files of provisional days have a marked name, or wait", async (t) => {
     const [marking, waiting] = [folderOf("marking"), folderOf("waiting")];
     const emitters = [
       csvEmitter(marking),
@@ -311,12 +317,12 @@ t.test("files of emitters", async (t) => {
     t.same(namesIn(waiting), [whole[0]]);
     upstream.gaps.clear();
     holds(t, await run(), { status: "completed", dates_calculated: 1 });
-    t.same(namesIn(marking), whole, "the marked file has given way to the settled one");
+    t.same(namesIn(marking), whole, "the final file has replaced the provisional one");
     t.same(namesIn(waiting), whole);
     t.equal(linesOf(marking, whole[1] ?? "").length, 2);
 
     await t.test(
-      "and a file of a day that lacks something again stays as it is where it waits",
+      "a final file stays unchanged if its day becomes provisional again and files wait",
       async (t) => {
         const before = stateOf(waiting);
         upstream.gaps.add(second);
@@ -328,7 +334,7 @@ t.test("files of emitters", async (t) => {
     );
   });
 
-  await t.test("a marked file that could not be recorded gives way to the settled one", async (t) => {
+  await t.test("an unrecorded provisional file is replaced by the final one", async (t) => {
     const out = folderOf("unnoted");
     const emitting = withEmitters(config, "unnoted", [csvEmitter(out)]);
     const { upstream, ecosystems } = scriptedUpstream();
@@ -342,27 +348,24 @@ t.test("files of emitters", async (t) => {
     t.strictSame(namesIn(out), [`unnoted_${first}.provisional.csv`]);
     upstream.gaps.clear();
     t.strictSame((await run()).errors, []);
-    t.strictSame(namesIn(out), [`unnoted_${first}.csv`], "else its costs would be there twice");
+    t.strictSame(namesIn(out), [`unnoted_${first}.csv`], "the costs exist only once");
   });
 
-  await t.test(
-    "settings that change bring files in their new form, and take the old ones away",
-    async (t) => {
-      const out = folderOf("moved");
-      const { upstream, ecosystems } = scriptedUpstream();
-      for (const day of [first, second]) upstream.bill.set(day, { "r-1": "3" });
-      const run = (emitter: ReturnType<typeof csvEmitter>) =>
-        runOnce(runContext(stores, { ecosystems }), withEmitters(config, "moved", [emitter]), "moved");
-      await run(csvEmitter(out));
-      await run(csvEmitter(out, { params: { filename_template: "x-{date}.csv" } }));
-      t.same(namesIn(out), [`x-${first}.csv`, `x-${second}.csv`]);
-      await run(csvEmitter(out, { aggregation: "monthly", params: { filename_template: "x-{date}.csv" } }));
-      t.same(namesIn(out), ["x-2026-06-01.csv"]);
-      t.same(await emissionsOf(stores, "moved"), ["csv chargeback 2026-06-01 emitted 0"]);
-      await run(csvEmitter(out, { lookback_days: 5 }));
-      t.same(namesIn(out), [`moved_${second}.csv`], "older days than the emitter looks at are left out");
-    },
-  );
+  await t.test("changed settings write new files and remove the old ones", async (t) => {
+    const out = folderOf("moved");
+    const { upstream, ecosystems } = scriptedUpstream();
+    for (const day of [first, second]) upstream.bill.set(day, { "r-1": "3" });
+    const run = (emitter: ReturnType<typeof csvEmitter>) =>
+      runOnce(runContext(stores, { ecosystems }), withEmitters(config, "moved", [emitter]), "moved");
+    await run(csvEmitter(out));
+    await run(csvEmitter(out, { params: { filename_template: "x-{date}.csv" } }));
+    t.same(namesIn(out), [`x-${first}.csv`, `x-${second}.csv`]);
+    await run(csvEmitter(out, { aggregation: "monthly", params: { filename_template: "x-{date}.csv" } }));
+    t.same(namesIn(out), ["x-2026-06-01.csv"]);
+    t.same(await emissionsOf(stores, "moved"), ["csv chargeback 2026-06-01 emitted 0"]);
+    await run(csvEmitter(out, { lookback_days: 5 }));
+    t.same(namesIn(out), [`moved_${second}.csv`], "days before lookback_days are left out");
+  });
 
   await t.test("a renamed emitter that writes the same files removes them with their days", async (t) => {
     const out = folderOf("renamed");
@@ -384,7 +387,7 @@ t.test("files of emitters", async (t) => {
     t.strictSame(namesIn(out), [`renamed_${second}.csv`]);
   });
 
-  await t.test("a tenant that takes the names of another one misses none of its files", async (t) => {
+  await t.test("a tenant that takes over file names of another one gets all of its files", async (t) => {
     const out = folderOf("taken");
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(first, { "r-1": "3" });
@@ -394,7 +397,7 @@ t.test("files of emitters", async (t) => {
     };
     await run("giver", "x-{date}.csv");
     const watched = watchStatements(stores.postgres);
-    // The file of the one is there, but not recorded yet, when the other removes what it had under this name.
+    // The new file exists, but is not recorded yet, when the other tenant removes its former file of this name.
     watched.at("before", /^\s*WITH overwritten/, async () => {
       t.strictSame((await run("giver", "y-{date}.csv")).errors, []);
     });
@@ -405,7 +408,7 @@ t.test("files of emitters", async (t) => {
     t.strictSame(namesIn(out), [`x-${first}.csv`, `y-${first}.csv`]);
   });
 
-  await t.test("a run that is over ends between files", async (t) => {
+  await t.test("an aborted run ends between files", async (t) => {
     const out = folderOf("ended");
     const emitting = withEmitters(config, "ended", [csvEmitter(out)]);
     const { upstream, ecosystems } = scriptedUpstream();
@@ -413,7 +416,7 @@ t.test("files of emitters", async (t) => {
     const stop = new AbortController();
     let files = 0;
     const pool = stores.postgres;
-    // Stops the run when the second file is about to be written.
+    // Abort the run just before it writes the second file.
     const watched = new Proxy(pool, {
       get(target, property) {
         if (property !== "query") return Reflect.get(target, property, target);
@@ -429,7 +432,7 @@ t.test("files of emitters", async (t) => {
     );
     const request = { trigger: "cli" as const, signal: stop.signal };
     holds(t, await runOnce(context, emitting, "ended", request), { status: "failed", dates_calculated: 3 });
-    t.same(namesIn(out), [`ended_${first}.csv`], "nothing unfinished is left");
+    t.same(namesIn(out), [`ended_${first}.csv`], "no unfinished file remains");
     holds(t, await runOnce(runContext(stores, { ecosystems }), emitting, "ended"), { status: "completed" });
     t.equal(namesIn(out).length, 3);
   });

@@ -1,4 +1,6 @@
-/** A worker with a FOCUS emitter: runs its tenant once, with a bill of one line, and says so when it comes to its end. */
+/**
+ * A worker with a FOCUS emitter. It runs its tenant once, with a bill of one line, and prints the errors at the end.
+ */
 import type { FocusEmitter } from "../../src/config/emitters.js";
 import { expireLeases } from "../../src/runner/sql/leases.js";
 import { openStores } from "../../src/store/open-stores.js";

@@ -1,11 +1,11 @@
-/** What the tests of emitters share: tenants with emitters, and what stands in their folders. */
+/** Helpers for tests of emitters: configurations with emitters, and the contents of their folders. */
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config, TenantConfig } from "../../src/config/config.js";
 import type { CsvEmitter, Emitter } from "../../src/config/emitters.js";
 import type { OpenedStores } from "../../src/store/open-stores.js";
 
-/** An emitter as the configuration gives it. */
+/** A parsed CSV emitter. */
 export function csvEmitter(
   folder: string,
   {
@@ -27,7 +27,7 @@ export function csvEmitter(
   };
 }
 
-/** The configuration with emitters of one of its tenants. */
+/** Adds emitters to a tenant of the configuration. */
 export function withEmitters(
   config: Config,
   tenantName: string,
@@ -42,7 +42,7 @@ export function withEmitters(
   return { ...config, tenants: new Map(tenants) };
 }
 
-/** Names of all that a folder holds, hidden files too. */
+/** Names of all entries of a folder, including hidden ones. */
 export function namesIn(folder: string): string[] {
   return readdirSync(folder).sort();
 }

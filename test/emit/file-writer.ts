@@ -1,4 +1,4 @@
-/** Writes a file, says so when it is to be renamed, and waits there to be killed. */
+/** Writes a file, prints a message before it is renamed, and waits to be killed. */
 import { openOutputFolder, replaceFile } from "../../src/emit/output-folder.js";
 
 const { folder, name } = JSON.parse(process.argv[2] ?? "{}");

@@ -1,4 +1,4 @@
-/** `kill -9` while a FOCUS dataset goes to a bucket: who reads has the former month until the new one is whole. */
+/** `kill -9` while a FOCUS dataset is written to a bucket: readers have the old month until the new one is complete. */
 import { createHash } from "node:crypto";
 import t from "tap";
 import type { S3Object } from "../../src/simulator/s3-server.js";
@@ -10,9 +10,9 @@ import type { EmittingInput } from "./emitting-process.js";
 
 const key = { id: "id", secret: "a secret key" };
 
-t.test("kill -9 while a month goes out", async (t) => {
+t.test("after kill -9 while a month is written, readers have a complete month", async (t) => {
   const objects = new Map<string, S3Object>();
-  /** Which object the worker dies at, and whether the service has taken it by then. */
+  /** The request at which the worker is killed. */
   let fatal: { readonly name: RegExp; readonly method: string } | undefined;
   let die = () => {};
   const s3 = await s3Server(t, {
@@ -29,7 +29,7 @@ t.test("kill -9 while a month goes out", async (t) => {
   const folder = temporaryFolder(t);
   const yaml = `data_dir: ${folder}/data\n${shortTenants(["acme"])}`;
   const emit = async (cost: string, killedAt?: typeof fatal) => {
-    const reached = { ways: 0 };
+    const kills = { count: 0 };
     fatal = killedAt;
     const emitter: EmittingInput["emitter"] = {
       type: "focus",
@@ -49,14 +49,14 @@ t.test("kill -9 while a month goes out", async (t) => {
     };
     const child = childProcess(t, "../emit/emitting-process.js", { yaml, folder, emitter, cost });
     die = () => {
-      reached.ways += 1;
+      kills.count += 1;
       child.kill("SIGKILL");
     };
-    const said = await child.message();
+    const output = await child.message();
     await child.exited;
-    return { said, killed: reached.ways > 0 };
+    return { output, killed: kills.count > 0 };
   };
-  /** Runs that a reader takes: with a manifest, whose files are all there as it says. Their costs. */
+  /** Costs of the runs that a reader accepts: the manifest exists, and all its files match it. */
   const whole = () =>
     [...objects].flatMap(([name, { body }]) => {
       if (!name.endsWith("/manifest.json")) return [];
@@ -69,21 +69,21 @@ t.test("kill -9 while a month goes out", async (t) => {
     });
   const others = () => [...objects.keys()].filter((name) => name.includes("part_")).length;
 
-  t.strictSame(await emit("10"), { said: "[]", killed: false });
+  t.strictSame(await emit("10"), { output: "[]", killed: false });
   t.strictSame([whole(), others()], [["10"], 1]);
 
   const part = await emit("20", { name: /part_0001/, method: "PUT" });
-  t.strictSame(part, { said: undefined, killed: true }, "at the first file");
+  t.strictSame(part, { output: undefined, killed: true }, "killed at the first file");
   t.strictSame([whole(), others()], [["10"], 1]);
 
   const manifest = await emit("30", { name: /manifest/, method: "PUT" });
-  t.strictSame(manifest, { said: undefined, killed: true }, "at the manifest");
-  t.strictSame([whole(), others()], [["10"], 2], "the new file is of no run");
+  t.strictSame(manifest, { output: undefined, killed: true }, "killed at the manifest");
+  t.strictSame([whole(), others()], [["10"], 2], "the new file belongs to no complete run");
 
   const removal = await emit("40", { name: /manifest/, method: "DELETE" });
-  t.strictSame(removal, { said: undefined, killed: true }, "before the former run is removed");
-  t.strictSame(whole().sort(), ["10", "40"], "both are whole: the newest counts");
+  t.strictSame(removal, { output: undefined, killed: true }, "killed before the old run is removed");
+  t.strictSame(whole().sort(), ["10", "40"], "both runs are complete, and the newest counts");
 
-  t.strictSame(await emit("40"), { said: "[]", killed: false });
-  t.strictSame([whole(), others()], [["40"], 1], "and nothing of the others is left");
+  t.strictSame(await emit("40"), { output: "[]", killed: false });
+  t.strictSame([whole(), others()], [["40"], 1], "nothing of the other runs remains");
 });

@@ -1,4 +1,4 @@
-/** FOCUS datasets of an emitter: what stands where, who may read it when, and that it comes back as the same costs. */
+/** FOCUS datasets of an emitter: their files and manifests, and that another tenant reads the same costs from them. */
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join, relative } from "node:path";
@@ -28,7 +28,7 @@ function focusEmitter(location: string, params: Partial<FocusEmitter["params"]> 
   };
 }
 
-/** Files below a folder, with `RUN` in place of the names of runs. */
+/** Files below a folder, with `RUN` instead of run ids. */
 function namesBelow(folder: string): string[] {
   return pathsBelow(folder)
     .map((name) => name.replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/, "RUN"))
@@ -61,7 +61,7 @@ const reader = (name: string, location: string, more = "") => `
           location: ${location}
           limits: { settle_seconds: 0 }${more}`;
 
-t.test("datasets of a FOCUS emitter", async (t) => {
+t.test("a FOCUS emitter writes complete datasets", async (t) => {
   const objects = new Map<string, S3Object>();
   let refused = (_name: string) => false;
   const s3 = await s3Server(t, {
@@ -103,14 +103,14 @@ t.test("datasets of a FOCUS emitter", async (t) => {
       "SELECT toString(day) AS day, identity_id, toString(sum(amount)) AS amount FROM chargebacks GROUP BY day, identity_id ORDER BY day, identity_id",
     );
 
-  await t.test("in a folder", async (t) => {
+  await t.test("datasets in a folder", async (t) => {
     const folder = out("kept");
     const { upstream, run } = writer("kept", focusEmitter(folder));
     upstream.bill.set(may, { "r-1": "0.000000000001" });
     for (const day of [first, second]) upstream.bill.set(day, { "r-1": "10", "r-2": "-0.01" });
     t.strictSame((await run()).errors, []);
 
-    await t.test("a month each, with a manifest that says what is there", async (t) => {
+    await t.test("each month has a dataset with a manifest that describes it", async (t) => {
       const months = ["20260501-20260531", "20260601-20260630"];
       t.strictSame(
         namesBelow(folder),
@@ -153,7 +153,7 @@ t.test("datasets of a FOCUS emitter", async (t) => {
       t.equal(statSync(join(part, "..")).mode & 0o777, 0o750);
     });
 
-    await t.test("focus-check finds no error", async (t) => {
+    await t.test("focus-check finds no errors in the files", async (t) => {
       const engine = await openScratchEngine(testLogger);
       t.teardown(() => engine.close());
       for (const name of pathsBelow(folder).filter((path) => path.endsWith(".parquet"))) {
@@ -166,97 +166,91 @@ t.test("datasets of a FOCUS emitter", async (t) => {
       }
     });
 
-    await t.test("another tenant reads it as the same costs", async (t) => {
+    await t.test("another tenant reads the same costs from the dataset", async (t) => {
       t.strictSame((await runOnce(runContext(stores), config, "reader")).errors, []);
       t.strictSame(await charged("reader"), await charged("kept"));
     });
 
-    await t.test(
-      "a reader whose files are not what the manifest states says so and charges them",
-      async (t) => {
-        const june = join("kept", "20260601-20260630");
-        const { path, manifest } = manifestIn(join(folder, june));
-        const [file, name] = [join(folder, june, path), join(june, path)];
-        const written = readFileSync(file, "utf8");
-        const [blob] = manifest.blobs;
-        const [sums] = manifest.totals;
-        const changed = {
-          ...manifest,
-          totals: [{ ...sums, EffectiveCost: "19.99" }],
-          blobs: [{ ...blob, dataRowCount: 9 }],
-        };
-        writeFileSync(file, JSON.stringify(changed));
-        const advice = "run the export again, because rows may be missing or may be there twice";
-        for (const each of ["first", "second"]) {
-          const run = await runOnce(runContext(stores), config, "reader");
-          t.equal(run.status, "completed_with_errors", `the ${each} run`);
-          t.strictSame(
-            run.errors.map(({ message }) => message),
-            [
-              `chargebacks 2026-06: "${blob.blobName}" has 8 rows, and "${name}" states 9: ${advice}`,
-              `chargebacks 2026-06: the files of "${name}" have EffectiveCost 19.98 USD, and it states 19.99 USD: ${advice}`,
-            ],
-          );
-        }
-        t.strictSame(await charged("reader"), await charged("kept"), "the files are charged as they are");
-        writeFileSync(file, written);
-        const { status, errors } = await runOnce(runContext(stores), config, "reader");
-        t.strictSame([status, errors], ["completed", []]);
-      },
-    );
+    await t.test("a reader reports files that differ from the manifest, and charges them", async (t) => {
+      const june = join("kept", "20260601-20260630");
+      const { path, manifest } = manifestIn(join(folder, june));
+      const [file, name] = [join(folder, june, path), join(june, path)];
+      const written = readFileSync(file, "utf8");
+      const [blob] = manifest.blobs;
+      const [sums] = manifest.totals;
+      const changed = {
+        ...manifest,
+        totals: [{ ...sums, EffectiveCost: "19.99" }],
+        blobs: [{ ...blob, dataRowCount: 9 }],
+      };
+      writeFileSync(file, JSON.stringify(changed));
+      const advice = "run the export again, because rows may be missing or may be there twice";
+      for (const each of ["first", "second"]) {
+        const run = await runOnce(runContext(stores), config, "reader");
+        t.equal(run.status, "completed_with_errors", `the ${each} run`);
+        t.strictSame(
+          run.errors.map(({ message }) => message),
+          [
+            `chargebacks 2026-06: "${blob.blobName}" has 8 rows, and "${name}" states 9: ${advice}`,
+            `chargebacks 2026-06: the files of "${name}" have EffectiveCost 19.98 USD, and it states 19.99 USD: ${advice}`,
+          ],
+        );
+      }
+      t.strictSame(await charged("reader"), await charged("kept"), "the files are charged unchanged");
+      writeFileSync(file, written);
+      const { status, errors } = await runOnce(runContext(stores), config, "reader");
+      t.strictSame([status, errors], ["completed", []]);
+    });
 
-    await t.test("nothing new, nothing written", async (t) => {
+    await t.test("a run without changes writes nothing", async (t) => {
       const before = pathsBelow(folder);
       await run();
       t.strictSame(pathsBelow(folder), before);
     });
 
-    await t.test(
-      "a changed day brings its month anew, and no other; what others keep there stays",
-      async (t) => {
-        const before = pathsBelow(folder);
-        const [mine = ""] = before.filter((path) => path.includes("202606") && path.endsWith(".parquet"));
-        writeFileSync(join(folder, mine, "..", "notes.txt"), "mine");
-        mkdirSync(join(folder, "kept", "20260601-20260630", "0b9b6c1e-0000-4000-8000-000000000000"));
-        writeFileSync(
-          join(
-            folder,
-            "kept",
-            "20260601-20260630",
-            "0b9b6c1e-0000-4000-8000-000000000000",
-            "part_0001.parquet",
-          ),
-          "left by one that was killed",
-        );
-        const dying = "0b9b6c1e-0000-4000-8000-000000000001";
-        const { path, unfinished } = await openOutputFolder(
-          join(folder, "kept", "20260601-20260630", dying),
+    await t.test("a changed day rewrites only its month, and keeps files of others", async (t) => {
+      const before = pathsBelow(folder);
+      const [mine = ""] = before.filter((path) => path.includes("202606") && path.endsWith(".parquet"));
+      writeFileSync(join(folder, mine, "..", "notes.txt"), "mine");
+      mkdirSync(join(folder, "kept", "20260601-20260630", "0b9b6c1e-0000-4000-8000-000000000000"));
+      writeFileSync(
+        join(
+          folder,
           "kept",
-        );
-        writeFileSync(join(path, `${unfinished}0123456789abcdef`), "killed while it wrote");
-        upstream.bill.set(second, { "r-1": "20" });
-        t.strictSame((await run()).errors, []);
-        const after = pathsBelow(folder);
-        t.strictSame(
-          after.filter((path) => path.includes("202605")),
-          before.filter((path) => path.includes("202605")),
-        );
-        t.strictSame(namesBelow(join(folder, "kept", "20260601-20260630")), [
-          "RUN/manifest.json",
-          "RUN/notes.txt",
-          "RUN/part_0001.parquet",
-        ]);
-        t.not(
-          manifestIn(join(folder, "kept", "20260601-20260630")).path,
-          relative(join(folder, "kept", "20260601-20260630"), join(folder, mine)),
-        );
-        t.strictSame((await runOnce(runContext(stores), config, "reader")).errors, []);
-        t.strictSame(await charged("reader"), await charged("kept"), "and its reader follows");
-      },
-    );
+          "20260601-20260630",
+          "0b9b6c1e-0000-4000-8000-000000000000",
+          "part_0001.parquet",
+        ),
+        "left by a killed run",
+      );
+      const dying = "0b9b6c1e-0000-4000-8000-000000000001";
+      const { path, unfinished } = await openOutputFolder(
+        join(folder, "kept", "20260601-20260630", dying),
+        "kept",
+      );
+      writeFileSync(join(path, `${unfinished}0123456789abcdef`), "left by a killed write");
+      upstream.bill.set(second, { "r-1": "20" });
+      t.strictSame((await run()).errors, []);
+      const after = pathsBelow(folder);
+      t.strictSame(
+        after.filter((path) => path.includes("202605")),
+        before.filter((path) => path.includes("202605")),
+      );
+      t.strictSame(namesBelow(join(folder, "kept", "20260601-20260630")), [
+        "RUN/manifest.json",
+        "RUN/notes.txt",
+        "RUN/part_0001.parquet",
+      ]);
+      t.not(
+        manifestIn(join(folder, "kept", "20260601-20260630")).path,
+        relative(join(folder, "kept", "20260601-20260630"), join(folder, mine)),
+      );
+      t.strictSame((await runOnce(runContext(stores), config, "reader")).errors, []);
+      t.strictSame(await charged("reader"), await charged("kept"), "the reader reads the new dataset");
+    });
   });
 
-  await t.test("packed CSV of version 1.2, in order and twice the same", async (t) => {
+  await t.test("a dataset can be gzipped CSV of version 1.2", async (t) => {
     const folder = out("packed");
     const { upstream, run } = writer(
       "packed",
@@ -274,7 +268,7 @@ t.test("datasets of a FOCUS emitter", async (t) => {
     );
   });
 
-  await t.test("in a bucket: a manifest that does not come leaves the former month whole", async (t) => {
+  await t.test("a failed manifest in a bucket leaves the old month complete", async (t) => {
     const { upstream, run } = writer("bucket", focusEmitter("s3://costs/teams", { s3: inS3 }));
     upstream.bill.set(first, { "r-1": "10" });
     t.strictSame((await run()).errors, []);
@@ -299,9 +293,9 @@ t.test("datasets of a FOCUS emitter", async (t) => {
       names().filter((name) => before.includes(name)),
       before,
     );
-    t.equal(names().length, 3, "the part that came before it is of no run");
+    t.equal(names().length, 3, "the new part belongs to no complete run");
     await run();
-    t.equal(names().length, 3, "and gives way to that of the next attempt");
+    t.equal(names().length, 3, "the next attempt replaces the part");
     const waiting = (await runOnce(runContext(stores), config, "borrower")).errors;
     t.strictSame(
       waiting.map(({ message }) => message.replace(/.*: its/, "its")),
@@ -310,17 +304,17 @@ t.test("datasets of a FOCUS emitter", async (t) => {
     t.strictSame(
       (await charged("borrower")).map(({ amount }) => amount),
       ["5", "5"],
-      "readers have the former one",
+      "readers have the old month",
     );
 
     refused = () => false;
     t.strictSame((await run()).errors, []);
-    t.equal(names().length, 2, "what was left is gone");
+    t.equal(names().length, 2, "incomplete runs are removed");
     t.strictSame((await runOnce(runContext(stores), config, "borrower")).errors, []);
     t.strictSame(await charged("borrower"), await charged("bucket"));
   });
 
-  await t.test("a month that lacks something waits, or says so", async (t) => {
+  await t.test("a provisional month waits, or is marked as provisional", async (t) => {
     const folder = out("waiting");
     mkdirSync(folder);
     const { upstream, run } = writer("waiting", focusEmitter(folder, { provisional: "wait" }));
@@ -339,7 +333,7 @@ t.test("datasets of a FOCUS emitter", async (t) => {
     );
   });
 
-  await t.test("a worker that comes late takes nothing away from the one that took over", async (t) => {
+  await t.test("a delayed worker removes nothing of the worker that took over", async (t) => {
     const folder = out("late");
     const { upstream, run } = writer("late", focusEmitter(folder));
     upstream.bill.set(first, { "r-1": "10" });
@@ -356,18 +350,22 @@ t.test("datasets of a FOCUS emitter", async (t) => {
     watched.at("after", checked, takenOver("20"));
     await run();
     t.ok(watched.happened());
-    t.equal(cost(), "20", "before its first file");
-    t.strictSame(namesBelow(month), [...whole, "RUN/part_0001.parquet"], "what it wrote is of no run");
+    t.equal(cost(), "20", "the lease was lost before the first file");
+    t.strictSame(
+      namesBelow(month),
+      [...whole, "RUN/part_0001.parquet"],
+      "its file belongs to no complete run",
+    );
 
     upstream.bill.set(first, { "r-1": "30" });
     watched.at("after", checked, async () => watched.at("after", checked, takenOver("40")));
     await run();
     t.ok(watched.happened());
-    t.equal(cost(), "40", "before its manifest");
+    t.equal(cost(), "40", "the lease was lost before the manifest");
     t.strictSame(namesBelow(month), whole);
   });
 
-  await t.test("a link in the way is not followed", async (t) => {
+  await t.test("a link in the path is not followed", async (t) => {
     const folder = out("linked");
     mkdirSync(folder);
     mkdirSync(out("elsewhere"));
@@ -377,6 +375,6 @@ t.test("datasets of a FOCUS emitter", async (t) => {
     const { errors } = await run();
     t.equal(errors.length, 1);
     t.match(errors[0]?.message, /is a link: nothing is written there$/);
-    t.strictSame(readdirSync(out("elsewhere")), [], "not even folders are made");
+    t.strictSame(readdirSync(out("elsewhere")), [], "not even folders are created");
   });
 });

@@ -16,7 +16,7 @@ function newFile(name: string, content: AsyncIterable<Buffer>) {
   return { name, content, beforeReplacing: async () => undefined, signal };
 }
 
-t.test("a file is there whole, or as it was", async (t) => {
+t.test("a file is replaced completely or stays unchanged", async (t) => {
   const path = join(temporaryFolder(t), "made", "when missing");
   const folder = await openOutputFolder(path, "acme");
   t.same(await replaceFile(folder, newFile("a.csv", pieces("one,", "two\n"))), {
@@ -40,7 +40,7 @@ t.test("a file is there whole, or as it was", async (t) => {
   t.same(namesIn(path), ["a.csv"]);
 });
 
-t.test("files are not for everybody: 0640 in folders 0750, whatever the umask lets through", async (t) => {
+t.test("files have mode 0640 in folders of mode 0750, whatever the umask allows", async (t) => {
   const umask = process.umask(0);
   t.teardown(() => process.umask(umask));
   const base = temporaryFolder(t);
@@ -51,7 +51,7 @@ t.test("files are not for everybody: 0640 in folders 0750, whatever the umask le
 });
 
 t.test(
-  "a writer that is killed before it renames leaves the old file, and the next run cleans up",
+  "a writer that is killed before the rename leaves the old file, and the next run cleans up",
   async (t) => {
     const path = temporaryFolder(t);
     writeFileSync(join(path, "a.csv"), "old");
@@ -61,16 +61,20 @@ t.test(
     await writer.exited;
     t.equal(readFileSync(join(path, "a.csv"), "utf8"), "old");
     const [unfinished = "", ...others] = namesIn(path);
-    t.match(unfinished, /^\.chargehouse-/, "hidden from who reads *.csv");
+    t.match(unfinished, /^\.chargehouse-/, "the unfinished file does not match *.csv");
     t.same(others, ["a.csv"]);
     await openOutputFolder(path, "globex");
-    t.equal(namesIn(path).length, 2, "another tenant's run leaves it, since it might be at work");
+    t.equal(
+      namesIn(path).length,
+      2,
+      "a run of another tenant does not remove it, because its writer may still be running",
+    );
     await openOutputFolder(path, "acme");
     t.same(namesIn(path), ["a.csv"]);
   },
 );
 
-t.test("nothing outside the folder is touched", async (t) => {
+t.test("nothing outside the folder is changed", async (t) => {
   const root = temporaryFolder(t);
   const outside = join(root, "outside.csv");
   writeFileSync(outside, "untouched");
@@ -90,12 +94,9 @@ t.test("nothing outside the folder is touched", async (t) => {
   t.same(namesIn(path), ["folder.csv", "link.csv"]);
   t.equal(readFileSync(outside, "utf8"), "untouched");
 
-  await t.test(
-    "the folder itself may be a link: where it leads is said by who runs the service",
-    async (t) => {
-      symlinkSync(path, join(root, "linked"));
-      const linked = await openOutputFolder(join(root, "linked"), "acme");
-      t.equal(linked.path, realpathSync(path));
-    },
-  );
+  await t.test("the folder itself may be a link, because the operator configures it", async (t) => {
+    symlinkSync(path, join(root, "linked"));
+    const linked = await openOutputFolder(join(root, "linked"), "acme");
+    t.equal(linked.path, realpathSync(path));
+  });
 });

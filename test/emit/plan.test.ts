@@ -25,7 +25,7 @@ function input(changes: Partial<PlanInput> = {}): PlanInput {
   };
 }
 
-/** Records of what a plan said, as if it had been done. */
+/** The records after the plan was executed. */
 function done(planned: PlanInput, status: EmissionRecord["status"] = "emitted"): EmissionRecord[] {
   return planEmission(planned).write.map(({ firstDay, contentHash }) => ({
     span: planned.span,
@@ -39,7 +39,7 @@ function done(planned: PlanInput, status: EmissionRecord["status"] = "emitted"):
 const written = (planned: PlanInput) => planEmission(planned).write.map(({ firstDay }) => firstDay);
 const removed = (planned: PlanInput) => planEmission(planned).remove.map(({ first_day }) => first_day);
 
-t.test("what has to be written", async (t) => {
+t.test("a plan writes changed, new and failed files", async (t) => {
   const days = [day("2026-02-01"), day("2026-02-02")];
   const all = ["2026-02-01", "2026-02-02"];
   const records = done(input({ days }));
@@ -51,26 +51,30 @@ t.test("what has to be written", async (t) => {
     file: null,
   };
   for (const [name, changes, wanted] of [
-    ["everything at first", {}, all],
-    ["nothing without a change", { records }, []],
+    ["all files at first", {}, all],
+    ["nothing without changes", { records }, []],
     [
-      "a day of another version",
+      "a day with another version",
       { records, days: [day("2026-02-01"), day("2026-02-02", "v2")] },
       ["2026-02-02"],
     ],
-    ["everything with other settings", { records, settings: ["t"] }, all],
-    ["what failed before, though it held this once", { records: done(input({ days }), "failed") }, all],
-    ["what never succeeded", { records: [never, ...records.slice(1)] }, ["2026-02-01"]],
-    ["no day that never had rows", { days: [day("2026-02-01", "v1", 0)] }, []],
+    ["all files with other settings", { records, settings: ["t"] }, all],
+    [
+      "failed files, even if they had the same content before",
+      { records: done(input({ days }), "failed") },
+      all,
+    ],
+    ["files that never succeeded", { records: [never, ...records.slice(1)] }, ["2026-02-01"]],
+    ["no file for a day that never had rows", { days: [day("2026-02-01", "v1", 0)] }, []],
     ["a day that has lost its rows", { records, days: [day("2026-02-01", "v2", 0)] }, ["2026-02-01"]],
-    ["no day before those that the emitter looks at", { from: "2026-02-02" }, ["2026-02-02"]],
-    ["no day that is not kept", { keepFrom: "2026-02-02" }, ["2026-02-02"]],
+    ["no day before lookback_days", { from: "2026-02-02" }, ["2026-02-02"]],
+    ["no day out of retention", { keepFrom: "2026-02-02" }, ["2026-02-02"]],
   ] as const) {
     t.same(written(input({ days, ...changes })), wanted, name);
   }
 });
 
-t.test("a month is written anew with any of its days, until it begins to be dropped", async (t) => {
+t.test("a month is rewritten with any of its days, until it starts to leave the retention", async (t) => {
   const month = { span: "month", keepFrom: "2026-01-01" } as const;
   const days = [day("2026-01-30"), day("2026-01-31"), day("2026-02-01")];
   const records = done(input({ ...month, days }));
@@ -88,7 +92,7 @@ t.test("a month is written anew with any of its days, until it begins to be drop
   t.same(
     written(input({ ...month, days: days.slice(1), records, keepFrom: "2026-01-31" })),
     [],
-    "it never shrinks",
+    "the month never shrinks",
   );
   t.same(written(input({ ...month, days: days.slice(1), keepFrom: "2026-01-31" })), [
     "2026-01-01",
@@ -97,7 +101,7 @@ t.test("a month is written anew with any of its days, until it begins to be drop
   t.same(removed(input({ ...month, days: days.slice(2), records, keepFrom: "2026-02-01" })), ["2026-01-01"]);
 });
 
-t.test("days that lack something: marked, or waited for as long as somebody asks for it", async (t) => {
+t.test("provisional days are marked, or wait as long as they are gathered", async (t) => {
   const days = [day("2026-02-01"), provisional("2026-02-02")];
   const marks = (planned: PlanInput) =>
     planEmission(planned).write.map((file) => [file.firstDay, file.provisional]);
@@ -112,52 +116,68 @@ t.test("days that lack something: marked, or waited for as long as somebody asks
       ["2026-02-01", false],
       ["2026-02-02", true],
     ],
-    "what is no longer gathered is not waited for",
+    "days that are no longer gathered do not wait",
   );
   const month = { span: "month", keepFrom: "2026-01-01" } as const;
-  t.same(marks(input({ ...month, days })), [["2026-02-01", true]], "a month with such a day");
+  t.same(
+    marks(input({ ...month, days })),
+    [["2026-02-01", true]],
+    "a month with a provisional day is provisional",
+  );
   t.same(marks(input({ ...month, days, waitFrom: "2026-02-01" })), []);
   t.same(
     written(input({ days: [day("2026-02-01"), day("2026-02-02")], records: done(input({ days })) })),
     ["2026-02-02"],
-    "a day that is settled gets its file",
+    "a day that becomes final gets its file",
   );
 });
 
-t.test("a day that the store has lost keeps the file that was written of it", async (t) => {
+t.test("the file of a lost day stays unchanged", async (t) => {
   const days = [day("2026-02-01"), day("2026-02-02")];
   const records = done(input({ days }));
   const lost = [day("2026-02-01", "v2", 2, true), day("2026-02-02", "v2")];
-  t.same(written(input({ days: lost, records })), ["2026-02-02"], "with other rows");
+  t.same(
+    written(input({ days: lost, records })),
+    ["2026-02-02"],
+    "lost days with other rows are not rewritten",
+  );
   t.same(removed(input({ days: lost, records })), []);
   const empty = [day("2026-02-01", "v2", 0, true), day("2026-02-02")];
-  t.same(written(input({ days: empty, records })), [], "without rows, it does not become a header");
-  t.same(written(input({ days: empty })), ["2026-02-02"], "and gets no file where it had none");
+  t.same(
+    written(input({ days: empty, records })),
+    [],
+    "the file of a lost day without rows does not become a header",
+  );
+  t.same(written(input({ days: empty })), ["2026-02-02"], "a lost day gets no new file");
   const month = { span: "month", keepFrom: "2026-01-01" } as const;
   const ofMonth = done(input({ ...month, days }));
-  t.same(written(input({ ...month, days: lost, records: ofMonth })), [], "nor does its month change");
+  t.same(
+    written(input({ ...month, days: lost, records: ofMonth })),
+    [],
+    "the month of a lost day is not rewritten",
+  );
   const back = [day("2026-02-01", "v3"), day("2026-02-02")];
   t.same(
     written(input({ days: back, records })),
     ["2026-02-01"],
-    "once it is calculated anew, it is written",
+    "the day is written after it was recalculated",
   );
 });
 
-t.test("what has to be removed", async (t) => {
+t.test("a plan removes files of days out of retention and of another span", async (t) => {
   const days = [day("2026-02-01"), day("2026-02-02")];
   const records = done(input({ days }));
   t.same(removed(input({ days, records })), []);
   t.same(removed(input({ days: days.slice(1), records, keepFrom: "2026-02-02" })), ["2026-02-01"]);
-  t.same(removed(input({ days, records, from: "2026-02-03" })), [], "older days than it looks at stay");
+  t.same(removed(input({ days, records, from: "2026-02-03" })), [], "files before lookback_days stay");
   t.same(
     removed(input({ days, records, span: "month" })),
     ["2026-02-01", "2026-02-02"],
-    "files of another span",
+    "files of another span are removed",
   );
 });
 
-t.test("the last day of a month", async (t) => {
+t.test("the last day of a month is its last calendar day", async (t) => {
   for (const [first, last] of [
     ["2026-02-01", "2026-02-28"],
     ["2028-02-01", "2028-02-29"],

@@ -1,4 +1,4 @@
-/** Every check: a file that breaks no rule has no findings, and for each check there is a file that breaks it and nothing else. */
+/** A valid file has no findings, and for each check there is a file that violates only this check. */
 import t from "tap";
 import { checkFile } from "../../src/focus/check/check-file.js";
 import { checks } from "../../src/focus/check/checks.js";
@@ -14,7 +14,7 @@ const folder = temporaryFolder(t);
 
 interface Case {
   readonly id: string;
-  /** Columns of the findings, where that of the change is not the only one. */
+  /** Columns of the findings, if there are others besides the changed column. */
   readonly columns: readonly string[];
   change(file: TestFile): void;
   readonly example: readonly [row: number | null, value: string | null] | undefined;
@@ -24,7 +24,7 @@ interface Case {
   readonly parquetTypes?: Readonly<Record<string, string>>;
 }
 
-/** One value is changed. */
+/** A case that changes one value. */
 function value(id: string, column: string, row: number, text: string | null, example = text): Case {
   return {
     id,
@@ -34,7 +34,7 @@ function value(id: string, column: string, row: number, text: string | null, exa
   };
 }
 
-/** Several values of a row are changed, and one column is told. */
+/** A case that changes several values of a row. The finding names one column. */
 function values(
   id: string,
   column: string,
@@ -246,7 +246,7 @@ const cases: readonly Case[] = [
 ];
 
 for (const version of focusVersions)
-  t.test(`a file of version ${version} that breaks no rule has no findings`, async (t) => {
+  t.test(`a valid file of version ${version} has no findings`, async (t) => {
     const file = validFile(version);
     const report = await checkFile(engine, writeCsv(folder, csvOf(file)));
     t.strictSame(report.findings, []);
@@ -256,7 +256,7 @@ for (const version of focusVersions)
     );
   });
 
-t.test("the same file as Parquet has the same report, with Tags as text and as a map", async (t) => {
+t.test("a Parquet file has the same report as CSV, with Tags as text and as a map", async (t) => {
   const csv = await checkFile(engine, writeCsv(folder, csvOf(validFile("1.4"))));
   for (const tags of ["Nullable(String)", "Map(String, Nullable(String))"]) {
     const path = await writeParquet(engine, validFile("1.4"), { Tags: tags });
@@ -297,7 +297,7 @@ function examplesOf({ example, count = 1, id }: Case) {
   return id === "split-share" && count === 2 ? [first, { row: 9, value: "origin-1: 3.36 of 10" }] : [first];
 }
 
-t.test("each check has a case, and each case a check", async (t) => {
+t.test("each check has a case, and each case has a check", async (t) => {
   t.strictSame([...new Set(cases.map(({ id }) => id))].sort(), checks.map(({ id }) => id).sort());
-  t.equal(new Set(checks.map(({ id }) => id)).size, checks.length, "ids are used once");
+  t.equal(new Set(checks.map(({ id }) => id)).size, checks.length, "ids are unique");
 });

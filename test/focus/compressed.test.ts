@@ -1,4 +1,4 @@
-/** Files that unpack: zstd as plain CSV, and a bomb. */
+/** Compressed files: zstd, and a decompression bomb. */
 import { gzipSync } from "node:zlib";
 import t from "tap";
 import { checkFile } from "../../src/focus/check/check-file.js";
@@ -11,7 +11,7 @@ const engine = await openScratchEngine(testLogger);
 t.teardown(() => engine.close());
 const valid = writeCsv(folder, csvOf(validFile("1.4")));
 
-t.test("a file of more than the engine's memory is refused, and the next one is checked", async (t) => {
+t.test("a file that exceeds the engine's memory is rejected, and the next file can be checked", async (t) => {
   const head = gzipSync("BilledCost,ChargePeriodStart,ChargeClass\n1,2,");
   const piece = gzipSync(Buffer.alloc(2 ** 24, "a"));
   const bomb = Buffer.concat([head, ...Array.from({ length: 128 }, () => piece)]);
@@ -23,7 +23,7 @@ t.test("a file of more than the engine's memory is refused, and the next one is 
   t.strictSame((await checkFile(engine, valid)).findings, []);
 });
 
-t.test("zstd has the report of plain CSV", async (t) => {
+t.test("a zstd file has the same report as plain CSV", async (t) => {
   const packed = `${valid}.zst`;
   await engine.client.command({
     query: `INSERT INTO FUNCTION file('${packed}', 'TSVRaw', 'line String', 'zstd') SELECT * FROM file('${valid}', 'LineAsString', 'line String') SETTINGS max_threads = 1`,

@@ -1,4 +1,4 @@
-/** FOCUS files of the tests: a small one that breaks no rule, in each version, and ways to change it. */
+/** FOCUS files for tests: a small valid file of each version, and helpers to change it. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ScratchEngine } from "../../src/focus/check/scratch-engine.js";
@@ -7,7 +7,7 @@ import type { FocusVersion } from "../../src/focus/version.js";
 
 type Row = Record<string, string | null>;
 
-/** Columns in their order, with the name that the file gives them, and rows by the names of the standard. */
+/** Columns in order, with their names in the file, and rows by the names of the standard. */
 export interface TestFile {
   columns: { name: string; from: string }[];
   rows: Row[];
@@ -119,7 +119,7 @@ const part = (recipient: string, ratio: string, hours: string, cost: string): Ro
   x_SplitOriginId: "origin-1",
 });
 
-/** The rows by what they are. */
+/** Indexes of the rows by kind. */
 export const at = {
   usage: 0,
   covered: 1,
@@ -186,7 +186,7 @@ const programs = '{"CommitmentPrograms":[{"ProgramType":"Savings Plan"}]}';
 
 const splitColumns = ["x_SplitOriginCost", "x_SplitOriginId"];
 
-/** A file that breaks no rule of the version. */
+/** A valid file of the version. */
 export function validFile(version: FocusVersion): TestFile {
   const names = columnsOf(version)
     .map(({ name }) => name)
@@ -218,7 +218,7 @@ export function writeCsv(folder: string, content: string | Buffer, ending = "csv
   return path;
 }
 
-/** As Parquet, with the types that exports have; `types` changes some of them. */
+/** The file as Parquet, with the types of real exports. `types` overrides some of them. */
 export async function writeParquet(
   { client, folder }: ScratchEngine,
   file: TestFile,

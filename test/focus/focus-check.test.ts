@@ -1,4 +1,4 @@
-/** The command: exit codes, what it prints, and files that mean harm. */
+/** `focus-check`: exit codes, output, and malicious files. */
 import { readdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -26,7 +26,7 @@ async function call(...args: readonly string[]) {
 
 const valid = writeCsv(folder, csvOf(validFile("1.4")));
 
-/** A valid file with values of some rows changed. */
+/** A valid file with changed values in some rows. */
 function changed(changes: Readonly<Record<number, Readonly<Record<string, string>>>>): string {
   const file = validFile("1.4");
   for (const [row, values] of Object.entries(changes)) Object.assign(file.rows[Number(row)] ?? {}, values);
@@ -35,7 +35,7 @@ function changed(changes: Readonly<Record<number, Readonly<Record<string, string
 
 const scratchFolders = () => readdirSync(tmpdir()).filter((name) => name.startsWith("chargehouse-focus-"));
 
-t.test("0 and the contents of a file without findings; nothing stays behind", async (t) => {
+t.test("a file without findings exits with 0, prints a summary and leaves no files behind", async (t) => {
   const before = scratchFolders();
   const { code, stdout, stderr } = await call(valid);
   t.strictSame([code, stderr], [0, ""]);
@@ -61,7 +61,7 @@ t.test("0 and the contents of a file without findings; nothing stays behind", as
   t.strictSame(scratchFolders(), before);
 });
 
-t.test("1 with errors, 0 with warnings alone, 2 beside a file that cannot be read", async (t) => {
+t.test("errors exit with 1, warnings with 0, an unreadable file with 2", async (t) => {
   const wrong = writeCsv(folder, changed({ [at.usage]: { ChargeFrequency: "sometimes" } }));
   const odd = writeCsv(folder, changed({ [at.usage]: { ConsumedUnit: "a few hours" } }));
   const both = await call(wrong, odd);
@@ -83,7 +83,7 @@ t.test("1 with errors, 0 with warnings alone, 2 beside a file that cannot be rea
   );
 });
 
-t.test("--json: the whole report, sums as text", async (t) => {
+t.test("--json prints the whole report, with sums as text", async (t) => {
   const path = writeCsv(folder, changed({ [at.tax]: { EffectiveCost: "0.20" } }));
   const { code, stdout } = await call("--json", "--focus-version", "1.4", path);
   t.equal(code, 1);
@@ -128,7 +128,7 @@ t.test("--json: the whole report, sums as text", async (t) => {
   });
 });
 
-t.test("wrong words: the usage, with what is allowed", async (t) => {
+t.test("invalid arguments print the usage and the allowed values", async (t) => {
   await t.rejects(call(), { name: "UsageError", message: "name at least one FILE to check" });
   await t.rejects(call(valid, "--focus-version", "2.0"), {
     name: "UsageError",
@@ -137,7 +137,7 @@ t.test("wrong words: the usage, with what is allowed", async (t) => {
   await t.rejects(call(valid, "--strict"), { name: "UsageError", message: /--strict/ });
 });
 
-t.test("what is no file of FOCUS is said so, whatever it is", async (t) => {
+t.test("files that are not FOCUS are rejected, whatever they are", async (t) => {
   const header = "BilledCost,ChargePeriodStart,ChargePeriodEnd";
   const files: readonly (readonly [string | Buffer, RegExp])[] = [
     ["", /^is empty; CSV .* and Parquet can be read$/],
@@ -160,7 +160,7 @@ t.test("what is no file of FOCUS is said so, whatever it is", async (t) => {
   await t.rejects(checkFile(engine, folder), { name: "UnreadableFileError", message: "is not a file" });
 });
 
-t.test("a name is a name: neither a pattern nor a place in an archive", async (t) => {
+t.test("a file name is taken literally, not as a glob or a path in an archive", async (t) => {
   const other = join(folder, "part-1.csv");
   writeFileSync(other, csvOf(validFile("1.3")));
   for (const name of ["part-*.csv", "part-{1,2}.csv", "a.zip :: b.csv", "it's \\ here.csv"]) {
@@ -175,7 +175,7 @@ t.test("a name is a name: neither a pattern nor a place in an archive", async (t
   t.equal((await checkFile(engine, link)).rows, 10, "a link is followed");
 });
 
-t.test("header only, byte order mark, CRLF, lower case in reverse order, gzip", async (t) => {
+t.test("files may have only a header, a byte order mark, CRLF, other case and order, or gzip", async (t) => {
   const file = validFile("1.4");
   const header = `${csvOf({ ...file, rows: [] })}`;
   const plain = await checkFile(engine, valid);
@@ -198,7 +198,7 @@ t.test("header only, byte order mark, CRLF, lower case in reverse order, gzip", 
   t.strictSame([...new Set(findings.map(({ id }) => id))], ["column-case"]);
 });
 
-t.test("nothing of a file moves the terminal, and every line has at most 80 columns", async (t) => {
+t.test("the output has no control characters of the file, and at most 80 columns", async (t) => {
   const evil = `=cmd|' /C calc'!A0\u001b[2J\u001b]0;x\u0007\u202e\u200b\u0085${"long ".repeat(100_000)}`;
   const file = validFile("1.4");
   file.columns.push({ name: `x_\u001b[31m${"wide".repeat(50)}`, from: "x_" });

@@ -1,8 +1,8 @@
-/** Which tables beside bills are told by their columns, and which may be bills. */
+/** Which tables next to bills are recognised by their columns, and which may be bills. */
 import t from "tap";
 import { otherDataset } from "../../src/focus/other-datasets.js";
 
-t.test("datasets of FOCUS and of clouds are told by their columns, in any case", async (t) => {
+t.test("datasets of FOCUS and of clouds are recognised by their columns, in any case", async (t) => {
   const headers: Readonly<Record<string, string>> = {
     "BillingCurrency,ContractCommitmentId,ContractId": "contract commitments of FOCUS",
     "BilledCost,BillingAccountId,ChargeCategory,InvoiceDetailId": "invoice details of FOCUS",
@@ -21,7 +21,7 @@ t.test("datasets of FOCUS and of clouds are told by their columns, in any case",
     t.equal(otherDataset(header.split(",")), what, header);
 });
 
-t.test("what is a bill, or may be a damaged one, is no other dataset", async (t) => {
+t.test("a bill, even a damaged one, is not recognised as another dataset", async (t) => {
   const headers = [
     "BilledCost,ChargePeriodStart,InvoiceDetailId",
     "chargeperiodstart,MeterId",

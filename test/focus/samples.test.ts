@@ -1,4 +1,6 @@
-/** The checks of the standard on small bills in the forms of the large providers: rows and totals as their author calculated them, and what is wrong with each. */
+/**
+ * Checks small bills in the formats of large providers: rows and totals as their author calculated them, and findings.
+ */
 import { readdirSync } from "node:fs";
 import { join, relative } from "node:path";
 import t from "tap";
@@ -15,7 +17,7 @@ function filesIn(folder: string): string[] {
     .sort();
 }
 
-/** Adds decimals as whole numbers of 30 places. */
+/** Adds decimals as integers with 30 decimal places. */
 function sum(amounts: readonly string[]): string {
   const PLACES = 30;
   const total = amounts.reduce((whole, amount) => {
@@ -34,7 +36,7 @@ const sumsOf = (totals: readonly { readonly [cost in (typeof costs)[number]]?: s
       .map((cost) => [cost, sum(totals.map((each) => each[cost] ?? "0"))]),
   );
 
-/** Versions, and the ids of what is wrong with each file. */
+/** Version and ids of the findings of each file. */
 const known: Readonly<Record<string, readonly string[]>> = {
   "aws-1.2-2026-05.csv": ["1.2"],
   "aws-1.2-2026-06.csv": ["1.2"],
@@ -56,7 +58,7 @@ const known: Readonly<Record<string, readonly string[]>> = {
   "traps/two-currencies.csv": ["1.0"],
 };
 
-t.test("bills in the forms of the providers", async (t) => {
+t.test("bills in the formats of the providers are read correctly", async (t) => {
   const root = await layOutSamples(t);
   const engine = await openScratchEngine(testLogger);
   t.teardown(() => engine.close());
@@ -69,7 +71,7 @@ t.test("bills in the forms of the providers", async (t) => {
     "gcp-1.2-parquet",
     "oci-preview-csvgz",
   ])
-    await t.test(`rows and totals of ${set} are those that it was made with`, async (t) => {
+    await t.test(`rows and totals of ${set} match those of their author`, async (t) => {
       const reports: FocusReport[] = [];
       for (const file of filesIn(join(root, set))) reports.push(await checkFile(engine, file));
       const wanted = samplesOf(set).map((sample) => expected[sample]);
@@ -82,23 +84,20 @@ t.test("bills in the forms of the providers", async (t) => {
       );
     });
 
-  await t.test(
-    "rows and totals of files that are full of traps are those that they were made with",
-    async (t) => {
-      t.equal(traps.length, 10);
-      for (const trap of traps) {
-        const { rows, totals } = await checkFile(engine, join(root, "traps", trap));
-        const wanted = expected[`traps/${trap}`];
-        t.strictSame(
-          [rows, sumsOf(totals)],
-          [wanted?.rows, rows === 0 ? {} : sumsOf([wanted?.total ?? {}])],
-          trap,
-        );
-      }
-    },
-  );
+  await t.test("rows and totals of difficult files match those of their author", async (t) => {
+    t.equal(traps.length, 10);
+    for (const trap of traps) {
+      const { rows, totals } = await checkFile(engine, join(root, "traps", trap));
+      const wanted = expected[`traps/${trap}`];
+      t.strictSame(
+        [rows, sumsOf(totals)],
+        [wanted?.rows, rows === 0 ? {} : sumsOf([wanted?.total ?? {}])],
+        trap,
+      );
+    }
+  });
 
-  await t.test("each sample has the findings that are known", async (t) => {
+  await t.test("each sample has the known findings", async (t) => {
     const told: Record<string, readonly string[]> = {};
     for (const file of filesIn(SAMPLES)) {
       const { focus_version, findings } = await checkFile(engine, file);

@@ -1,4 +1,4 @@
-/** A tenant's course through everything that an upstream may do to it, run after run on the same stores. */
+/** A tenant goes through many changes of its upstream, run after run on the same stores. */
 import t from "tap";
 import { liftSuspensions } from "../../src/runner/sql/tenants.js";
 import { startTenantRun } from "../../src/runner/tenant-run.js";
@@ -20,7 +20,7 @@ import { openTestStores } from "../stores.js";
 const settings = ["gather_failure_threshold: 2", "allocation_retry_limit: 2"];
 const [d2, d3, d4, d5, d6] = [2, 3, 4, 5, 6].map(daysBefore) as [string, string, string, string, string];
 
-t.test("the course of a tenant", async (t) => {
+t.test("every day adds up after each change of the upstream", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"], settings));
   const { upstream, ecosystems } = scriptedUpstream({ rules: [evenRule] });
   const context = runContext(stores, { ecosystems });
@@ -35,7 +35,7 @@ t.test("the course of a tenant", async (t) => {
   const adds = async (days: number) =>
     holds(t, await reconciled(stores, "acme"), { days, off: [], staged: 0 });
 
-  await t.test("three days, one with a product that nobody has a rule for", async (t) => {
+  await t.test("three days are published, one with a product without a rule", async (t) => {
     upstream.bill
       .set(d2, { "r-1": "10" })
       .set(d3, { "r-1": "10.00001" })
@@ -46,7 +46,7 @@ t.test("the course of a tenant", async (t) => {
     await adds(3);
   });
 
-  await t.test("the same days at twice the cost", async (t) => {
+  await t.test("the same days are published at twice the cost", async (t) => {
     upstream.bill
       .set(d2, { "r-1": "20" })
       .set(d3, { "r-1": "20.00002" })
@@ -56,7 +56,7 @@ t.test("the course of a tenant", async (t) => {
     await adds(3);
   });
 
-  await t.test("a rule for the product, and a day whose metrics are away", async (t) => {
+  await t.test("a new rule applies, and a day without metrics is published", async (t) => {
     upstream.rules = [evenRule, usageRule];
     upstream.bill.set(d5, { "metered-1": "4" });
     upstream.gaps.add(d5);
@@ -79,7 +79,7 @@ t.test("the course of a tenant", async (t) => {
     await adds(4);
   });
 
-  await t.test("nobody is there any more: nobody is deleted, and days wait for no one", async (t) => {
+  await t.test("without identities in the inventory, none is deleted and no day waits", async (t) => {
     upstream.members = {};
     upstream.bill.set(d6, { "r-1": "3" });
     holds(t, await run(), { status: "completed" });
@@ -88,7 +88,7 @@ t.test("the course of a tenant", async (t) => {
     await adds(5);
   });
 
-  await t.test("somebody else, and then the first two again", async (t) => {
+  await t.test("another identity and then the first two again get the costs", async (t) => {
     upstream.members = { eve: 1 };
     holds(t, await run(), { status: "completed" });
     t.same(await active(), ["UNALLOCATED", "eve"]);
@@ -101,31 +101,34 @@ t.test("the course of a tenant", async (t) => {
     await adds(5);
   });
 
-  await t.test("a line more on two days that are done", async (t) => {
+  await t.test("late lines on two published days are charged", async (t) => {
     for (const day of [d5, d6]) upstream.bill.set(day, { ...upstream.bill.get(day), "r-9": "1" });
     holds(t, await run(), { status: "completed", dates_gathered: 5, dates_calculated: 2 });
     t.same(await charged(d6), ["ann: 1.5", "bob: 1.5", "ann: 0.5", "bob: 0.5"]);
     await adds(5);
   });
 
-  await t.test("a bill that fails once, and then once too often", async (t) => {
-    const fail = async () => {
-      throw new Error("the upstream returned 503");
-    };
-    const mend = async () => undefined;
-    for (const onWindow of [fail, mend, fail, fail]) {
-      upstream.onWindow = onWindow;
-      holds(t, await run(), { status: onWindow === fail ? "failed" : "completed", dates_calculated: 0 });
-    }
-    upstream.onWindow = mend;
-    const { signal } = new AbortController();
-    await t.rejects(startTenantRun(context, tenantOf(config, "acme"), { trigger: "api", signal }), {
-      name: "TenantSuspendedError",
-      cause: /^2 consecutive gather failures/,
-    });
-    await adds(5);
-    await runStatement(stores.postgres, liftSuspensions(["acme"]));
-    holds(t, await run(), { status: "completed", dates_gathered: 5, dates_calculated: 0 });
-    await adds(5);
-  });
+  await t.test(
+    "a bill that fails once is retried, and a bill that fails too often is reported",
+    async (t) => {
+      const fail = async () => {
+        throw new Error("the upstream returned 503");
+      };
+      const mend = async () => undefined;
+      for (const onWindow of [fail, mend, fail, fail]) {
+        upstream.onWindow = onWindow;
+        holds(t, await run(), { status: onWindow === fail ? "failed" : "completed", dates_calculated: 0 });
+      }
+      upstream.onWindow = mend;
+      const { signal } = new AbortController();
+      await t.rejects(startTenantRun(context, tenantOf(config, "acme"), { trigger: "api", signal }), {
+        name: "TenantSuspendedError",
+        cause: /^2 consecutive gather failures/,
+      });
+      await adds(5);
+      await runStatement(stores.postgres, liftSuspensions(["acme"]));
+      holds(t, await run(), { status: "completed", dates_gathered: 5, dates_calculated: 0 });
+      await adds(5);
+    },
+  );
 });

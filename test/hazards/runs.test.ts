@@ -1,4 +1,4 @@
-/** Hazards between the API and the pipeline, each with both at work: what a run may hold up, hide or leave behind. */
+/** Hazards between the API and the pipeline while both are working: what a run may block, hide or leave behind. */
 import type { FastifyInstance } from "fastify";
 import t from "tap";
 import { buildApp } from "../../src/http/app.js";
@@ -29,7 +29,7 @@ import { until } from "../until.js";
 
 const signal = new AbortController().signal;
 
-t.test("runs beside the API", async (t) => {
+t.test("runs and the API do not disturb each other", async (t) => {
   const away = shortTenants(["away"]).replace("embedded:away", "clickhouse://u:p@127.0.0.1:9/away");
   const names = ["acme", "odd", "late", "beyond", "cut"];
   const { config, stores } = await openTestStores(t, shortTenants(names) + away.replace("tenants:", ""));
@@ -79,7 +79,7 @@ t.test("runs beside the API", async (t) => {
     t.equal(made.status, 201);
     t.equal((await send(app, "PATCH", `acme/tags/${made.body.tag_id}`, { display_name: "B" })).status, 200);
     holds(t, (await send(app, "GET", tags)).body, [{ display_name: "B" }]);
-    t.equal((await runRecords(stores, "acme")).at(-1)?.status, "running", "all the while");
+    t.equal((await runRecords(stores, "acme")).at(-1)?.status, "running", "the run is still in progress");
     await until("the run is over", async () => {
       proceed();
       return (await runRecords(stores, "acme")).at(-1)?.status !== "running";
@@ -87,7 +87,7 @@ t.test("runs beside the API", async (t) => {
     holds(t, await run.done, { status: "completed" });
   });
 
-  await t.test("a run that the schedule began is 409 for whoever triggers another", async (t) => {
+  await t.test("triggering a run during a scheduled one returns 409", async (t) => {
     const { ecosystems } = scriptedUpstream({
       onWindow: (_, abort) =>
         new Promise<void>((_resolve, reject) =>
@@ -107,7 +107,7 @@ t.test("runs beside the API", async (t) => {
       is_running: true,
       last_result: { dates_calculated: Number },
     });
-    await t.test("and an API process that starts meanwhile leaves it alone", async (t) => {
+    await t.test("an API process that starts during a run leaves the run alone", async (t) => {
       const started = await serve(undefined);
       holds(t, (await send(started, "GET", "acme/pipeline/status")).body, { is_running: true });
       t.equal((await runRecords(stores, "acme")).at(-1)?.status, "running");
@@ -116,7 +116,7 @@ t.test("runs beside the API", async (t) => {
     await run.done;
   });
 
-  await t.test("of many triggers at once one is accepted", async (t) => {
+  await t.test("of many concurrent triggers, one is accepted", async (t) => {
     let proceed = () => {};
     const { ecosystems } = scriptedUpstream({
       onWindow: () => new Promise<void>((resolve) => (proceed = resolve)),
@@ -138,7 +138,7 @@ t.test("runs beside the API", async (t) => {
     });
   });
 
-  await t.test("a trigger of a run that cannot even start leaves a record that says why", async (t) => {
+  await t.test("a triggered run that cannot start leaves a record with the reason", async (t) => {
     const app = await serve(runContext(stores, { ecosystems: scriptedUpstream().ecosystems }));
     const { status, body } = await send(app, "POST", "away/pipeline/run");
     t.equal(status, 202);
@@ -150,10 +150,10 @@ t.test("runs beside the API", async (t) => {
       last_result: { errors: [/ECONNREFUSED/] },
     });
     t.equal((await send(app, "GET", "away/chargebacks")).status, 503);
-    t.equal((await send(app, "GET", "acme/chargebacks")).status, 200, "other tenants are not concerned");
+    t.equal((await send(app, "GET", "acme/chargebacks")).status, 200, "other tenants are not affected");
   });
 
-  await t.test("a line of a granularity that nobody knows is allocated like any other", async (t) => {
+  await t.test("a line with an unknown granularity is allocated like any other", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     for (const days of [3, 4]) upstream.bill.set(daysBefore(days), { "r-1": "10" });
     const odd = changedLines(ecosystems, (line) => ({ ...line, granularity: "fortnightly" }));
@@ -170,7 +170,7 @@ t.test("runs beside the API", async (t) => {
     );
   });
 
-  await t.test("lines outside the window that was asked for are neither stored nor charged", async (t) => {
+  await t.test("lines outside the requested window are neither stored nor charged", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(daysBefore(3), { "r-1": "10" });
     const strays = changedLines(ecosystems, (line) => line, [
@@ -184,7 +184,7 @@ t.test("runs beside the API", async (t) => {
     holds(t, await reconciled(stores, "beyond"), { days: 1, billing: "10", off: [], staged: 0 });
   });
 
-  await t.test("a day that leaves the lookback while it waits is calculated, not forgotten", async (t) => {
+  await t.test("a pending day that leaves the lookback is still calculated", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     const day = daysBefore(8);
     upstream.bill.set(day, { "r-1": "10" });
@@ -201,7 +201,7 @@ t.test("runs beside the API", async (t) => {
       billing_gathered: true,
       chargeback_calculated: false,
     });
-    t.equal(await pending(), 1, "it counts as pending");
+    t.equal(await pending(), 1, "the day counts as pending");
     const later = runContext(stores, {
       ecosystems,
       now: () => new Date(`${addDays(today, 5)}T12:00:00Z`),
@@ -211,7 +211,7 @@ t.test("runs beside the API", async (t) => {
     t.equal(await pending(), 0);
   });
 
-  await t.test("several runs that were cut off have all failed, and the next run closes them", async (t) => {
+  await t.test("several interrupted runs are shown as failed, and the next run closes them", async (t) => {
     const { upstream, ecosystems } = scriptedUpstream();
     upstream.bill.set(daysBefore(3), { "r-1": "10" });
     const context = runContext(stores, { ecosystems });
@@ -237,13 +237,13 @@ t.test("runs beside the API", async (t) => {
     ]);
   });
 
-  t.same(faults.flat(), [], "all answers were as the API describes them");
+  t.same(faults.flat(), [], "all responses match the API description");
 });
 
 type Line = { readonly timestamp: string; readonly granularity: string };
 type Ecosystems = ReadonlyMap<string, AnyEcosystem>;
 
-/** The same upstream with other lines, and with copies of them at other times. */
+/** The same upstream with changed lines, and with copies of them at other times. */
 function changedLines(
   ecosystems: Ecosystems,
   change: <L extends Line>(line: L) => L,

@@ -1,4 +1,4 @@
-/** Hazards of sums and of requests without a limit: figures that disagree with each other, and one request that stops all others. */
+/** Hazards of sums and of unlimited requests: figures that disagree, and a request that blocks all others. */
 
 import t from "tap";
 import { holds } from "../holds.js";
@@ -27,13 +27,13 @@ function units(text: string): bigint {
 
 const sum = (amounts: readonly string[]) => amounts.reduce((total, amount) => total + units(amount), 0n);
 
-t.test("figures of one question", async (t) => {
+t.test("all figures about the same rows agree", async (t) => {
   const service = await startService(t);
   const { app } = service;
   await fill(service, 400);
 
   await t.test(
-    "totals, buckets and listed rows are the same sum, whatever the filters, the grouping and the zone",
+    "totals, buckets and listed rows have the same sum, whatever the filters, the grouping and the time zone",
     async (t) => {
       const filter = fc.record(
         {
@@ -81,7 +81,7 @@ t.test("figures of one question", async (t) => {
     },
   );
 
-  await t.test("an aggregation of nothing by several columns is empty, not an error", async (t) => {
+  await t.test("an aggregation of no rows by several columns is empty", async (t) => {
     for (const query of groups.map(
       (column) => `group_by=${column}&group_by=resource_id&group_by=identity_id`,
     )) {
@@ -94,7 +94,7 @@ t.test("figures of one question", async (t) => {
   });
 });
 
-t.test("a tag for everything", async (t) => {
+t.test("tagging everything does not block other requests", async (t) => {
   const service = await startService(t);
   const { app } = service;
   const MANY = 12_000;
@@ -102,7 +102,7 @@ t.test("a tag for everything", async (t) => {
   await recordDimensions(service.stores, "acme");
 
   await t.test(
-    "one request tags more dimensions than a page or a list of ids holds, and others are answered meanwhile",
+    "one request tags more dimensions than a page or a list of ids can have, and other requests are served meanwhile",
     async (t) => {
       let answered = 0;
       let done = false;
@@ -124,7 +124,7 @@ t.test("a tag for everything", async (t) => {
   );
 });
 
-/** Rows of so many identities on nine days, in amounts of 1e-12 to 1e9. */
+/** Rows of `count` identities on nine days, with amounts from 1e-12 to 1e9. */
 async function fill({ stores }: Service, count: number, identities = 3): Promise<void> {
   const all = Array.from({ length: count }, (_, index) => ({
     timestamp: `2026-03-0${1 + (index % 9)}T${String(index % 24).padStart(2, "0")}:30:00Z`,
