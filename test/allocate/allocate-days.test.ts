@@ -10,7 +10,7 @@ import { openTestStores } from "../stores.js";
 import { allocate, type RefereeInput } from "./referee.js";
 import { decimalUnits, readStaged, stageInput, unit, variedRuleSet } from "./staged-days.js";
 
-/** Days that random cases are put on: a statement allocates many cases at once, each on days of its own. */
+/** Days for random cases: a statement allocates many cases at once, each on its own days. */
 const days = Array.from({ length: 60 }, (_, i) => addDays("2026-01-01", i));
 const epoch = 1;
 
@@ -31,13 +31,13 @@ t.test("the allocation statement returns the same rows as the reference allocato
     maxMemoryBytes: 2 ** 30,
   });
 
-  /** Allocates by SQL and by the referee, and holds one against the other, line by line and in sum. */
-  const hold = async (t: Test, input: Omit<RefereeInput, "rules">) => {
+  /** Allocates by SQL and by the reference, and compares the rows line by line and their sums. */
+  const compare = async (t: Test, input: Omit<RefereeInput, "rules">) => {
     await stageInput(client, epoch, input);
     const checks = await calculateDays(calculation(input.decimalPlaces), days);
     const rows = await readStaged(client, epoch);
     const wanted = allocate({ ...input, rules: variedRuleSet });
-    t.same(rows, wanted, "rows are the referee's");
+    t.same(rows, wanted, "rows equal the reference's");
     t.ok(
       checks.every((check) => Number(check.lines_off) === 0),
       "every line conserves",
@@ -56,7 +56,7 @@ t.test("the allocation statement returns the same rows as the reference allocato
     async (t) => {
       await fc.assert(
         fc.asyncProperty(arbitraryInput, async (input) => {
-          await hold(t, input);
+          await compare(t, input);
         }),
         { numRuns: 8, endOnFailure: true },
       );
@@ -66,14 +66,14 @@ t.test("the allocation statement returns the same rows as the reference allocato
   await t.test("the allocation does not depend on the order of its input", async (t) => {
     await fc.assert(
       fc.asyncProperty(arbitraryInput, async (input) => {
-        const first = await hold(t, input);
+        const first = await compare(t, input);
         const turned = {
           ...input,
           lines: input.lines.toReversed(),
           usage: input.usage.toReversed(),
           sets: input.sets.toReversed(),
         };
-        t.same(await hold(t, turned), first);
+        t.same(await compare(t, turned), first);
       }),
       { numRuns: 3, endOnFailure: true },
     );
@@ -106,7 +106,7 @@ t.test("the allocation statement returns the same rows as the reference allocato
       },
     ];
     for (const decimalPlaces of [2, 4, 12])
-      await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces });
+      await compare(t, { lines, usage, sets: [], gaps: [], decimalPlaces });
   });
 
   await t.test("amounts from 1e-12 to 1e15 are allocated, in Int256 if Int128 would overflow", async (t) => {
@@ -127,7 +127,7 @@ t.test("the allocation statement returns the same rows as the reference allocato
       cost,
     }));
     for (const decimalPlaces of [2, 4, 12])
-      await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces });
+      await compare(t, { lines, usage, sets: [], gaps: [], decimalPlaces });
   });
 
   await t.test("many equal lines whose sum exceeds Int128 are allocated exactly", async (t) => {
@@ -146,7 +146,7 @@ t.test("the allocation statement returns the same rows as the reference allocato
       identity_id,
       weight: BigInt(3 + 3 * i) * 10n ** 20n,
     }));
-    await hold(t, { lines, usage, sets: [], gaps: [], decimalPlaces: 12 });
+    await compare(t, { lines, usage, sets: [], gaps: [], decimalPlaces: 12 });
   });
 
   await t.test("many rows take two statements side by side, few rows take one", async (t) => {
@@ -169,7 +169,7 @@ t.test("the allocation statement returns the same rows as the reference allocato
         day: i % 2 === 0 ? "2026-01-01" : "2026-02-28",
       }));
       sent.length = 0;
-      const rows = await hold(t, { lines, usage: [], sets, gaps: [], decimalPlaces: 4 });
+      const rows = await compare(t, { lines, usage: [], sets, gaps: [], decimalPlaces: 4 });
       t.equal(rows.length, 2_000);
       t.equal(sent.filter((query) => query.includes("INSERT INTO staged_chargebacks")).length, statements);
     }
@@ -179,7 +179,7 @@ t.test("the allocation statement returns the same rows as the reference allocato
     for (const { name, cost, weights, even, owners, wanted, product = "NETWORK" } of vectors) {
       await t.test(name, async (t) => {
         const day = "2026-01-01";
-        const rows = await hold(t, {
+        const rows = await compare(t, {
           lines: [
             {
               key: "k",
@@ -214,10 +214,10 @@ t.test("the allocation statement returns the same rows as the reference allocato
 });
 
 /**
- * Worked out by hand. The lines differ in their product alone, so all lines of `NETWORK` are cut at the same places: rounding begins at
- * 0.6616 of the total weight, in whole weights rounded down, and the residue lies at 0.7717 of it. Lines of `CKU` begin at 0.1900 of a tick for
- * their components and at 0.1561 of the total weight for the recipients. The numbers are xxHash64 / 2^64 of the text that
- * docs/explanation/allocation.md describes.
+ * Worked out by hand. The lines differ only in their product, so all lines of `NETWORK` are cut at the same points:
+ * rounding begins at 0.6616 of the total weight, in whole weights rounded down, and the residue is at 0.7717 of it.
+ * Lines of `CKU` begin at 0.1900 of a tick for their components and at 0.1561 of the total weight for the recipients.
+ * The numbers are xxHash64 / 2^64 of the text that docs/explanation/allocation.md describes.
  */
 const vectors: {
   name: string;
@@ -356,7 +356,7 @@ const weight = fc.oneof(
   fc.bigInt({ min: 0n, max: 10n ** 21n }),
 );
 
-/** One case: up to 25 lines of two days, and whatever usage, sets and gaps there are for them. */
+/** One case: up to 25 lines of two days, with any usage, sets and gaps for them. */
 const arbitraryCase = fc.record({
   lines: fc.array(
     fc.record({

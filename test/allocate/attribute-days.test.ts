@@ -26,7 +26,7 @@ interface Input extends Omit<RefereeInput, "rules" | "sets"> {
   readonly rules: RuleSet;
 }
 
-/** What the referee makes of it: it knows the split, and not what a ledger calls things. */
+/** Returns the reference's rows. It computes the split, but does not know the names in a ledger. */
 function wanted(input: Input): string[] {
   const ruled = new Set(input.rules.rows.map((row) => row.product_type));
   const topics = input.usage.map(
@@ -116,10 +116,10 @@ t.test("the allocation statement splits lines among topics", async (t) => {
     signal: new AbortController().signal,
     maxMemoryBytes: 2 ** 30,
   });
-  const hold = async (t: Test, input: Input) => {
+  const compare = async (t: Test, input: Input) => {
     await stage(client, input);
     const checks = await calculateDays(calculation(input), days);
-    t.same(await staged(client), wanted(input), "rows are the referee's");
+    t.same(await staged(client), wanted(input), "rows equal the reference's");
     t.ok(checks.every((check) => Number(check.lines_off) === 0));
     const ruled = input.lines.filter((line) => rules.some((rule) => rule.product_type === line.product_type));
     const billed = sums(ruled.map(({ currency, cost }) => [currency, cost]));
@@ -130,7 +130,7 @@ t.test("the allocation statement splits lines among topics", async (t) => {
   await t.test("random lines, topics, weights and gaps are attributed as by the reference", async (t) => {
     await fc.assert(
       fc.asyncProperty(arbitraryInput, fc.constantFrom(even, skip), async (input, set) => {
-        await hold(t, { ...input, rules: set });
+        await compare(t, { ...input, rules: set });
       }),
       { numRuns: 6, endOnFailure: true },
     );
@@ -160,7 +160,7 @@ t.test("the allocation statement splits lines among topics", async (t) => {
       rules: even,
       decimalPlaces: 4,
     };
-    await hold(t, input);
+    await compare(t, input);
     t.strictSame(await staged(client), [
       "BASE orders even_split even_split_allocation 200000000 USD",
       "BASE users even_split even_split_allocation 200000000 USD",

@@ -1,4 +1,7 @@
-/** The check before a day is published: lines that differ from their rows, lines without rows, and rows without a line. */
+/**
+ * The check before a day is published finds lines that differ from their rows, lines without rows, and rows without a
+ * line.
+ */
 import t from "tap";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { checkConservation, type DayCheck } from "../../src/allocate/sql/check-conservation.js";
@@ -76,16 +79,16 @@ t.test("lines of staged days are compared with their rows", async (t) => {
   t.strictSame(
     await check([line(first, "a", "3"), line(first, "b", "3")], [row(first, "a", "4"), row(first, "b", "2")]),
     ["2026-05-01: 2 lines, 2 rows, 2 off, 6 USD billed, 6 USD charged"],
-    "lines do not make up for each other",
+    "differences of two lines do not cancel out",
   );
   t.strictSame(
     await check([line(first, "a", "3")], [row(first, "a", "3", "EUR")]),
     ["2026-05-01: 1 lines, 1 rows, 2 off, 0 EUR, 3 USD billed, 3 EUR, 0 USD charged"],
-    "nor do currencies",
+    "differences in two currencies do not cancel out",
   );
   t.strictSame(
     await check([line(first, "a", "0.000000000001")], [row(first, "a", "0.000000000002")]),
     ["2026-05-01: 1 lines, 1 rows, 1 off, 0.000000000001 USD billed, 0.000000000002 USD charged"],
-    "the last place counts",
+    "a difference in the last decimal place counts",
   );
 });

@@ -5,10 +5,13 @@ import fc from "../property.js";
 import type { BillLine, Configuration } from "./configured-referee.js";
 import { unit } from "./staged-days.js";
 
-/** Random configurations and bills. Two months, so that costs over a month begin anew. */
+/** Random configurations and bills. They span two months, so that costs over a month start again. */
 export const caseDays = ["2026-01-30", "2026-01-31", "2026-02-01", "2026-02-02"];
 
-/** So many identities at most share a line: drawn on purpose, as chance alone gives two or three. */
+/**
+ * Upper limits of the identities that share a line. They are drawn deliberately, because chance alone gives two or
+ * three.
+ */
 export const crowds = [2, 10, 1000] as const;
 
 const teams = ["team-a", "team-b", "Ä team", "z", "UNALLOCATED", " padded ", ""];
@@ -120,7 +123,7 @@ const tierFor = (size: fc.Arbitrary<number>): fc.Arbitrary<ConfiguredTier> =>
     { weight: 1, arbitrary: fc.constant<ConfiguredTier>({ by: "nobody" }) },
   );
 
-/** What stands behind a tier that takes everything is refused by the configuration. */
+/** The configuration rejects tiers after one that takes everything. */
 const splitFor = (tier: fc.Arbitrary<ConfiguredTier>) =>
   fc
     .uniqueArray(tier, { minLength: 1, maxLength: 4, selector: (each) => JSON.stringify(each) })
@@ -173,7 +176,7 @@ const ownedOtherwise: Readonly<Record<number, ConfiguredTier>> = {
   1000: { by: "even", among: names(1000) },
 };
 
-/** A thousand take so long that there are few such cases: each of them has every way to split among so many. */
+/** Cases with a thousand identities are slow, so there are few of them. Each has every way to split among so many. */
 const measured = (size: number): ConfiguredRule => ({
   name: "measured",
   where: { product_type: "NETWORK" },
@@ -189,7 +192,7 @@ const owned = (size: number): ConfiguredRule => ({
   split: [{ by: "owner" }, ownedOtherwise[size] ?? { by: "line" }],
 });
 
-/** Some that are likely to find somebody, and some by chance. */
+/** Values that are likely to find an identity, and some random ones. */
 const rulesFor = (way: ReturnType<typeof wayFor>, size: number) =>
   fc
     .tuple(
@@ -203,7 +206,7 @@ const rulesFor = (way: ReturnType<typeof wayFor>, size: number) =>
       ...all.map(([each, how], index): ConfiguredRule => ({ name: `rule-${index}`, where: each, ...how })),
     ]);
 
-/** Mostly the tag that direct lines have comes first, so that somebody is named. */
+/** The tag that direct lines have mostly comes first, so that an identity is named. */
 const identity = fc
   .tuple(
     fc.constantFrom(true, true, true, true, false),
@@ -240,7 +243,7 @@ const line = fc.record({
   cost: fc.tuple(cost, fc.boolean(), fc.boolean()).map(([amount, a, b]) => (a && b ? -amount : amount)),
 });
 
-/** Direct lines of so many teams on one day, and a line that is split by what they cost. */
+/** Direct lines of so many teams on one day, and a line that is split by their costs. */
 const crowdOf = (size: fc.Arbitrary<number>) =>
   fc.tuple(size, fc.nat(9999), fc.constantFrom(...caseDays)).map(([count, salt, day]) => {
     const shared = { day, resource_id: "x", product_category: "123", currency: "USD" };
@@ -259,7 +262,7 @@ const fact = {
   identity_id: fc.constantFrom("u-1", "u-2", "u-3", "UNALLOCATED"),
 };
 
-/** One configuration with a bill and what was measured. Lines are shared by so many identities, or by one. */
+/** One configuration with a bill and usage. Each line is shared by up to so many identities, or by one. */
 export const configuredCase = (size: number) =>
   fc
     .record({

@@ -6,8 +6,8 @@ import type { AllocationRule } from "../../src/config/allocation-rule.js";
 import type { RefereeInput, RefereeLine } from "./referee.js";
 
 /**
- * Rules by configuration in plain JavaScript, written from what they promise and not from the SQL: which rule takes a line, whom it
- * names, and what costs, shares and lists weigh.
+ * Configured rules in plain JavaScript, written from their specification and not from the SQL: which rule takes a line,
+ * which identity it names, and the weights of costs, shares and lists.
  */
 export interface BillLine extends Omit<RefereeLine, "rule" | "named" | "places"> {
   readonly product_category: string;
@@ -21,7 +21,10 @@ export interface Configuration {
   readonly own: readonly AllocationRule[];
 }
 
-/** Lines with their rule and their identity, and facts for what the rules weigh by, which come on top of the measured ones. */
+/**
+ * Lines with their rule and their identity, and derived facts for the weights of the rules, in addition to measured
+ * ones.
+ */
 export function configured(
   lines: readonly BillLine[],
   configuration: Configuration,
@@ -55,14 +58,14 @@ function textOf(name: string, line: BillLine): string {
 
 function takes(rule: ConfiguredRule, line: BillLine): boolean {
   const { conditions, any } = whereOf(rule.where);
-  return hold(conditions, line) && (any.length === 0 || any.some((each) => hold(each, line)));
+  return matchesAll(conditions, line) && (any.length === 0 || any.some((each) => matchesAll(each, line)));
 }
 
-function hold(conditions: Conditions, line: BillLine): boolean {
-  return Object.entries(conditions).every(([name, condition]) => holds(name, condition, line));
+function matchesAll(conditions: Conditions, line: BillLine): boolean {
+  return Object.entries(conditions).every(([name, condition]) => matchesCondition(name, condition, line));
 }
 
-function holds(name: string, condition: Condition, line: BillLine): boolean {
+function matchesCondition(name: string, condition: Condition, line: BillLine): boolean {
   const value = textOf(name, line);
   if (typeof condition === "string" || Array.isArray(condition)) return oneOf(value, [condition].flat());
   const { not, matches, exists, above, below } = condition as Comparison;
@@ -179,8 +182,9 @@ function derived(lines: readonly KnownLine[], configuration: Configuration): Fac
 }
 
 /**
- * What one unit of the weights of a place is, in 10^-18: a millionth; or so many thousandths of that, at most a millionth of a millionth, as give the
- * largest weight at least twelve digits, if some weight is no whole number of millionths.
+ * Returns the unit of the weights of a set, in 10^-18. It is a millionth if all weights are whole millionths. Otherwise
+ * it is the power of a thousandth of that which gives the largest weight at least twelve digits, down to a millionth of
+ * a millionth.
  */
 function unitOfWeights(sums: readonly bigint[]): bigint {
   const millionth = 10n ** 12n;
@@ -191,7 +195,7 @@ function unitOfWeights(sums: readonly bigint[]): bigint {
   return 10n ** BigInt(12 - places);
 }
 
-/** Millionths of the line whose first tier is the identity that it names. */
+/** Millionths of the line whose first tier is the identity that the line names. */
 function directShare(line: KnownLine, { rules, own }: Configuration): bigint {
   const rule = rules.find(({ name }) => name === line.rule);
   if (rule !== undefined && rule.allocation === undefined) {

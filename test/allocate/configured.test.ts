@@ -18,9 +18,9 @@ import { configured, type KnownLine } from "./configured-referee.js";
 import { allocate, type RefereeRow } from "./referee.js";
 import { readStaged, stageInput } from "./staged-days.js";
 
-/** `FC_CASES=500` draws so many configurations. */
+/** `FC_CASES=500` draws 500 configurations. */
 const cases = Number(process.env.FC_CASES ?? 16);
-/** A kind of rule that the draws have missed by chance is met by others. */
+/** Further rounds draw kinds of rules that earlier rounds missed by chance. */
 const MOST_ROUNDS = 4;
 const epoch = 1;
 
@@ -31,7 +31,7 @@ t.test("property: configured rules allocate like the reference, to the last unit
   const signal = new AbortController().signal;
   const met = new Map<string, number>();
 
-  const hold = async (t: Test, { configuration, ...input }: ConfiguredCase) => {
+  const compare = async (t: Test, { configuration, ...input }: ConfiguredCase) => {
     const { identity, rules, maps, own } = configuration;
     const plan = planAllocation(
       {
@@ -87,7 +87,7 @@ t.test("property: configured rules allocate like the reference, to the last unit
     t.strictSame(
       { rows: rows.length, differ: texts(rows[differ]) },
       { rows: wanted.length, differ: texts(wanted[differ]) },
-      "rows are the referee's",
+      "rows equal the reference's",
     );
     t.strictSame(
       checks.filter((check) => Number(check.lines_off) !== 0).map(({ day }) => day),
@@ -102,10 +102,10 @@ t.test("property: configured rules allocate like the reference, to the last unit
   const seed = fc.readConfigureGlobal().seed ?? Date.now();
   for (let round = 0; round === 0 || (round < MOST_ROUNDS && missing().length > 0); round += 1) {
     for (const size of crowds) {
-      // A thousand identities take so much longer than ten.
+      // Cases with a thousand identities take much longer than those with ten.
       const numRuns = Math.ceil(size === 1000 ? cases / 5 : cases);
       await fc.assert(
-        fc.asyncProperty(configuredCase(size), async (each) => await hold(t, each)),
+        fc.asyncProperty(configuredCase(size), async (each) => await compare(t, each)),
         { numRuns, seed: seed + round, endOnFailure: true },
       );
     }

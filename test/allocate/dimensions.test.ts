@@ -104,7 +104,7 @@ t.test("dimension ids are stable and unique", async (t) => {
        FROM dimensions WHERE fingerprint IN (SELECT fingerprint FROM dimension_collisions) LIMIT 1`,
     );
     t.ok(moved, "three dimensions and four ids collide for these names");
-    // As it was when the new id had been noted, and the dimension not yet moved to it.
+    // The state when the new id was recorded, but the dimension was not moved to it yet.
     await scope.client.command({
       query: `INSERT INTO dimensions SELECT {plain:UInt64}, * EXCEPT dimension_id FROM dimensions WHERE fingerprint = {f:UInt128}`,
       query_params: { plain: moved?.plain, f: moved?.f },

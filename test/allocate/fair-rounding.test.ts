@@ -8,7 +8,10 @@ import { openTestStores } from "../stores.js";
 import { allocate, type RefereeInput, type RefereeRow } from "./referee.js";
 import { decimalUnits, readStaged, stageInput, variedRuleSet } from "./staged-days.js";
 
-/** Over many small lines, everybody pays what is theirs: no line is large enough to be divided, so rounding decides all of it. */
+/**
+ * Over many small lines, all recipients pay their share. No line is large enough to be divided, so rounding decides
+ * everything.
+ */
 const day = "2026-01-01";
 const LINES = 3_000;
 
@@ -19,7 +22,7 @@ interface Kind {
   /** Millionths of the metric's unit. */
   readonly weights?: Readonly<Record<string, bigint>>;
   readonly even?: readonly string[];
-  /** Who should pay which part of the whole, in thousandths. */
+  /** The expected part of each recipient, in thousandths of the whole. */
   readonly parts: Readonly<Record<string, number>>;
 }
 
@@ -83,7 +86,7 @@ t.test("rounding favours no recipient over many lines", async (t) => {
   await storeRuleSet(client, variedRuleSet);
   const input = kinds.map(inputOf).reduce(joined);
   const rows = await allocated(t, client, input);
-  t.ok(sameRows(rows, allocate({ ...input, rules: variedRuleSet })), "the rows are the referee's");
+  t.ok(sameRows(rows, allocate({ ...input, rules: variedRuleSet })), "rows equal the reference's");
   for (const [index, { name, cost, parts }] of kinds.entries()) {
     const sums = new Map<string, bigint>();
     for (const row of rows)
@@ -98,7 +101,8 @@ t.test("rounding favours no recipient over many lines", async (t) => {
     );
     for (const [who, part] of Object.entries(parts)) {
       const p = part / 1000;
-      // A line's part differs from the exact one by less than a tick, or by less than the line if that is smaller: four standard deviations.
+      // A line's part differs from the exact one by less than a tick, or by less than the line if that is smaller. The
+      // tolerance is four standard deviations.
       const step =
         Math.min(Math.abs(Number(decimalUnits(cost))), 1e8) + (Math.abs(Number(decimalUnits(cost))) % 1e8);
       const bound = 4 * Math.sqrt(LINES * p * (1 - p)) * step;
@@ -111,7 +115,7 @@ t.test("rounding favours no recipient over many lines", async (t) => {
   }
   t.ok(
     sameRows(await allocated(t, client, turned(input)), rows),
-    "the order of lines and facts is of no matter",
+    "the order of lines and facts does not matter",
   );
 });
 

@@ -2,7 +2,7 @@ import { type MoneyInput, widths } from "./money.js";
 import type { RefereeRow } from "./referee.js";
 import { unit } from "./staged-days.js";
 
-/** What kinds of splits there were: a property that never met one of them says nothing about it. */
+/** Counts the kinds of splits that were drawn: a property that never met a kind proves nothing about it. */
 export class SplitClasses {
   readonly #counts = new Map<string, number>();
   #lines = 0;
@@ -11,7 +11,7 @@ export class SplitClasses {
     return this.#lines;
   }
 
-  /** The named classes that were met fewer times than this. */
+  /** The classes that were met fewer times than this. */
   missing(names: readonly string[], times: number): string[] {
     return names.filter((name) => (this.#counts.get(name) ?? 0) < times);
   }
@@ -79,19 +79,19 @@ function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): M
 
 const crowds = [1, 2, 3, 10, 1000, 10_000];
 
-/** The size that so many recipients count for: the next one that is not smaller. */
+/** The size class of a number of recipients: the next larger size. */
 function crowd(recipients: number): string {
   return `${crowds.find((size) => recipients <= size)}`;
 }
 
-/** Parts that differ by one tick and nothing else, as equal weights give them. */
+/** Parts that differ by at most one tick, as equal weights produce them. */
 function isTie(amounts: readonly bigint[], tick: bigint): boolean {
   const ticks = new Set(amounts.map((amount) => amount / tick));
   const [one, other] = [...ticks];
   return ticks.size === 2 && (one === (other ?? 0n) + 1n || other === (one ?? 0n) + 1n);
 }
 
-/** Every class that a run has to have met. */
+/** Every class that a run must have met. */
 export const splitClasses: readonly string[] = [
   ...Array.from({ length: 11 }, (_, i) => `${i + 2} places`),
   ...widths,

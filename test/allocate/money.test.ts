@@ -14,10 +14,10 @@ import { SplitClasses, splitClasses } from "./money-classes.js";
 import { allocate } from "./referee.js";
 import { amountsOf, readStaged, stageInput, sums, variedRuleSet } from "./staged-days.js";
 
-/** `FC_LINES=1000000` draws a million. */
+/** `FC_LINES=1000000` draws a million lines. */
 const wanted = Number(process.env.FC_LINES ?? 10_000);
 const places = Array.from({ length: 11 }, (_, i) => i + 2);
-/** Some become several, by the hour. */
+/** Some lines become several hourly ones. */
 const drawnAtOnce = Math.min(1300, Math.ceil(wanted / places.length / widths.length / 1.5));
 
 t.test(
@@ -70,7 +70,7 @@ t.test(
           const charged = sums(checks.flatMap((check) => amountsOf(check.charged)));
           const off = checks.filter((check) => Number(check.lines_off) !== 0).map(({ day }) => day);
           t.strictSame({ off, charged }, { off: [], charged: billed }, name);
-          // One counterexample says it; more of them take minutes.
+          // One counterexample is enough; finding more takes minutes.
           if (!t.passing()) return;
         }
       }

@@ -3,8 +3,8 @@ import type { RefereeInput, RefereeLine } from "./referee.js";
 import { unit } from "./staged-days.js";
 
 /**
- * Lines whose splitting is not trivial, on purpose: chance alone gives lines with one recipient, and amounts that divide evenly.
- * Every line has a resource of its own, and so the recipients that it was drawn with.
+ * Lines whose split is not trivial, on purpose: chance alone gives lines with one recipient, and amounts that divide
+ * evenly. Every line has its own resource, and so exactly the recipients that it was drawn with.
  */
 
 /** How the recipients of a line are found. */
@@ -13,10 +13,10 @@ const ways = ["usage", "combined", "even", "owner", "outage", "nobody"] as const
 /** How weights relate to each other. */
 const shapes = ["equal", "ramp", "rough", "with zeros", "one is all"] as const;
 
-/** How large the product of cost and weights gets, beside what Int128 holds. */
+/** How large the product of cost and weights gets, compared with Int128. */
 export const widths = ["usual", "just fits", "just too wide", "far too wide"] as const;
 
-/** All usage of a day, by width: with the largest cost of 10^27 the products have so many digits more. */
+/** All usage of a day, by width. With the largest cost of 10^27, the products have so many digits more. */
 const dayWeight: Readonly<Record<(typeof widths)[number], bigint>> = {
   usual: 10n ** 8n,
   "just fits": 7n * 10n ** 9n,
@@ -39,11 +39,11 @@ const drawnLine = fc.record({
   salt: fc.nat(),
   cost,
   refund: fc.constantFrom(false, false, true),
-  /** Lines of one key are one line, also where they cancel each other out. */
+  /** Lines with the same key are one line, also if they cancel each other out. */
   twice: fc.constantFrom("no", "no", "no", "more", "less"),
   hours: fc.constantFrom(1, 1, 1, 3),
   currency: fc.constantFrom("USD", "USD", "EUR"),
-  /** Lines of one key and of two currencies are two lines. */
+  /** Lines with the same key and two currencies are two lines. */
   alsoIn: fc.constantFrom(undefined, undefined, undefined, "GBP"),
 });
 
@@ -53,7 +53,7 @@ export type MoneyInput = Omit<RefereeInput, "rules">;
 
 const days = ["2026-01-01", "2026-01-02"];
 
-/** Days without the metric that lines of this way go by. */
+/** Days without the metric that this kind of line is split by. */
 const outageDay = "2026-01-03";
 export const moneyDays = [...days, outageDay];
 
@@ -88,7 +88,7 @@ const crowds = fc
     ),
   );
 
-/** So many lines and a few, all in the places and the width that are given. */
+/** Draws so many lines and a few more, all with the given decimal places and width. */
 export function moneyInput(lines: number, decimalPlaces: number, width: (typeof widths)[number]) {
   const drawn = fc.array(drawnLine, { minLength: lines, maxLength: lines, size: "max" });
   return fc
@@ -133,7 +133,7 @@ function placed(
       sets.push(...names.map((identity_id) => ({ ...place, scope: "resource_active", identity_id })));
     if (way === "owner") sets.push({ ...place, scope: "owner", identity_id: names[0] ?? "" });
   });
-  // Decides on the width: the largest cost there is, on a day with as much usage as the width asks for.
+  // Decides the width: the largest cost, on a day with as much usage as the width requires.
   const largest = { day: days[0] ?? "", resource_id: "r-largest", product_type: "NETWORK" };
   lines.push({ ...largest, key: "largest", currency: "USD", cost: unit * 10n ** 15n });
   for (const [i, identity_id] of ["a", "b", "c"].entries())
@@ -165,7 +165,7 @@ function linesOf(
   ]);
 }
 
-/** Names in no order, some not of letters alone, one of them nobody. */
+/** Names in no order, some with other characters than letters, and one that is `nobody`. */
 function nameOf(salt: number, index: number): string {
   const prefix = ["sa-", "u é ", "Z", "pool/"][(salt + index) % 4];
   return salt % 17 === 0 && index === 1

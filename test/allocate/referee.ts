@@ -4,8 +4,8 @@ import type { RuleSet } from "../../src/allocate/rules.js";
 const { h64 } = await createXxHash();
 
 /**
- * An allocator in plain bigint arithmetic, written from the rules and not from the SQL: what the statement is held against.
- * Amounts and costs are in units of 1e-12, weights in millionths.
+ * The reference allocator, in plain bigint arithmetic. It is written from the rules and not from the SQL, which is
+ * compared with it. Amounts and costs are in units of 1e-12, weights in millionths.
  */
 export interface RefereeLine {
   readonly key: string;
@@ -19,7 +19,7 @@ export interface RefereeLine {
   /** The configured rule that takes the line, and the identity that it names. */
   readonly rule?: string;
   readonly named?: string;
-  /** Whose facts count for tiers of `currency` and `currency@COLUMN`. */
+  /** The sets whose facts count for tiers of `currency` and `currency@COLUMN`. */
   readonly places?: Readonly<Record<string, string>>;
 }
 export interface RefereeInput {
@@ -35,7 +35,7 @@ export interface RefereeInput {
   readonly gaps: readonly { day: string; metric: string; resource_id: string }[];
   readonly rules: RuleSet;
   readonly decimalPlaces: number;
-  /** Lines have a `line_id`, as those of chargebacks do and those of topics do not. Default: true. */
+  /** Lines have a `line_id`: true for chargebacks, false for topics. Default: true. */
   readonly hasLineIds?: boolean;
 }
 export interface RefereeRow {
@@ -59,7 +59,7 @@ const methods = {
   terminal: "terminal",
 } as const;
 
-/** Every row of every line, sorted by line, component and identity. */
+/** Returns every row of every line, sorted by line, component and identity. */
 export function allocate(input: RefereeInput): RefereeRow[] {
   const merged = new Map<string, RefereeLine>();
   for (const line of input.lines) {
@@ -177,7 +177,7 @@ function recipientsOf(input: RefereeInput, line: RefereeLine, tier: RuleSet["row
     .sort((a, b) => compare(a.identity_id, b.identity_id));
 }
 
-/** Walks over the weights, and gives each one the whole ticks that were passed on it: the first of them after the offset. */
+/** Walks over the weights and gives each one the whole ticks that it passes. The first tick is after the offset. */
 function systematic(ticks: bigint, weights: readonly bigint[], offset: bigint): bigint[] {
   const total = weights.reduce((sum, weight) => sum + weight, 0n);
   let walked = offset;
@@ -191,7 +191,7 @@ function systematic(ticks: bigint, weights: readonly bigint[], offset: bigint): 
   });
 }
 
-/** Position of the weight that a point lies on. */
+/** Position of the weight that contains a point. */
 function holderOf(point: bigint, weights: readonly bigint[]): number {
   let left = point;
   return weights.findIndex((weight) => {
@@ -200,7 +200,7 @@ function holderOf(point: bigint, weights: readonly bigint[]): number {
   });
 }
 
-/** A point of a whole, drawn from the line: what it is hashed from is written down in docs/explanation/allocation.md. */
+/** Draws a point of a whole from the hash of the line, as described in docs/explanation/allocation.md. */
 function drawn({ hasLineIds = true }: RefereeInput, line: RefereeLine, point: string, whole: bigint): bigint {
   const { day, key, resource_id, product_type, currency, product_category = "C" } = line;
   const [env_id = "", hour = "0"] = key.split("@");
@@ -215,7 +215,7 @@ function placeOfTier(setOf: string, line: RefereeLine): string | undefined {
   return setOf === "resource" ? line.resource_id : line.places?.[setOf];
 }
 
-/** Of the rule that takes the line, or of its product type, or of every other one. */
+/** Returns the rule that takes the line, else that of its product type, else the rule for all others. */
 function rowsOf({ rules }: RefereeInput, line: RefereeLine): RuleSet["rows"] {
   const configured = rules.rows.filter((row) => row.rule !== undefined && row.rule === line.rule);
   if (configured.length > 0) return configured;
@@ -234,7 +234,7 @@ function abs(value: bigint): bigint {
   return value < 0n ? -value : value;
 }
 
-/** Byte order, as the engine sorts. */
+/** Byte order, which the engine sorts by. */
 function compare(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }

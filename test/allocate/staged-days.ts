@@ -4,24 +4,24 @@ import type { AllocationRule } from "../../src/config/allocation-rule.js";
 import { stagedTable } from "../../src/store/clickhouse/staging.js";
 import type { RefereeInput, RefereeLine, RefereeRow } from "./referee.js";
 
-/** Puts a referee's input into the staging tables, and reads back what allocation made of it in the referee's form. */
+/** Writes the reference's input to the staging tables, and reads the allocated rows in the reference's form. */
 
 export const unit = 10n ** 12n;
 
-/** 1e-12 units as a plain decimal. */
+/** Formats 1e-12 units as a plain decimal. */
 export function decimalText(units: bigint): string {
   const digits = (units < 0n ? -units : units).toString().padStart(13, "0");
   return `${units < 0n ? "-" : ""}${digits.slice(0, -12)}.${digits.slice(-12)}`;
 }
 
-/** A plain decimal as 1e-12 units. */
+/** Converts a plain decimal to 1e-12 units. */
 export function decimalUnits(text: string): bigint {
   const [whole = "0", fraction = ""] = text.replace("-", "").split(".");
   const units = BigInt(whole) * unit + BigInt(fraction.padEnd(12, "0"));
   return text.startsWith("-") ? -units : units;
 }
 
-/** `10.5 EUR, 3 USD` as units by currency. */
+/** Parses `10.5 EUR, 3 USD` to units by currency. */
 export function amountsOf(text: string): [currency: string, units: bigint][] {
   if (text === "") return [];
   return text.split(", ").map((each) => {
@@ -37,7 +37,7 @@ export function sums(amounts: readonly (readonly [currency: string, units: bigin
   return [...found].map(([currency, units]) => `${currency} ${decimalText(units)}`).sort();
 }
 
-/** Rules that use every kind of tier, two components, and two metrics together. */
+/** Rules with every kind of tier, two components, and a set of two metrics. */
 const variedRules: readonly AllocationRule[] = [
   {
     product_type: "NETWORK",
@@ -105,7 +105,7 @@ type StagedInput = Omit<RefereeInput, "rules" | "decimalPlaces" | "lines"> & {
   })[];
 };
 
-/** `samples`: each weight is measured in so many, one behind the other. */
+/** Each weight is measured in `samples` consecutive samples. */
 export async function stageInput(
   client: ClickHouseClient,
   epoch: number,
@@ -152,19 +152,19 @@ export async function stageInput(
   );
 }
 
-/** As unequal as samples are: all of them but the last are small, or nothing. */
+/** Samples are unequal: all of them but the last are small, or zero. */
 function samplesOf(weight: bigint, count: number): bigint[] {
   const small = Array.from({ length: count - 1 }, (_, at) => (weight * BigInt(at)) / BigInt(count * count));
   return [...small, weight - small.reduce((sum, each) => sum + each, 0n)];
 }
 
-/** A key `name@hour` is a line of that hour, one without an hour of midnight. */
+/** A key `name@hour` is a line of that hour; without an hour, of midnight. */
 function placeOfLine({ day, key }: { day: string; key: string }) {
   const [env_id, hour = "0"] = key.split("@");
   return { timestamp: `${day} ${hour.padStart(2, "0")}:00:00`, env_id };
 }
 
-/** Staged chargebacks as the referee's rows: `env_id` and the hour are the line's key. */
+/** Staged chargebacks as the reference's rows: `env_id` and the hour are the line's key. */
 export async function readStaged(client: ClickHouseClient, epoch: number): Promise<RefereeRow[]> {
   const result = await client.query({
     query: `

@@ -1,4 +1,4 @@
-/** Totals are of all buckets, also of those beyond the limit, and currencies are never added up. */
+/** Totals include all buckets, also those beyond the limit. Currencies are never added together. */
 import t from "tap";
 import {
   addedUp,
@@ -29,7 +29,11 @@ t.test("buckets beyond the limit count in the totals only", async (t) => {
     ["7", "7", "0", 3, 3],
   );
   t.equal(found.truncated, true);
-  t.equal(aggregateOf({ ...shape, bucketLimit: 3 }, rows).truncated, false, "exactly the limit");
+  t.equal(
+    aggregateOf({ ...shape, bucketLimit: 3 }, rows).truncated,
+    false,
+    "exactly as many buckets as the limit",
+  );
 });
 
 t.test("several currencies have separate totals and no common one", async (t) => {

@@ -1,4 +1,7 @@
-/** Aggregates on the engine: against sums made by hand, luxon's calendar, and the one statement that makes all buckets. */
+/**
+ * Aggregates on the engine, compared with sums made by hand, with luxon's calendar, and with the statement that
+ * computes all buckets.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { DateTime } from "luxon";
 import t from "tap";
@@ -27,7 +30,7 @@ const zones = [
   "Atlantic/Azores",
 ];
 
-/** What a bucket is called, by luxon. */
+/** The label of a bucket, computed by luxon. */
 function label(timestamp: number, bucket: TimeBucket, zone: string): string {
   const at = DateTime.fromSeconds(timestamp, { zone });
   if (bucket === "day") return at.toFormat("yyyy-MM-dd");
@@ -55,7 +58,7 @@ t.test("aggregates run on the engine", async (t) => {
   await t.test(
     "each row is in the bucket of its zone's calendar, also on days on which clocks change",
     async (t) => {
-      // Instants around the changes of clocks, the new year and month ends, quarter hours apart.
+      // Instants around clock changes, the new year and month ends, a quarter of an hour apart.
       const around = [
         "2025-03-09T09:00Z",
         "2025-03-30T01:00Z",
@@ -76,7 +79,7 @@ t.test("aggregates run on the engine", async (t) => {
         identity: fc.constantFrom("a", "b"),
         shared: fc.boolean(),
       });
-      // Half an hour lost and half an hour twice: every quarter around both changes.
+      // One half hour is skipped and another one repeats: every quarter of an hour around both changes.
       const halfHours = ["2025-10-04T15:30Z", "2025-04-05T15:00Z"].map((change) =>
         [-4, -3, -2, -1, 0, 1, 2, 3, 4].map((quarter) => ({
           instant: DateTime.fromISO(change).toUnixInteger() + quarter * 900,
@@ -142,7 +145,7 @@ t.test("aggregates run on the engine", async (t) => {
   );
 
   await client.command({ query: "TRUNCATE TABLE chargebacks" });
-  // 24 days, hours 0, 7 and 14 of each, of 700 identities and 40 resources: more buckets than are answered.
+  // 24 days, hours 0, 7 and 14 of each, of 700 identities and 40 resources: more buckets than the limit.
   const insert = (
     database: ClickHouseClient,
     where: string,
@@ -170,7 +173,7 @@ t.test("aggregates run on the engine", async (t) => {
       "INSERT INTO dimension_tags SELECT dimension_id, dimension_id, 'team', concat('t-', identity_id), 0, 1 FROM dimensions WHERE dimension_id % 3 != 0",
   });
 
-  /** The same from the one statement that makes all buckets. */
+  /** The same aggregate from the one statement that computes all buckets. */
   const atOnce = async (input: AggregateInput) =>
     await readTuples<StoredBucket>(client, aggregateBuckets(input));
   const figures = ({ totals }: Aggregate) =>
@@ -236,7 +239,7 @@ t.test("aggregates run on the engine", async (t) => {
     await t.test(
       `an aggregate has the same first buckets and totals as one statement over all buckets: ${name}`,
       async (t) => {
-        const asked: AggregateInput = ask(input, undefined, zone);
+        const aggregateInput: AggregateInput = ask(input, undefined, zone);
         let statements = 0;
         const counting = new Proxy(client, {
           get(target, property, receiver) {
@@ -247,9 +250,9 @@ t.test("aggregates run on the engine", async (t) => {
             };
           },
         });
-        const found = await readAggregate(counting, asked);
-        t.ok(statements <= 2, "nothing is read again while nothing changes");
-        const all = await atOnce(asked);
+        const found = await readAggregate(counting, aggregateInput);
+        t.ok(statements <= 2, "without a publish, two statements are enough");
+        const all = await atOnce(aggregateInput);
         const totals = totalsOf(all);
         t.same(
           figures(found),
@@ -266,12 +269,12 @@ t.test("aggregates run on the engine", async (t) => {
               usage,
               shared,
               rows,
-              ...columns.slice(0, new Set<string>(asked.groupBy).size),
+              ...columns.slice(0, new Set<string>(aggregateInput.groupBy).size),
             ]),
         );
         t.equal(found.truncated, found.total_buckets > 10_000);
-        const extent = await readBucketLimit(client, asked);
-        t.same(extent?.all ?? [], totals, "counted without being made");
+        const extent = await readBucketLimit(client, aggregateInput);
+        t.same(extent?.all ?? [], totals, "buckets are counted without being computed");
         t.not(extent?.unsteady, true);
       },
     );
@@ -281,9 +284,9 @@ t.test("aggregates run on the engine", async (t) => {
     "an aggregate shows one state of the rows if a publish comes between its two statements",
     async (t) => {
       for (const groupBy of [["identity_id"], ["identity_id", "product_type"]] as const) {
-        const asked = ask({ groupBy, timeBucket: "hour" });
+        const aggregateInput = ask({ groupBy, timeBucket: "hour" });
         let statements = 0;
-        // The client as it is, but that a day changes before the second statement of each attempt.
+        // A client that changes a day before the second statement of each attempt.
         const disturbed = new Proxy(client, {
           get(target, property, receiver) {
             if (property !== "query") return Reflect.get(target, property, receiver);
@@ -297,9 +300,9 @@ t.test("aggregates run on the engine", async (t) => {
             };
           },
         });
-        const found = await readAggregate(disturbed, asked);
-        t.equal(statements, 5, "twice counted and made, then all at once");
-        const all = await atOnce(asked);
+        const found = await readAggregate(disturbed, aggregateInput);
+        t.equal(statements, 5, "two attempts fail, then one statement computes all buckets");
+        const all = await atOnce(aggregateInput);
         t.same(
           figures(found),
           totalsOf(all).map((each) => each.slice(0, 5)),
@@ -310,7 +313,7 @@ t.test("aggregates run on the engine", async (t) => {
   );
 });
 
-/** Plain, with as many as twelve places. */
+/** A plain decimal with up to twelve places. */
 function decimal(ticks: bigint): string {
   const digits = (ticks < 0n ? -ticks : ticks).toString().padStart(13, "0");
   const text = `${digits.slice(0, -12)}.${digits.slice(-12)}`.replace(/\.?0+$/, "");

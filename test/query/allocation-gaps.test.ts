@@ -1,4 +1,6 @@
-/** What the worklist says that an identity source lacks is what the store, which assigns the lines, did not find. */
+/**
+ * The worklist reports a gap of an identity source exactly if the store, which assigns the lines, found no identity.
+ */
 import t from "tap";
 import type { IdentitySource } from "../../src/config/allocation/identity-source.js";
 import { columnsOfLines } from "../../src/config/allocation/line-columns.js";

@@ -1,4 +1,4 @@
-/** A breakdown as SQL: what the text returns on the SQL port is what the API says, to the last digit. */
+/** A breakdown as SQL: the text returns the API's sums on the SQL port, to the last digit. */
 import t from "tap";
 import { buildApp } from "../../src/http/app.js";
 import { copyNames } from "../../src/ingest/inventory/copy-names.js";
@@ -9,7 +9,7 @@ import fc, { seedOf } from "../property.js";
 import { fixedTenant, openTestStores, testLogger } from "../stores.js";
 import { recordDimensions } from "../tags/tagging.js";
 
-/** Values that would break out of a text that is not quoted, or mean something in it. */
+/** Values that would break out of unquoted text, or have a meaning in it. */
 const hostile = [
   "it's",
   "back\\slash\\",
@@ -39,7 +39,10 @@ const values = {
 } as const;
 const lineTagKey = "center's \\ «key»";
 const times = ["00:00:00", "02:30:00", "05:00:00", "23:00:00"];
-/** Around the change of clocks in New York (8 March 2026) and on Lord Howe (5 April), where it is half an hour. */
+/**
+ * Days around the clock changes in New York (8 March 2026) and on Lord Howe (5 April), where clocks change by half an
+ * hour.
+ */
 const days = ["2026-02-27", "2026-03-01", "2026-03-08", "2026-03-09", "2026-04-04", "2026-04-05"];
 
 const rows: ChargebackInput[] = fc.sample(
@@ -133,7 +136,7 @@ const drawn = fc.record({
   end: fc.constantFrom("2026-04-05", "2026-04-30"),
 });
 
-/** Days that are compared, by the first of the period; without any, as many just before. */
+/** The compared days, by the first day of the period; by default, equally many days just before. */
 const before: Readonly<Partial<Record<string, readonly string[]>>> = {
   "2026-03-08": ["2026-02-27", "2026-03-01"],
   "2026-04-05": ["2026-03-01"],
@@ -144,7 +147,7 @@ function queryOf(each: typeof drawn extends fc.Arbitrary<infer Drawn> ? Drawn : 
   return [
     ...groupBy.map((column) => ["group_by", column] as const),
     ...(bucket === undefined ? [] : [["time_bucket", bucket] as const]),
-    // The two together are refused.
+    // The combination of both is rejected.
     ...(compare && bucket === undefined ? [["compare", "previous"] as const] : []),
     ...(before[start] ?? []).map(
       (day, index) => [`compare_${index === 0 ? "start" : "end"}_date`, day] as const,
@@ -207,15 +210,15 @@ t.test("a breakdown is available as SQL", async (t) => {
     ["stage", "it's", { identity_id: ["sa-2", "it's"] }],
     ["stage", "back\\slash\\", { product_category: "FLINK", resource_id: "r-2" }],
     [tagKey, "a,b", { resource_id: "r-1" }],
-    // A name that says what is not there.
+    // A tag whose display name is UNTAGGED, like the bucket of rows without a tag.
     [tagKey, "UNTAGGED", { resource_id: "it's" }],
   ] as const) {
     const payload = { tag_key, display_name, created_by: "ada", ...filter };
     const period = { start_date: "2026-02-01", end_date: "2026-04-30" };
     const url = "/api/v1/tenants/acme/tags/bulk-by-filter";
-    const answer = await app.inject({ method: "POST", url, payload: { ...payload, ...period } });
-    t.equal(answer.statusCode, 200, answer.body);
-    t.ok(answer.json().created_count > 0, answer.body);
+    const response = await app.inject({ method: "POST", url, payload: { ...payload, ...period } });
+    t.equal(response.statusCode, 200, response.body);
+    t.ok(response.json().created_count > 0, response.body);
   }
 
   const base = "/api/v1/tenants/acme/chargebacks/breakdown";
@@ -228,7 +231,7 @@ t.test("a breakdown is available as SQL", async (t) => {
     return { body, sql: text.body };
   };
   const run = async (sql: string): Promise<Record<string, unknown>[]> => {
-    const answer = await fetch(
+    const response = await fetch(
       `http://127.0.0.1:${port}/?database=acme&default_format=JSONCompactEachRowWithNames`,
       {
         method: "POST",
@@ -236,8 +239,8 @@ t.test("a breakdown is available as SQL", async (t) => {
         body: sql,
       },
     );
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(`${text}\n${sql}`);
+    const text = await response.text();
+    if (!response.ok) throw new Error(`${text}\n${sql}`);
     const [names = [], ...found] = text
       .trimEnd()
       .split("\n")
@@ -245,8 +248,17 @@ t.test("a breakdown is available as SQL", async (t) => {
     return found.map((row) => Object.fromEntries(row.map((value, index) => [names[index], value])));
   };
 
-  const seen = { rows: 0, buckets: 0, compared: 0, apart: 0, limited: 0, excluded: 0, tags: 0, searched: 0 };
-  /** Groups, and their sums by bucket, of both. */
+  const counts = {
+    rows: 0,
+    buckets: 0,
+    compared: 0,
+    apart: 0,
+    limited: 0,
+    excluded: 0,
+    tags: 0,
+    searched: 0,
+  };
+  /** Returns groups and their sums by bucket, from SQL and from the API. */
   const same = async (query: Query) => {
     const { body, sql } = await ask(query);
     const found = await run(sql);
@@ -284,15 +296,15 @@ t.test("a breakdown is available as SQL", async (t) => {
     const nonzero = named.filter((row) => !isOverTime || row.total_amount !== "0");
     if (isOverTime) t.strictSame(nonzero.map(shape).sort(), wanted.map(shape).sort(), sql);
     else t.strictSame(named.map(shape), wanted.map(shape), sql);
-    seen.rows += wanted.length;
-    seen.buckets += isOverTime ? 1 : 0;
-    seen.compared += body.groups.some((group: object) => "previous_amount" in group) ? 1 : 0;
+    counts.rows += wanted.length;
+    counts.buckets += isOverTime ? 1 : 0;
+    counts.compared += body.groups.some((group: object) => "previous_amount" in group) ? 1 : 0;
     const isApart = query.some(([name]) => name === "compare_end_date");
-    seen.apart += isApart && body.groups.some((group: object) => "previous_amount" in group) ? 1 : 0;
-    seen.limited += body.others.length > 0 ? 1 : 0;
-    seen.excluded += query.some(([name]) => name.startsWith("not:")) && wanted.length > 0 ? 1 : 0;
-    seen.tags += query.some(([name]) => name.includes("tag:")) && wanted.length > 0 ? 1 : 0;
-    seen.searched += query.some(([name]) => name === "search") && wanted.length > 0 ? 1 : 0;
+    counts.apart += isApart && body.groups.some((group: object) => "previous_amount" in group) ? 1 : 0;
+    counts.limited += body.others.length > 0 ? 1 : 0;
+    counts.excluded += query.some(([name]) => name.startsWith("not:")) && wanted.length > 0 ? 1 : 0;
+    counts.tags += query.some(([name]) => name.includes("tag:")) && wanted.length > 0 ? 1 : 0;
+    counts.searched += query.some(([name]) => name === "search") && wanted.length > 0 ? 1 : 0;
   };
   const whole: Query = [
     ["start_date", "2026-02-01"],
@@ -365,7 +377,7 @@ t.test("a breakdown is available as SQL", async (t) => {
   });
 
   await t.test("the random breakdowns have all kinds of results", async (t) => {
-    for (const [kind, count] of Object.entries(seen)) t.ok(count > 0, `${kind}: ${count}`);
+    for (const [kind, count] of Object.entries(counts)) t.ok(count > 0, `${kind}: ${count}`);
   });
 
   await t.test("SQL with a comparison and time buckets is rejected with a reason", async (t) => {

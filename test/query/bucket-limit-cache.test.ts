@@ -11,13 +11,13 @@ const first = midnightSeconds("2026-02-20");
 const DAYS = 12;
 const dayAt = (index: number) => dayOfSeconds(first + index * DAY_SECONDS);
 
-/** How often each day was published, and how often names changed. What is found of a day says both. */
+/** Counts how often each day was published and how often names changed. Rows contain both counts. */
 class Store {
   readonly published: number[] = Array.from({ length: DAYS }, () => 0);
   names = 0;
   changing = false;
 
-  /** Of days that were published, or of weeks with such days, two currencies; it says which state it is of. */
+  /** Rows in two currencies of published days, or of weeks with such days. Each row shows the state that it is of. */
   extents({ from, to }: { from: number; to: number }, timeBucket: "day" | "week"): BucketRow[] {
     const buckets = new Map<number, { last: number; states: string[] }>();
     for (const [index, times] of this.published.entries()) {
@@ -103,7 +103,7 @@ t.test("property: the bucket limit cache returns the same rows as a read of all 
             readDays += (wanted.to - wanted.from) / DAY_SECONDS;
             return store.extents(wanted, each.timeBucket);
           });
-          // Names are remembered with the days where they are shown; elsewhere a rename changes nothing.
+          // Names are part of the key where they are shown; elsewhere a rename does not invalidate anything.
           const shown = (rows: readonly BucketRow[]) =>
             each.groupBy === "tag:team" ? rows : rows.map((row) => row.filter((_, index) => index !== 4));
           t.strictSame(shown(found), shown(store.extents(window, each.timeBucket)));
@@ -141,15 +141,15 @@ t.test("rows that changed while they were counted are not cached", async (t) => 
     (await read(1)).every((row) => row[8] === 1),
     true,
   );
-  t.equal(reads, 2, "read once more, as a whole");
+  t.equal(reads, 2, "the whole window is read once more");
   await read(0);
   t.equal(reads, 3);
   await read(0);
-  t.equal(reads, 3, "known");
+  t.equal(reads, 3, "the rows come from the cache");
   t.equal(
     (await memory.ofTenant("globex", async () => store.state()).of(input, async () => [])).length,
     0,
-    "of one tenant",
+    "each tenant has its own cache",
   );
 });
 

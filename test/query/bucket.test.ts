@@ -1,4 +1,4 @@
-/** Hours and weeks of a zone, as the engine cuts and labels them. */
+/** Hours and weeks of a zone, as the engine computes and labels them. */
 import t from "tap";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../../src/query/time/bucket.js";
@@ -29,7 +29,7 @@ t.test("the engine assigns instants to buckets with the expected labels", async 
     ["2026-03-02T00:10:00Z", "hour", "America/St_Johns", "2026-03-01T20:00:00-03:30"],
     ["2026-03-02T00:40:00Z", "hour", "Asia/Kolkata", "2026-03-02T06:00:00+05:30"],
     ["2026-03-02T00:40:00Z", "hour", "Pacific/Kiritimati", "2026-03-02T14:00:00+14:00"],
-    // Lord Howe's clocks change by half an hour: hours begin where the minutes do, before and after.
+    // Lord Howe's clocks change by half an hour. Hours begin at minute 0, before and after.
     ["2026-10-03T15:10:00Z", "hour", "Australia/Lord_Howe", "2026-10-04T01:00:00+10:30"],
     ["2026-10-03T16:10:00Z", "hour", "Australia/Lord_Howe", "2026-10-04T03:00:00+11:00"],
     ["2026-03-01T23:30:00Z", "week", "UTC", "2026-W09"],

@@ -1,4 +1,4 @@
-/** Cells of a CSV export: quoted by RFC 4180 where they need it, and never a formula unless they are wanted raw. */
+/** Cells of a CSV export: quoted by RFC 4180 where needed, and never formulas unless raw. */
 import { parse } from "csv-parse/sync";
 import t from "tap";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
@@ -55,7 +55,7 @@ t.test("cells of a CSV export are quoted and escaped", async (t) => {
       300,
     );
     const raw = await cells(texts, textCell("text", true));
-    // A cell beside each one, because a line of one empty cell is an empty line.
+    // Each cell has a neighbour, because a line with a single empty cell is an empty line.
     const read = (written: readonly string[]) =>
       (parse(written.map((cell) => `${cell},end\n`).join(""), { record_delimiter: "\n" }) as string[][]).map(
         ([cell]) => cell,

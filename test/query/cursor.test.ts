@@ -10,7 +10,7 @@ import {
 const fingerprint = cursorFingerprint({ tenant: "acme", search: "ü" });
 const encoded = (...key: (string | number)[]) => encodeCursor("rows", fingerprint, key);
 
-/** What is thrown says where a cursor comes from. */
+/** The error says where a cursor must come from. */
 const refusal = { parameter: "cursor", message: /`next_cursor` of a response to the same query/ };
 
 const columnsOf = (key: readonly (string | number)[]): KeyColumn[] =>
@@ -19,7 +19,7 @@ const columnsOf = (key: readonly (string | number)[]): KeyColumn[] =>
 t.test("a decoded cursor returns the encoded key", async (t) => {
   for (const key of [["a"], ["ä;'\\\"", 0, "-0.000001"], ["", Number.MAX_SAFE_INTEGER]]) {
     const cursor = encoded(...key);
-    t.match(cursor, /^[A-Za-z0-9_-]+$/, "fits into a URL as it is");
+    t.match(cursor, /^[A-Za-z0-9_-]+$/, "a cursor needs no escaping in a URL");
     t.same(decodeCursor(cursor, "rows", fingerprint), key);
     t.same(cursorOf({ cursor, page: 1 }, "rows", fingerprint, columnsOf(key)), key);
   }

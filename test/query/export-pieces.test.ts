@@ -1,4 +1,4 @@
-/** Files put together from what the engine writes: the same whatever chunks it comes in, and refused when it is not whole. */
+/** Files joined from the engine's output. They are the same for every chunking, and incomplete output is rejected. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,7 +66,7 @@ t.test("pieces of an export are joined into one file", async (t) => {
     t.same(reader.getRowObjectsJson(), [
       { n: "3000", total: "562312.500000000000", lists: "3000", names: "7", ordered: true },
     ]);
-    // Statistics, page indexes and bloom filters are found where the footer says: this reads one row group by them.
+    // The footer must locate statistics, page indexes and bloom filters: this query uses them to read one row group.
     const one = await connection.runAndReadAll(`SELECT name FROM '${file}' WHERE amount = 2999 / 8.0`);
     t.same(one.getRowObjectsJson(), [{ name: "é3" }]);
     connection.closeSync();
@@ -75,7 +75,7 @@ t.test("pieces of an export are joined into one file", async (t) => {
       (await joined(parquetPieces(), sources.slice(0, 1), 64))
         .subarray(0, 1000)
         .equals(sources[0]?.subarray(0, 1000) ?? Buffer.alloc(0)),
-      "one piece is itself",
+      "a single piece is unchanged",
     );
     for (const broken of [
       Buffer.alloc(0),

@@ -1,4 +1,4 @@
-/** Whatever a line costs and however it is divided: each metric of it is cut into parts that add up, and so are the ratios. */
+/** Whatever a line costs and however it is split, the parts of each metric add up, and so do the ratios. */
 import t from "tap";
 import { decimalText } from "../../src/numbers/exact.js";
 import { partOf, ratio, sharedRows } from "../../src/query/export/focus/shares.js";
@@ -8,13 +8,13 @@ import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 
 const PLACES = 12;
-/** Of the text of a decimal, in its last place. */
+/** Converts a decimal's text to units of its last decimal place. */
 function unitsOf(text: string, places: number): bigint {
   const [whole = "", fraction = ""] = text.split(".");
   return BigInt(`${whole}${fraction.padEnd(places, "0")}`);
 }
 
-/** Amounts and metrics are whole 10^-12. */
+/** Amounts and metrics are multiples of 10^-12. */
 interface Line {
   readonly amounts: readonly bigint[];
   readonly metric: bigint | null;
@@ -22,7 +22,7 @@ interface Line {
 
 const ticks = (digits: number) =>
   fc.tuple(fc.integer({ min: 0, max: digits }), fc.bigInt({ min: 0n, max: 10n ** BigInt(digits) })).map(
-    // As many digits as not: small ones, which are hard to divide, come often.
+    // Small numbers, which are hard to split, are drawn often, because the number of digits is drawn first.
     ([cut, value]) => value % 10n ** BigInt(cut === 0 ? digits : cut),
   );
 const amounts = fc.oneof(
@@ -58,7 +58,7 @@ t.test("the parts of metrics and the ratios of any line add up", async (t) => {
             timestamp: "2026-05-01 00:00:00",
             resource_id: `r-${at}`,
             identity_id: `i-${place}`,
-            // As it is stored: whole ten-thousandths, and the rest.
+            // As stored: whole ten-thousandths, and the rest.
             amount_hi: decimal(amount - (amount % 10n ** 8n)),
             amount_lo: decimal(amount % 10n ** 8n),
           })),
@@ -98,7 +98,7 @@ FROM (${sharedRows("1")})`;
         for (const { identity_id, part } of parts) {
           const amount = amounts[Number(identity_id.slice(2))] ?? 0n;
           const [share, of] = whole === 0n ? [1n, BigInt(amounts.length)] : [amount, whole];
-          // Less than a last place off the exact share, to either side.
+          // The difference to the exact share is less than one unit of the last place.
           const off = unitsOf(part ?? "", PLACES) * of - metric * share;
           if (off !== 0n) classes.met("indivisible");
           if ((off < 0n ? -off : off) >= (of < 0n ? -of : of)) fail(`${identity_id} is off its share`);

@@ -6,7 +6,7 @@ import { reads } from "./reads.js";
 
 const folder = join(projectRoot(), "test/query/golden");
 
-/** With UPDATE_GOLDEN=1 the files are written anew: then their diff is what a reviewer reads. */
+/** UPDATE_GOLDEN=1 rewrites the files, so that a reviewer can read their diff. */
 t.test("each read has the statement and parameters of its golden file", async (t) => {
   mkdirSync(folder, { recursive: true });
   for (const [name, { query, params }] of Object.entries(reads)) {
@@ -20,7 +20,7 @@ t.test("each read has the statement and parameters of its golden file", async (t
     Object.keys(reads)
       .map((name) => `${name}.sql`)
       .sort(),
-    "no file without its read",
+    "every golden file belongs to a read",
   );
 });
 

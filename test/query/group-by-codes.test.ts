@@ -1,4 +1,4 @@
-/** Breakdowns that are summed by numbers instead of texts: a value that comes up between the list of values and the sums. */
+/** Breakdowns that group by codes, if a new value is added between reading the list of values and the sums. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import t from "tap";
 import { readBreakdown } from "../../src/query/chargebacks/breakdown.js";
@@ -37,17 +37,17 @@ t.test("a breakdown that groups by codes handles new values", async (t) => {
     ["USD", "sa-1", "A", "shared", "2.5"],
     ["USD", "sa-1", "A", "usage", "1.25"],
   ];
-  /** As if these values were not there yet when the lists were read, for so many reads. */
+  /** Hides these values from the lists for the first `times` reads. */
   const late = (values: RegExp, times: number) => {
     const reads = { late: 0, all: 0 };
     const delaying = new Proxy(client, {
       get(target, name) {
         if (name !== "query") return Reflect.get(target, name);
-        return (asked: Parameters<ClickHouseClient["query"]>[0]) => {
+        return (options: Parameters<ClickHouseClient["query"]>[0]) => {
           reads.all += 1;
-          const query = reads.all > times ? asked.query : asked.query.replace(values, "$1 WHERE 0 AND ");
-          if (query !== asked.query) reads.late += 1;
-          return target.query({ ...asked, query });
+          const query = reads.all > times ? options.query : options.query.replace(values, "$1 WHERE 0 AND ");
+          if (query !== options.query) reads.late += 1;
+          return target.query({ ...options, query });
         };
       },
     });
@@ -75,7 +75,7 @@ t.test("a breakdown that groups by codes handles new values", async (t) => {
 
       const always = late(list, 100);
       await t.rejects(groupsOf(always.delaying), /values came up while they were counted/);
-      t.strictSame(always.reads, { late: 5, all: 5 }, "but not for ever");
+      t.strictSame(always.reads, { late: 5, all: 5 }, "the read gives up after some attempts");
     });
   }
 });

@@ -1,4 +1,4 @@
-/** How many rows are kept for readers of lists, and which go first. */
+/** How many rows the prefetch cache keeps, and which are evicted first. */
 import t from "tap";
 import { createPagePrefetch } from "../../src/query/page/page-prefetch.js";
 
@@ -21,15 +21,15 @@ t.test("a prefetched page is used once, and the oldest pages are evicted beyond 
 
   for (let turn = 0; turn < 100; turn += 1) ahead.keep("a", page(9));
   ahead.keep("b", page(1));
-  t.strictSame(taken(), [9, 1, undefined, undefined, undefined], "one that is kept again counts once");
+  t.strictSame(taken(), [9, 1, undefined, undefined, undefined], "a page that is stored again counts once");
 
   ahead.keep("a", page(1));
   ahead.keep("b", page(11));
   t.strictSame(
     taken(),
     names.map(() => undefined),
-    "one that is too long has no room",
+    "a page above the row limit is not stored",
   );
   ahead.keep("c", page(10));
-  t.equal(ahead.take("c")?.items.length, 10, "and leaves it to others");
+  t.equal(ahead.take("c")?.items.length, 10, "a page above the row limit evicts no others");
 });

@@ -60,7 +60,7 @@ t.test("reads on Postgres end when their signal is aborted", async (t) => {
       const reads = Array.from({ length: most }, () =>
         readPostgres(pool, { query: "SELECT 1 AS one", params: [] }),
       );
-      t.equal((await Promise.all(reads)).length, most, "and all of them serve on");
+      t.equal((await Promise.all(reads)).length, most, "all connections are reused");
     },
   );
 

@@ -1,7 +1,7 @@
 import t from "tap";
 import { readerPace } from "../../src/query/export/reader-pace.js";
 
-/** Its clock goes only when it is told to. */
+/** A pace whose clock only moves on request. */
 function pace(limit: { graceMs: number; bytesPerSecond: number }) {
   let now = 1_000;
   const state = { hasWaiters: true };

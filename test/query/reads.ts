@@ -1,4 +1,6 @@
-/** Every read of ClickHouse, with inputs that reach each of its shapes: the table that the golden texts and the engine are held to. */
+/**
+ * Every read of ClickHouse, with inputs that reach each of its shapes. Golden files and engine tests use this table.
+ */
 
 import { columnsOfLines } from "../../src/config/allocation/line-columns.js";
 import { billingBefore, billingDays, billingPage } from "../../src/query/billing/list.js";
@@ -146,7 +148,7 @@ const recipients = (tier: RuleTierRow): Statement => {
   return recipientsOfSplit({ ...split, ...hashes, tier, columns: columnsOfLines(), line: ticks, component });
 };
 
-/** By the name of the file with the text. */
+/** Reads by the name of their golden file. */
 export const reads: Readonly<Record<string, Statement>> = {
   "chargeback-days-unfiltered": chargebackDays(window(), {}),
   "chargeback-days-in-zone": chargebackDays(window({ timezone: "America/Denver" }), {}),

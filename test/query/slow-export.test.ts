@@ -29,7 +29,7 @@ t.test("an export that is read too slowly ends only if another request waits for
   const wanted = await begin(true);
   const [error] = await new Promise<[unknown]>((resolve) => wanted.once("error", (why) => resolve([why])));
   t.equal(error instanceof Error && error.cause instanceof Error && error.cause.name, "SlowReaderError");
-  t.equal(left.destroyed, false, "the one whose place nobody wants goes on");
+  t.equal(left.destroyed, false, "an export whose slot nobody waits for continues");
   left.destroy();
   await once(left, "close");
 });
@@ -58,7 +58,7 @@ t.test("a stream that nobody reads is aborted, and one that is read is complete"
   t.ok(made < 100, `${made} lines were made for nobody`);
 
   const few = limitIdle(Readable.from(["a", "b"]), 600_000);
-  t.strictSame(await few.toArray(), ["a", "b"], "and no timer is left, or this test would not end");
+  t.strictSame(await few.toArray(), ["a", "b"], "no timer is left, or this test would not end");
   const left = limitIdle(lines(), 600_000);
   await once(left, "readable");
   left.destroy();

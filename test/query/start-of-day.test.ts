@@ -1,4 +1,7 @@
-/** Days in every zone of the list, 2000 to 2040, against a clock that is made of the changes of its offset alone. */
+/**
+ * Days in every zone of the list from 2000 to 2040, compared with a clock that is built only from the changes of the
+ * zone's offset.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { IANAZone } from "luxon";
 import t from "tap";
@@ -13,7 +16,7 @@ const DAY = 86_400;
 const FIRST = Date.UTC(1999, 11, 20) / 1000;
 const LAST = Date.UTC(2041, 0, 10) / 1000;
 
-/** Between two changes of clocks: instants `[from, to)`, and what clocks show more than UTC. Seconds. */
+/** The time between two clock changes: instants `[from, to)`, and the offset from UTC. In seconds. */
 interface Segment {
   readonly from: number;
   readonly to: number;
@@ -41,7 +44,7 @@ function segmentsOf(timezone: string): Segment[] {
 
 const dateOf = (midnight: number) => new Date(midnight * 1000).toISOString().slice(0, 10);
 
-/** The first instant at which clocks show `midnight` (as if it were UTC) or later. */
+/** Returns the first instant at which clocks show `midnight` (as if it were UTC) or later. */
 function firstFrom(segments: readonly Segment[], midnight: number): number {
   const found = segments.find(({ to, offset }) => to + offset > midnight);
   if (found === undefined) throw new Error("beyond the segments");
@@ -81,7 +84,7 @@ interface Case {
   readonly end: number;
 }
 
-/** Without links, which are another name of the same clocks. */
+/** Zones without links, which are other names of the same clocks. */
 const canonical = timeZones().filter(
   (zone) => new Intl.DateTimeFormat("en", { timeZone: zone }).resolvedOptions().timeZone === zone,
 );
@@ -111,15 +114,15 @@ const changes = clocks.flatMap((clock) =>
 
 t.test("a day begins at its first midnight, in every zone from 2000 to 2040", async (t) => {
   const counted = new Map<Kind, number>(kinds.map((kind) => [kind, 0]));
-  const hold = ({ zone, midnight, kind, start }: Case) => {
+  const checkCase = ({ zone, midnight, kind, start }: Case) => {
     counted.set(kind, (counted.get(kind) ?? 0) + 1);
     const found = startOfDay(dateOf(midnight), zone);
     if (found !== start) t.equal(found, start, `${zone} ${dateOf(midnight)}: ${kind}`);
   };
-  for (const each of changes) hold(each);
+  for (const each of changes) checkCase(each);
   fc.assert(
     fc.property(fc.constantFrom(...clocks), fc.integer({ min: 12, max: 14_970 }), (clock, days) =>
-      hold(caseOf(clock, FIRST + days * DAY)),
+      checkCase(caseOf(clock, FIRST + days * DAY)),
     ),
     { numRuns: 2000 },
   );
@@ -137,7 +140,7 @@ t.test("the engine's day buckets begin at the same instants", async (t) => {
   for (const each of changes.filter(({ kind }) => kind !== "plain"))
     byZone.set(each.zone, [...(byZone.get(each.zone) ?? []), each]);
   const wrong: unknown[] = [];
-  let asked = 0;
+  let compared = 0;
   for (const [zone, cases] of byZone) {
     // The first and the last second of the day, and quarters of hours around them.
     const wanted = cases.flatMap(({ midnight, start, end }) =>
@@ -146,13 +149,13 @@ t.test("the engine's day buckets begin at the same instants", async (t) => {
         .map((at) => [at, dateOf(midnight)] as const),
     );
     if (wanted.length === 0) continue; // nothing but a skipped day
-    asked += wanted.length;
+    compared += wanted.length;
     const instants = wanted.map(([at]) => at);
     for (const [index, label] of (await labels(client, zone, instants)).entries())
       if (label !== wanted[index]?.[1]) wrong.push([zone, label, ...(wanted[index] ?? [])]);
   }
   t.strictSame(wrong, []);
-  t.ok(asked > 1000, `${asked} instants`);
+  t.ok(compared > 1000, `${compared} instants`);
 });
 
 async function labels(client: ClickHouseClient, timezone: string, instants: readonly number[]) {

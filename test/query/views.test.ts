@@ -1,4 +1,4 @@
-/** Views for BI tools show what the API shows: the same rows, the same sums. */
+/** Views for BI tools show what the API shows: the same rows and sums. */
 import t, { type Test } from "tap";
 import { healthyDetails, issueDetails } from "../../src/config/allocation-rule.js";
 import { buildApp } from "../../src/http/app.js";

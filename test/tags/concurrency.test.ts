@@ -27,10 +27,10 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
     const answers = await Promise.all(
       turns.map((turn) => send(at(turn), "POST", `acme/chargebacks/${one}/tags`, tag("team", `n-${turn}`))),
     );
-    const statuses = answers.map((answer) => answer.status);
+    const statuses = answers.map((response) => response.status);
     t.equal(statuses.filter((status) => status === 201).length, 1);
     t.equal(statuses.filter((status) => status === 409).length, 19);
-    const won = answers.find((answer) => answer.status === 201)?.body;
+    const won = answers.find((response) => response.status === 201)?.body;
     t.same((await send(app, "GET", `acme/chargebacks/${one}/tags`)).body, [won]);
   });
 
@@ -39,7 +39,7 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
     const answers = await Promise.all(
       sets.map((tags, turn) => send(at(turn), "PATCH", `acme/chargebacks/${two}`, { tags })),
     );
-    t.same(new Set(answers.map((answer) => answer.status)), new Set([200]));
+    t.same(new Set(answers.map((response) => response.status)), new Set([200]));
     const left: { display_name: string }[] = (await send(app, "GET", `acme/chargebacks/${two}/tags`)).body;
     t.equal(left.length, 3);
     t.equal(new Set(left.map((each) => each.display_name)).size, 1);
@@ -59,8 +59,8 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
       ...bulks.map((body, turn) => send(at(turn), "POST", "acme/tags/bulk", body)),
       ...filters.map((body, turn) => send(at(turn), "POST", "acme/tags/bulk-by-filter", body)),
     ]);
-    t.same(new Set(answers.map((answer) => answer.status)), new Set([200]));
-    const created = answers.reduce((sum, answer) => sum + answer.body.created_count, 0);
+    t.same(new Set(answers.map((response) => response.status)), new Set([200]));
+    const created = answers.reduce((sum, response) => sum + response.body.created_count, 0);
     t.equal(created, 40);
     const { rows } = await stores.postgres.query(
       "SELECT count(*) AS tags, count(DISTINCT dimension_id) AS dimensions FROM tags WHERE tag_key = 'bulk'",
@@ -88,7 +88,7 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
         send(app, "POST", "acme/tags/bulk-by-filter", { ...tag("bulk", "again"), override_existing: true }),
       ]);
       t.same(
-        answers.filter((answer) => ![200, 204, 404].includes(answer.status)),
+        answers.filter((response) => ![200, 204, 404].includes(response.status)),
         [],
       );
       await send(app, "GET", "acme/chargebacks?page_size=1");
@@ -137,7 +137,7 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
     const forgetting = forgetDimensions({ client, postgres, tenantName: "acme", keepFrom: "2026-04-01" });
     void forgetting.then((count) => (forgotten = count));
     await until("it waits", async () => forgotten >= 0 || (await locks("NOT granted")) === 1);
-    t.equal(forgotten, -1, "not beside a writer");
+    t.equal(forgotten, -1, "dimensions are not dropped while a writer is active");
     finish();
     await writing;
     t.equal(await forgetting, 40);

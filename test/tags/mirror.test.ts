@@ -43,7 +43,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     t.same(await mirrored(stores, "acme"), await written(stores, "acme"), message);
   const waiting = async () => (await postgres.query("SELECT FROM tag_outbox")).rowCount;
 
-  // Its tenant's store is away while `away` says so: nothing listens there.
+  // The store of the tenant is unreachable while `away` is true: nothing listens at its address.
   let away = false;
   const closed = openClickHouseClient({
     url: "http://127.0.0.1:1",
@@ -60,7 +60,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
   const timing = { interval: 20, pause: 0, writerTimeout: 30_000, readerTimeout: 30_000 };
   const tags = createTagMirror({ stores: shaky, tenantNames: ["acme", "globex"], logger: silent, timing });
   const app = await service.build({ stores: shaky, tags });
-  // Copied to Postgres as a run would: all but one, which nobody has looked at.
+  // Copies to Postgres like a run, all but one dimension, which nobody has requested.
   for (const id of ids.filter((each) => each !== unseen)) await send(app, "GET", `acme/chargebacks/${id}`);
 
   await t.test(
@@ -121,7 +121,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     away = false;
     const { body } = await send(app, "GET", `acme/chargebacks?identity_id=sa-0`);
     t.same(body.items[0].tags, ["Foundations"]);
-    await same(t, "all of them");
+    await same(t, "all tags are mirrored");
     t.equal(await waiting(), 0);
   });
 
@@ -130,7 +130,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     await send(app, "POST", `acme/chargebacks/${one}/tags`, tag("later", "Later"));
     away = false;
     await until("mirrored", async () => (await waiting()) === 0);
-    await same(t, "without any read");
+    await same(t, "tags are mirrored without any read");
   });
 
   await t.test("a store whose process was killed has the tags once it is back", async (t) => {
@@ -146,7 +146,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
       );
     });
     await until("mirrored", async () => (await waiting()) === 0);
-    await same(t, "after the restart");
+    await same(t, "the tags are there after the restart");
   });
 
   await t.test("several processes mirror at once without losing or reordering changes", async (t) => {
@@ -164,7 +164,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
         await others[index % 3]?.afterWrite("acme");
       }),
     );
-    await same(t, "the last state of each");
+    await same(t, "each tag has its last state");
     t.equal((await mirrored(stores, "acme")).filter((each) => each.includes("race=8")).length, 3);
     await Promise.all(others.map((each) => each.stop()));
   });
@@ -172,7 +172,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
   await t.test("changes that a crash left between the stores are written again", async (t) => {
     await addTag(on(one), tag("crash", "before"));
     const { client } = await target();
-    // Written to ClickHouse under a later number, and not recorded in Postgres.
+    // Written to ClickHouse under a later version, and not recorded in Postgres.
     const [found] = (await postgres.query("SELECT tag_id FROM tags WHERE tag_key = 'crash'")).rows;
     const { version } = (await postgres.query("SELECT nextval('tag_mirror_versions') AS version")).rows[0];
     const row = {
@@ -186,7 +186,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     await client.insert({ table: "dimension_tags", format: "JSONEachRow", values: [row] });
     await renameTag({ postgres, tenantName: "acme", tagId: found.tag_id }, "after");
     await mirrorWaiting(await target());
-    await same(t, "in its newest state");
+    await same(t, "the tag has its newest state");
   });
 
   await t.test("a store that was reset to an older state is refilled", async (t) => {
@@ -197,8 +197,8 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
       "ALTER TABLE dimension_tags DELETE WHERE version >= (SELECT max(version) FROM dimension_tags)";
     await client.command({ query: drop, clickhouse_settings: { mutations_sync: "1" } });
     t.equal(await checkMirror(await target()), true);
-    await same(t, "the lost ones too");
-    t.equal(await checkMirror(await target()), false, "and then left alone");
+    await same(t, "tags that the store had lost are back");
+    t.equal(await checkMirror(await target()), false, "the next check changes nothing");
   });
 
   await t.test("tags of a Postgres that was reset replace those in the store", async (t) => {
@@ -213,14 +213,14 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     };
     await client.insert({ table: "dimension_tags", format: "JSONEachRow", values: [ghost] });
     t.equal(await checkMirror(await target()), true);
-    await same(t, "without the ghost");
+    await same(t, "the tag that Postgres does not have is gone");
     await addTag(on(three), tag("next", "state"));
     await mirrorWaiting(await target());
-    await same(t, "and later numbers are later");
+    await same(t, "later versions are newer");
   });
 
   await t.test("the service refills a database that was dropped and recreated", async (t) => {
-    // Only the new one is to fill it.
+    // The other instance stops, so that only the new one fills the mirror.
     await tags.stop();
     const server = await stores.serverClient("acme");
     await server.command({ query: "DROP DATABASE acme SYNC" });
@@ -234,7 +234,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     t.same(await mirrored(stores, "acme"), []);
     await fresh.beforeRead("acme");
     t.ok((await written(stores, "acme")).length > 5);
-    await same(t, "all tags");
+    await same(t, "all tags are back");
     await fresh.stop();
   });
 
@@ -270,7 +270,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     await postgres.query("INSERT INTO tag_mirrors (tenant_name, version) SELECT unnest($1::text[]), 1", [
       names,
     ]);
-    // A store that responds to nobody before all have asked.
+    // A store that does not respond until all tenants have sent a request.
     const asked: ServerResponse[] = [];
     const server = createServer((_, response) => {
       asked.push(response);

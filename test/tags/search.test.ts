@@ -19,8 +19,9 @@ t.test("letters that differ only in case match in both directions", async (t) =>
 });
 
 /**
- * 30,000 tags with 1,500 labels: every third tag has a label of its own kind, so that needles find few labels, many labels with
- * few tags, and many labels with many tags. Each of the three ways must give what counting one by one gives.
+ * 30,000 tags with 1,500 labels. Every third tag has a label of its own kind, so that needles find few labels, many
+ * labels with few tags, and many labels with many tags. Each of the three strategies must return the same as a scan one
+ * by one.
  */
 t.test("every search strategy returns the same page as a scan of all tags", async (t) => {
   const { stores } = await openTestStores(t);

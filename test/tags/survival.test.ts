@@ -43,7 +43,7 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
   holds(t, await run(), { status: "completed" });
   const before = await dimensions();
   t.ok(before.length >= 2);
-  t.same(await copied(), before, "a run copies what dimensions there are");
+  t.same(await copied(), before, "a run copies all dimensions");
   for (const { dimension_id, resource_id } of before) {
     const made = await addTag(on(dimension_id), tag("resource", resource_id));
     t.equal(made.dimension_id, Number(dimension_id));
@@ -112,9 +112,9 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
     t.ok(left.length < before.length);
     t.same(await dimensions(), left);
     t.same(await copied(), left);
-    const kept = tags.filter((each) => !each.endsWith("=metered-old"));
-    t.same(await written(stores, "acme"), kept);
-    t.same(await mirrored(stores, "acme"), kept);
+    const remainingTags = tags.filter((each) => !each.endsWith("=metered-old"));
+    t.same(await written(stores, "acme"), remainingTags);
+    t.same(await mirrored(stores, "acme"), remainingTags);
     t.same(await miscounted(stores), []);
   });
 
@@ -142,34 +142,35 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
       }));
     const bill = (costs: Record<string, string>) => upstream.bill.set(daysBefore(2), costs);
     const oldest = () => rowsOf(stores, "acme", "SELECT min(day) AS day FROM chargebacks");
-    const kept = async () => (await written(stores, "acme")).filter((each) => each.endsWith("=metered-new"));
+    const remainingTags = async () =>
+      (await written(stores, "acme")).filter((each) => each.endsWith("=metered-new"));
 
     bill({ "metered-1": "8", "metered-new": "5" });
     await run({ now: at(1) });
     await recorded(at(1));
     const fresh = (await dimensions()).filter(({ resource_id }) => resource_id === "metered-new");
     for (const { dimension_id } of fresh) await addTag(on(dimension_id), tag("resource", "metered-new"));
-    const tags = await kept();
+    const tags = await remainingTags();
     t.equal(tags.length, 2);
 
     bill({ "metered-1": "8" });
     const before = await oldest();
     holds(t, await run({ now: at(2) }), { status: "completed", dates_calculated: 1 });
-    t.not(await oldest(), before, "a day has run out meanwhile");
-    t.same(await kept(), tags);
+    t.not(await oldest(), before, "a day has expired meanwhile");
+    t.same(await remainingTags(), tags);
     bill({ "metered-1": "8", "metered-new": "5" });
     await run({ now: at(2) });
     t.same(
       (await dimensions()).filter(({ resource_id }) => resource_id === "metered-new"),
       fresh,
     );
-    t.same(await kept(), tags);
+    t.same(await remainingTags(), tags);
     t.same(await mirrored(stores, "acme"), await written(stores, "acme"));
 
     bill({ "metered-1": "8" });
     await recorded(daysBefore(30));
     await run({ now: at(3) });
-    t.same(await kept(), [], "but not for ever");
+    t.same(await remainingTags(), [], "the tags are dropped in the end");
     t.same(await mirrored(stores, "acme"), await written(stores, "acme"));
     t.same(await miscounted(stores), []);
   });

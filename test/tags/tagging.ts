@@ -1,4 +1,4 @@
-/** What the tests of tags share: dimensions to hang them on, requests, and looks into both stores. */
+/** Helpers of the tests of tags: dimensions to tag, requests, and reads of both stores. */
 import type { FastifyInstance } from "fastify";
 import {
   dimensionFields,
@@ -36,7 +36,7 @@ export async function dimensionIds(
   return (await result.json<{ dimension_id: string }>()).map((row) => Number(row.dimension_id));
 }
 
-/** Tags as the tenant's ClickHouse has them, `dimension key=name`, sorted. */
+/** Tags in the tenant's ClickHouse, as `dimension key=name`, sorted. */
 export async function mirrored(stores: OpenedStores, tenant: string): Promise<string[]> {
   const { client } = await stores.tenant(tenant);
   const result = await client.query({
@@ -47,7 +47,7 @@ export async function mirrored(stores: OpenedStores, tenant: string): Promise<st
   return (await result.json<{ tag: string }>()).map((row) => row.tag);
 }
 
-/** The same from Postgres. */
+/** Tags in Postgres, in the same form. */
 export async function written(stores: OpenedStores, tenant: string): Promise<string[]> {
   const { rows } = await stores.postgres.query<{ tag: string }>(
     `SELECT t.dimension_id || ' ' || t.tag_key || '=' || display_name AS tag FROM tags AS t JOIN tag_labels USING (label_id)
@@ -57,7 +57,7 @@ export async function written(stores: OpenedStores, tenant: string): Promise<str
   return rows.map((row) => row.tag);
 }
 
-/** Labels whose number of tags is not the number of their tags. There must be none, ever. */
+/** Labels whose count differs from the number of their tags. There must never be any. */
 export async function miscounted(stores: OpenedStores): Promise<unknown[]> {
   const { rows } = await stores.postgres.query(
     `SELECT l.tag_key, l.display_name, l.tag_count, count(t.tag_id) AS tags FROM tag_labels AS l LEFT JOIN tags AS t USING (label_id)
@@ -68,13 +68,15 @@ export async function miscounted(stores: OpenedStores): Promise<unknown[]> {
 
 export type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
-/** A request to `/api/v1/tenants/…`. Responses are read field by field: a test says what it expects, whatever it is. */
+/**
+ * Sends a request to `/api/v1/tenants/…`. The response is untyped, because each test checks the fields that it expects.
+ */
 export async function send(app: FastifyInstance, method: Method, path: string, payload?: object) {
-  const answer = await app.inject({ method, url: `/api/v1/tenants/${path}`, ...(payload && { payload }) });
+  const response = await app.inject({ method, url: `/api/v1/tenants/${path}`, ...(payload && { payload }) });
   return {
-    status: answer.statusCode,
-    headers: answer.headers,
-    body: answer.body === "" ? undefined : answer.json(),
+    status: response.statusCode,
+    headers: response.headers,
+    body: response.body === "" ? undefined : response.json(),
   };
 }
 
