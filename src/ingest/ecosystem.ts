@@ -151,7 +151,7 @@ export interface Gatherer {
    * many samples they are priced by. Left out for an upstream that drops nothing.
    */
   retentionCovers?(
-    thinner: {
+    reduced: {
       readonly metric: string;
       readonly resources: readonly string[];
       readonly days: readonly string[];

@@ -1,9 +1,9 @@
 /**
  * Gathers a window of whole days into the staging tables, and records which of its days wait to be calculated.
  *
- * The order makes a crash harmless at any point: first it is forgotten that the days are staged, then their rows are
- * dropped and written anew, and only when a day is complete is its hash recorded. A day without that hash is never
- * published, whatever lies in the staging tables.
+ * The order makes a crash harmless at any point: first the days are marked as not staged, then their rows are dropped
+ * and written again, and only when a day is complete is its hash recorded. A day without that hash is never published,
+ * whatever is in the staging tables.
  */
 import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
@@ -33,8 +33,8 @@ import { holdSuspiciousBills } from "./staging/suspicious-bills.js";
 import { recordGathering, unchangedWindow, warnOfDropped } from "./unchanged-window.js";
 
 /**
- * Throws what the gatherer or a store throws. Nothing of the window is then newly staged; days that waited from before still
- * do when the gatherer failed before it sent a batch, as one does whose upstream is down.
+ * Throws what the gatherer or a store throws. Then nothing of the window is newly staged. Days that were already
+ * waiting still wait if the gatherer failed before it sent a batch, as it does if the upstream is down.
  */
 export async function stageWindow(options: StageWindowOptions): Promise<StagedWindow> {
   return (await unchangedWindow(options)) ?? (await stageGathered(options));
@@ -49,21 +49,26 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   const taken = takenDays(days, report, findings);
   const partial = partialOf(taken, report);
   const unread = partial.filter((day) => report.unreadDays?.includes(day));
-  const fuller = await daysWithFullerBill(
+  const withFullerBill = await daysWithFullerBill(
     client,
     { epoch, days: partial },
-    options.force === true ? [] : unread, // whoever asks for a calculation by force has seen the bill
+    options.force === true ? [] : unread, // with `--force`, accept a smaller bill
     signal,
   );
-  const whole = taken.filter((day) => !fuller.includes(day));
+  const whole = taken.filter((day) => !withFullerBill.includes(day));
   const repriced = await keepDropped(options, whole);
-  const doubted = await holdSuspiciousBills(
+  const suspicious = await holdSuspiciousBills(
     { ...options, client, tenantName, days: whole, force: options.force ?? false },
     signal,
   );
-  const complete = whole.filter((day) => !doubted.held.includes(day));
+  const complete = whole.filter((day) => !suspicious.held.includes(day));
   const incomplete = days.filter((day) => !complete.includes(day));
-  const lackingBill = await readMissingData(client, { epoch, days: fuller }, ledgers.chargebacks, signal);
+  const missingOfFullerBills = await readMissingData(
+    client,
+    { epoch, days: withFullerBill },
+    ledgers.chargebacks,
+    signal,
+  );
   await dropStagedDays(client, epoch, incomplete);
   const measured = complete.filter((day) => !repriced.includes(day));
   const kept = await keepMeasuredUsage(
@@ -84,11 +89,11 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   await applyConfiguration(options, complete, repriced);
 
   const { rulesHash, decimalPlaces, inventoryLacks, retryLimit, force = false } = options;
-  const lacks = await lacksOfDays(options, complete);
+  const missingData = await missingDataOfDays(options, complete);
   const contents = await dayContents(
     client,
     epoch,
-    { days: complete, rulesHash, decimalPlaces, lacks },
+    { days: complete, rulesHash, decimalPlaces, lacks: missingData },
     signal,
   );
   const verdicts = await recordGathered(postgres, {
@@ -118,15 +123,15 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     dropped: summed(report.dropped, findings.dropped, topics.dropped),
     errors: [
       ...report.errors,
-      ...[...findings.spoiledDays].map(([day, reason]) => `${day}: ${reason}`),
+      ...[...findings.incompleteDays].map(([day, reason]) => `${day}: ${reason}`),
       ...keptDays(
-        doubted.held,
+        suspicious.held,
         "the bill has lost most of its amount",
         "bill",
-        " until the next run is told the same",
+        " until the next run gets the same bill",
       ),
       ...keptDays(
-        fuller.filter((day) => unread.includes(day)),
+        withFullerBill.filter((day) => unread.includes(day)),
         "the bill has lines that cannot be read",
         "bill",
       ),
@@ -134,14 +139,14 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     ],
     kept: [
       ...keptOf(kept, "the usage that is published stays"),
-      ...keptOf(lackingBill, "the bill that is published stays"),
+      ...keptOf(missingOfFullerBills, "the bill that is published stays"),
       ...keptOf(topics.kept, "the usage of topics that is published stays"),
     ],
     refused: report.refused,
     notes: [
       ...(report.notes ?? []),
       ...(report.dayNotes ?? []).filter(({ day }) => measured.includes(day)).map(({ remark }) => remark),
-      ...lostNote(doubted.confirmed),
+      ...lostNote(suspicious.confirmed),
     ],
   };
   warnOfDropped(options, result.dropped);
@@ -151,33 +156,39 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   return result;
 }
 
-/** Days whose staged lines do not add up to the rows of the bill count as spoiled: they keep what they had. */
+/**
+ * Marks days as incomplete if their staged lines do not add up to the rows of the bill. They stay as they are
+ * published.
+ */
 async function checkStagedBill(
   { store: { client }, epoch, signal }: StageWindowOptions,
   days: readonly string[],
   { billed }: WindowReport,
-  { spoiledDays }: SinkFindings,
+  { incompleteDays }: SinkFindings,
 ): Promise<void> {
   if (billed === undefined) return;
   for (const [day, reason] of await daysThatDiffer(client, { epoch, days }, billed, signal))
-    if (!spoiledDays.has(day)) spoiledDays.set(day, reason);
+    if (!incompleteDays.has(day)) incompleteDays.set(day, reason);
 }
 
-/** Rules by configuration, on the days that are staged; `repriced` are those that are staged as they are published. */
+/** Applies configured rules to the staged days. `repriced`: days that are staged as they are published. */
 async function applyConfiguration(
   { store: { client }, epoch, allocation, signal }: StageWindowOptions,
   days: readonly string[],
   repriced: readonly string[],
 ): Promise<void> {
   const staged = { client, epoch, days, signal };
-  const again = { ...staged, days: days.filter((day) => repriced.includes(day)) };
-  await dropDerived(again);
-  if (allocation === undefined) return await unassignLines(again);
+  const restored = { ...staged, days: days.filter((day) => repriced.includes(day)) };
+  await dropDerived(restored);
+  if (allocation === undefined) return await unassignLines(restored);
   await assignLines(staged, allocation);
   await deriveWeights(staged, allocation);
 }
 
-/** What was staged of the window before goes when the first rows come, or at the end of a gathering without any. */
+/**
+ * Gathers the window. Earlier staged rows of it are dropped when the first rows come, or at the end of a gathering
+ * without rows.
+ */
 async function gatherToStaging(
   { store, postgres, epoch, gatherer, window, signal }: StageWindowOptions,
   days: readonly string[],
@@ -219,7 +230,9 @@ async function stageTopicsOf(
 function lostNote({ length }: readonly string[]): string[] {
   if (length === 0) return [];
   const days = length === 1 ? "1 published day" : `${length} published days`;
-  return [`the bill of ${days} has lost most of its amount, and the upstream says so again: it is published`];
+  return [
+    `the bill of ${days} has lost most of its amount, and a second run got the same bill: it is published`,
+  ];
 }
 
 function keptDays(days: readonly string[], failure: string, kept: string, until = ""): string[] {
@@ -227,7 +240,10 @@ function keptDays(days: readonly string[], failure: string, kept: string, until 
   return [`${failure} for ${daysInWords(days)}: the ${kept} that is published stays${until}`];
 }
 
-/** What the upstream has dropped since days were published. Returns the days that are staged just as they are published. */
+/**
+ * Keeps published data whose samples the upstream has dropped since then. Returns the days that are staged exactly as
+ * they are published.
+ */
 async function keepDropped(options: StageWindowOptions, days: readonly string[]): Promise<readonly string[]> {
   const { store, epoch, gatherer, window, signal, logger } = options;
   const { client, tenantName } = store;
@@ -247,25 +263,31 @@ async function keepDropped(options: StageWindowOptions, days: readonly string[])
   return priced;
 }
 
-/** An outage is reported also where it does no harm. */
+/** Reports missing data of days that stay as they are published, even if it does no harm. */
 function keptOf(kept: MissingData, what: string): DayRemark[] {
-  return [...kept].flatMap(([day, lacks]) => lacks.map((lack) => ({ day, remark: `${lack}: ${what}` })));
+  return [...kept].flatMap(([day, missingData]) =>
+    missingData.map((sentence) => ({ day, remark: `${sentence}: ${what}` })),
+  );
 }
 
-async function lacksOfDays(
+async function missingDataOfDays(
   { store, epoch, inventoryLacks, signal }: StageWindowOptions,
   days: readonly string[],
 ): Promise<MissingData> {
-  const ofInventory = inventoryLacks.map((lack) => `the inventory is incomplete: ${lack}`);
-  const ofMetrics = await readMissingData(store.client, { epoch, days }, ledgers.chargebacks, signal);
-  return new Map(days.map((day) => [day, [...ofInventory, ...(ofMetrics.get(day) ?? [])]]));
+  const inventorySentences = inventoryLacks.map((sentence) => `the inventory is incomplete: ${sentence}`);
+  const metricSentences = await readMissingData(store.client, { epoch, days }, ledgers.chargebacks, signal);
+  return new Map(days.map((day) => [day, [...inventorySentences, ...(metricSentences.get(day) ?? [])]]));
 }
 
-/** Days that were gathered as completely as they can be. */
-function takenDays(days: readonly string[], report: WindowReport, { spoiledDays }: SinkFindings): string[] {
-  if (spoiledDays.has(EVERY_DAY)) return [];
+/** Returns the days that were gathered as completely as possible. */
+function takenDays(
+  days: readonly string[],
+  report: WindowReport,
+  { incompleteDays }: SinkFindings,
+): string[] {
+  if (incompleteDays.has(EVERY_DAY)) return [];
   const reported = new Set([...report.completeDays, ...(report.partialDays ?? [])]);
-  return days.filter((day) => reported.has(day) && !spoiledDays.has(day));
+  return days.filter((day) => reported.has(day) && !incompleteDays.has(day));
 }
 
 function partialOf(taken: readonly string[], { partialDays = [] }: WindowReport): string[] {

@@ -1,7 +1,7 @@
 /** Whether the upstream still answers what it answered: then a window is not read again. */
 import t, { type Test } from "tap";
 import type { GatheredResponses, Gatherer } from "../../src/ingest/ecosystem.js";
-import { readEnvelope, readSealed } from "../../src/ingest/ecosystems/confluent_cloud/api/envelope.js";
+import { readDigest, readEnvelope } from "../../src/ingest/ecosystems/confluent_cloud/api/envelope.js";
 import { knownDigest } from "../../src/ingest/ecosystems/confluent_cloud/responses.js";
 import type { KnownInventory } from "../../src/ingest/known.js";
 import { costRow, startBill } from "./confluent-bill.js";
@@ -162,7 +162,7 @@ t.test("what comes and goes after a window does not concern it", async (t) => {
 });
 
 t.test("a page is known by its items, whatever is around them", async (t) => {
-  const sealed = (text: string) => readSealed(Buffer.from(text));
+  const sealed = (text: string) => readDigest(Buffer.from(text));
   const items = '{"id":"a","note":"x\\"data\\":[y"},{"ids":[1,[2]],"metadata":{"next":"no"}}';
   const page = (before: string, after: string) => sealed(`{${before}"data":[${items}]${after}}`);
   const { digest } = page("", "");

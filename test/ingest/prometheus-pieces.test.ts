@@ -19,14 +19,14 @@ function placesOf({ range, resources = [""] }: Part): string[] {
   return daysOf(range).flatMap((day) => resources.map((resource) => `${day} ${resource}`));
 }
 
-/** An upstream that fails whenever it is asked about something broken, and what comes of asking it. */
+/** An upstream that fails each request about something broken, and the results of querying it. */
 async function asked({ days, resources, broken }: Question, patience: Patience = newPatience()) {
   const names = Array.from({ length: resources }, (_, index) => `r-${index}`);
   const range = pointsOf({ start: dayAt(0), end: dayAt(days) }, 3600);
   let requests = 0;
   const answered: string[] = [];
   const failed: string[][] = [];
-  const ask = async (part: Part) => {
+  const request = async (part: Part) => {
     requests += 1;
     if (!placesOf(part).some((place) => broken.has(place))) return [];
     throw new UpstreamError({
@@ -37,9 +37,9 @@ async function asked({ days, resources, broken }: Question, patience: Patience =
       status: 422,
     });
   };
-  const probe = async (part: Part) => void (await ask(part));
-  const asking = { ask, probe, patience, tooLarge: () => t.fail("nothing is too large here") };
-  for await (const part of piecesOf(asking, { range, resources: names })) {
+  const probe = async (part: Part) => void (await request(part));
+  const partRequests = { request, probe, patience, tooLarge: () => t.fail("nothing is too large here") };
+  for await (const part of piecesOf(partRequests, { range, resources: names })) {
     if (part.kind === "failed") failed.push(placesOf(part));
     else answered.push(...placesOf(part));
   }

@@ -91,7 +91,7 @@ export const ingestMutants = [
   ...mutantsOf(
     "src/ingest/prometheus/unchanged-responses.ts",
     ["test/ingest/confluent-answers.test.ts"],
-    [["a question that failed is a difference for ever", "if (answer.digest !== FAILED)", "if (true)"]],
+    [["a request that failed is a difference forever", "if (response.digest !== FAILED)", "if (true)"]],
   ),
   ...mutantsOf(
     "src/allocate/settle-days.ts",

@@ -15,7 +15,7 @@ import { scriptedUpstream } from "./scripted-upstream.js";
 
 const ages = [2, 3, 4, 5, 6, 7, 8];
 const HELD = "the bill has lost most of its amount for";
-const STAYS = "the bill that is published stays until the next run is told the same";
+const STAYS = "the bill that is published stays until the next run gets the same bill";
 
 t.test("a bill that vanishes is verified before it is published", async (t) => {
   const { config, stores } = await openTestStores(t, shortTenants(["acme"]));
@@ -50,7 +50,7 @@ t.test("a bill that vanishes is verified before it is published", async (t) => {
       t.equal((await trackingDate(stores, "acme", daysBefore(4))).doubted_bill, "0 lines, 0 USD");
       const { notes } = await runOnce(context, config, "acme");
       t.strictSame(notes, [
-        "the bill of 7 published days has lost most of its amount, and the upstream says so again: it is published",
+        "the bill of 7 published days has lost most of its amount, and a second run got the same bill: it is published",
       ]);
       t.strictSame(await charged(4), []);
       t.equal((await reconciled(stores, "acme")).days, 0);

@@ -1,4 +1,6 @@
-/** Compares the staged bill of each day with what the upstream's rows add up to, before anything of the day is calculated. */
+/**
+ * Compares the staged bill of each day with the sums of the upstream's rows, before anything of the day is calculated.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { sumText } from "../../numbers/exact.js";
 import { isoDay } from "../../store/clickhouse/sql-text.js";
@@ -6,7 +8,7 @@ import { stagedTable } from "../../store/clickhouse/staging.js";
 import { readRows } from "../../store/clickhouse/statement.js";
 import type { BilledAmount } from "../reports.js";
 
-/** Days whose staged amount differs in some currency, with a sentence each. */
+/** Returns the days whose staged amount differs in some currency, with a sentence for each. */
 export async function daysThatDiffer(
   client: ClickHouseClient,
   { epoch, days }: { readonly epoch: number; readonly days: readonly string[] },
@@ -33,13 +35,13 @@ export async function daysThatDiffer(
     sums.set(key, sum);
     return sum;
   };
-  for (const each of billed) {
-    const sum = sumOf(each);
-    sum.delivered = sumText([sum.delivered, each.amount]);
+  for (const row of billed) {
+    const sum = sumOf(row);
+    sum.delivered = sumText([sum.delivered, row.amount]);
   }
-  for (const each of staged) {
-    const sum = sumOf(each);
-    sum.staged = sumText([sum.staged, each.amount]);
+  for (const row of staged) {
+    const sum = sumOf(row);
+    sum.staged = sumText([sum.staged, row.amount]);
   }
   const wanted = new Set(days);
   return new Map(

@@ -1,4 +1,4 @@
-/** Keeps the control totals that a window reports of its days. */
+/** Records the control totals that a window reports of its days. */
 import type { Pool } from "pg";
 import type { ControlTotal } from "../../store/control-totals.js";
 import { runStatement, type Statement } from "../../store/postgres/statement.js";
@@ -7,15 +7,15 @@ import { replaceTotalsOfDays } from "./record-totals.js";
 
 export interface DaysOfWindow {
   readonly tenantName: string;
-  /** Days whose bill was taken as it is reported: their totals are replaced. */
+  /** Days whose bill was taken as reported. Their totals are replaced. */
   readonly taken: readonly string[];
-  /** Days whose bill stays as it is published: so do their totals. */
+  /** Days whose bill stays as it is published. Their totals stay, too. */
   readonly kept: readonly string[];
 }
 
 /**
- * Of any other day, the totals are kept if something of it was charged before. If not, rows that would be charged wait with their day.
- * Totals that are stored as they are reported are not written again.
+ * On any other day, the existing totals stay if something was charged before. If not, rows that would be charged are
+ * recorded as waiting. Totals that have not changed are not written again.
  */
 export async function recordTotalsOfDays(
   postgres: Pool,

@@ -1,4 +1,4 @@
-/** Statements that keep control totals in Postgres. */
+/** Statements on control totals in Postgres. */
 import type { ControlTotal } from "../../store/control-totals.js";
 import type { Statement } from "../../store/postgres/statement.js";
 import type { ControlResult } from "../ecosystem.js";
@@ -14,10 +14,10 @@ function insertTotals(tenantName: string, totals: readonly ControlTotal[]): Stat
   };
 }
 
-/** A change of the totals changes the ETags of responses that show them. */
+/** Changes with the totals, and with it the ETags of responses that show them. */
 const recordedNow = "jsonb_build_object('recorded_at', clock_timestamp())";
 
-/** Replaces all totals of a tenant, and what was reported of them. Run in one transaction. */
+/** Replaces all totals of a tenant and their report. Run in one transaction. */
 export function replaceAllTotals(tenantName: string, { totals, ...report }: ControlResult): Statement[] {
   return [
     { query: "DELETE FROM control_totals WHERE tenant_name = $1", params: [tenantName] },
@@ -48,7 +48,7 @@ export function replaceTotalsOfDays(
   ];
 }
 
-/** One row `{control_report}`, which is null before totals were ever recorded. */
+/** Returns one row `{control_report}`, which is null before any totals were recorded. */
 export function readControlReport(tenantName: string): Statement {
   return { query: "SELECT control_report FROM tenants WHERE tenant_name = $1", params: [tenantName] };
 }

@@ -1,4 +1,4 @@
-/** Every ecosystem there is, by the name that `tenants.T.ecosystem` takes. A new one is one folder and one line here. */
+/** All ecosystems, by the name in `tenants.T.ecosystem`. A new one is one folder and one line here. */
 import type { AnyEcosystem } from "../ecosystem.js";
 import { confluentCloud } from "./confluent_cloud/index.js";
 import { focus } from "./focus/index.js";

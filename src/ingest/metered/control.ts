@@ -1,6 +1,7 @@
 /**
- * Control totals of metered costs. A row is one step of one product, normally an hour: what was asked for on a day is as many rows as the
- * day has steps, and each of them is in exactly one class. Also those of a fixed product, which is charged for every step.
+ * Control totals of metered costs. A row is one step of one product, normally an hour, so a day has as many rows as
+ * steps for each product, and each row is in exactly one class. That includes fixed products, which are charged for
+ * every step.
  */
 import { sumText } from "../../numbers/exact.js";
 import type { ControlTotal, RowClass } from "../../store/control-totals.js";
@@ -14,9 +15,12 @@ export interface MeasuredWindow extends Pick<SentBill, "costs"> {
   readonly absent: ReadonlySet<string>;
 }
 
-type Placed = Pick<ControlTotal, "class" | "reason"> & { readonly rows: number; readonly cost: string };
+type ClassifiedRows = Pick<ControlTotal, "class" | "reason"> & {
+  readonly rows: number;
+  readonly cost: string;
+};
 
-/** A cost that has a price counts as charged; the staging knows whether its day is taken. */
+/** A cost with a price counts as charged. Staging decides whether its day is taken. */
 export function controlOfWindow(
   { currency, stepSeconds }: { readonly currency: string; readonly stepSeconds: number },
   window: DayWindow,
@@ -24,31 +28,42 @@ export function controlOfWindow(
 ): ControlTotal[] {
   const steps = DAY_SECONDS / stepSeconds;
   return daysOfWindow(window).flatMap((day) => {
-    const placed = measured.flatMap((each) =>
+    const classified = measured.flatMap((each) =>
       absent.has(day)
         ? [{ class: "outside_window", reason: BEFORE_FIRST, rows: steps, cost: "0" } as const]
-        : placesOf(each, day, { cost: costs.get(day)?.get(each.product.name), steps, stepSeconds }),
+        : classify(each, day, { cost: costs.get(day)?.get(each.product.name), steps, stepSeconds }),
     );
     const delivered = {
-      ...({ class: "delivered", reason: "", rows: steps * measured.length } as const),
+      class: "delivered" as const,
+      reason: "",
+      rows: steps * measured.length,
       cost: sumText([...(costs.get(day)?.values() ?? [])]),
     };
-    return [delivered, ...merged(placed)].map(({ class: of, reason, rows, cost }) => ({
-      ...{ delivery: null, day, currency, class: of, reason, rows },
-      ...{ cost, billed: cost, effective: cost },
+    return [delivered, ...merged(classified)].map(({ class: of, reason, rows, cost }) => ({
+      delivery: null,
+      day,
+      currency,
+      class: of,
+      reason,
+      rows,
+      cost,
+      billed: cost,
+      effective: cost,
     }));
   });
 }
 
 const BEFORE_FIRST = "before_first_sample";
 
-/** Where the steps of one product and day went. `cost`: of its line; undefined where it has none. */
-function placesOf(
+/** Classifies the steps of one product and day. `cost`: the cost of its line, undefined if it has none. */
+function classify(
   { product, samples }: Measured,
   day: string,
   { cost, steps, stepSeconds }: { readonly cost: string | undefined; steps: number; stepSeconds: number },
-): Placed[] {
-  const leftOut = (reason: string): Placed[] => [{ class: "left_out", reason, rows: steps, cost: "0" }];
+): ClassifiedRows[] {
+  const leftOut = (reason: string): ClassifiedRows[] => [
+    { class: "left_out", reason, rows: steps, cost: "0" },
+  ];
   if (cost === undefined) return leftOut(samples.failed.has(day) ? "failed" : "not_measured");
   const charged: RowClass = /[1-9]/.test(cost) ? "charged" : "zero";
   if (product.quantity.type === "fixed") return [{ class: charged, reason: "", rows: steps, cost }];
@@ -66,14 +81,14 @@ function placesOf(
   ];
 }
 
-/** One entry for each class and reason that has rows. */
-function merged(places: readonly Placed[]): Placed[] {
-  const sums = new Map<string, Placed>();
-  for (const place of places) {
-    if (place.rows === 0) continue;
-    const key = `${place.class} ${place.reason}`;
-    const before = sums.get(key) ?? { ...place, rows: 0, cost: "0" };
-    sums.set(key, { ...before, rows: before.rows + place.rows, cost: sumText([before.cost, place.cost]) });
+/** Returns one entry for each class and reason that has rows. */
+function merged(entries: readonly ClassifiedRows[]): ClassifiedRows[] {
+  const sums = new Map<string, ClassifiedRows>();
+  for (const entry of entries) {
+    if (entry.rows === 0) continue;
+    const key = `${entry.class} ${entry.reason}`;
+    const before = sums.get(key) ?? { ...entry, rows: 0, cost: "0" };
+    sums.set(key, { ...before, rows: before.rows + entry.rows, cost: sumText([before.cost, entry.cost]) });
   }
   return [...sums.values()];
 }

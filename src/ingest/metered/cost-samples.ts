@@ -1,4 +1,4 @@
-/** What the query of one cost type gives for a window: per day, the sum of its series at each point; or why a day failed. */
+/** Samples of one cost type in a window: for each day, the sum of its series at each point, or why the day failed. */
 
 import { type Exact, plus } from "../../numbers/exact.js";
 import { dayOfSeconds } from "../../time/days.js";
@@ -9,9 +9,9 @@ import { type PartlyMeasured, partlyMeasured } from "./partly-measured.js";
 export interface CostSamples {
   readonly sums: ReadonlyMap<string, ReadonlyMap<number, Exact>>;
   readonly failed: ReadonlyMap<string, string>;
-  /** Days with samples of a part of the day alone, and how large it is. They have no sums. */
+  /** Days with samples of only a part of the day, and the size of that part. They have no sums. */
   readonly partly: ReadonlyMap<string, string>;
-  /** The first day that there are samples of, if it is measured in part. It has sums. */
+  /** The first day with samples, if it is measured in part. It has sums. */
   readonly first: PartlyMeasured["first"];
 }
 
@@ -30,13 +30,13 @@ export async function costSamples(
     }
     piece.each((_labels, from, value) => {
       const day = dayOfSeconds(from);
-      const ofDay = sums.get(day) ?? new Map<number, Exact>();
-      const before = ofDay.get(from);
-      ofDay.set(from, before === undefined ? value : plus(before, value));
-      sums.set(day, ofDay);
+      const daySums = sums.get(day) ?? new Map<number, Exact>();
+      const before = daySums.get(from);
+      daySums.set(from, before === undefined ? value : plus(before, value));
+      sums.set(day, daySums);
     });
   }
-  const steps = new Set([...sums.values()].flatMap((ofDay) => [...ofDay.keys()]));
+  const steps = new Set([...sums.values()].flatMap((daySums) => [...daySums.keys()]));
   const { gaps: partly, first } = await partlyMeasured(source, query, steps, signal);
   for (const day of partly.keys()) sums.delete(day);
   return { sums, failed, partly, first };

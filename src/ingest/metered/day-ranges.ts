@@ -1,4 +1,4 @@
-/** Sentences about days, folded: neighbouring days with the same reason make one sentence. */
+/** Combines sentences about days: consecutive days with the same reason make one sentence. */
 import { daysBetween } from "../../time/days.js";
 
 export function dayRanges(missing: readonly { readonly day: string; readonly reason: string }[]): string[] {

@@ -1,6 +1,6 @@
 /**
- * The first day that the upstream has samples of. Days before it are not there: nothing was measured yet, or it is kept no longer. That
- * is no failure: nothing is said of them but where the samples begin.
+ * Finds the first day that the upstream has samples of. Earlier days have no data, because nothing was measured yet or
+ * it is no longer kept. That is no failure: it is only reported where the samples begin.
  */
 
 import { earliest } from "../../time/days.js";
@@ -10,45 +10,51 @@ import type { PrometheusSource } from "../prometheus/source.js";
 import { firstSample, reachOf } from "./first-sample.js";
 
 export interface FirstDay {
-  /** A day that has samples. It disproves what the upstream says of its midnights alone: a gauge may be off at each of them. */
+  /**
+   * Records a day with samples. It corrects the first day, which is found by samples at midnight only: a gauge may be
+   * off at each midnight.
+   */
   measured(day: string): void;
-  /** Undefined when nothing is known to have begun: the upstream has no sample, or could not be asked. */
+  /** Undefined if the beginning is unknown: the upstream has no sample, or the request failed. */
   of(window: DayWindow, signal: AbortSignal): Promise<string | undefined>;
 }
 
-/** What to say of it. */
+/** Returns the note about the first day. */
 export function firstDayNote(first: string): string {
   return `the upstream has samples from ${first} on; days before are not there, and are left out`;
 }
 
 export interface FirstDayOptions {
   readonly source: PrometheusSource;
-  /** What is asked for; at least one. */
+  /** Expressions to look for, at least one. */
   readonly expressions: readonly string[];
   /** Whether a day needs samples of all expressions, or of any. */
   readonly needed: "all" | "any";
   readonly stepSeconds: number;
 }
 
-/** Asks the upstream once, for all windows of a run: they come newest first, and the first reaches back behind the last. */
+/**
+ * Queries the upstream once for all windows of a run. They come newest first, and the first query reaches back beyond
+ * the last window.
+ */
 export function createFirstDay(options: FirstDayOptions): FirstDay {
-  let asked: Promise<{ readonly first: string | undefined; readonly from: string }> | undefined;
-  let seen: string | undefined;
+  let found: Promise<{ readonly first: string | undefined; readonly from: string }> | undefined;
+  let firstMeasured: string | undefined;
   return {
     measured(day) {
-      seen = earliest(day, seen ?? day);
+      firstMeasured = earliest(day, firstMeasured ?? day);
     },
     async of(window, signal) {
-      asked ??= ask(options, window, signal);
-      const { first, from } = await asked;
-      // What has samples from the very start of the question may have begun before it.
+      found ??= findFirst(options, window, signal);
+      const { first, from } = await found;
+      // A metric with samples from the start of the query may have begun before it.
       if (first === undefined || first <= from || window.start < from) return undefined;
-      return earliest(first, seen ?? first);
+      return earliest(first, firstMeasured ?? first);
     },
   };
 }
 
-async function ask(
+async function findFirst(
   { source, expressions, needed, stepSeconds }: FirstDayOptions,
   { end }: DayWindow,
   signal: AbortSignal,

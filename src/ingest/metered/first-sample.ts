@@ -1,11 +1,11 @@
-/** The first day that an upstream has a sample of a query, as far as it can be asked about at once. */
+/** Finds the first day that an upstream has a sample of a query, within the range of one request. */
 import { addDays, dayOf, earliest, latest } from "../../time/days.js";
 import type { PrometheusSource } from "../prometheus/source.js";
 
 /** More than the longest lookback, in days. */
 const REACH = 400;
 
-/** What may hold samples that concern a window which ends on that day: `[end − 400 days, tomorrow)`. */
+/** The days that may have samples relevant to a window that ends at `end`: `[end − 400 days, tomorrow)`. */
 export function reachOf(end: string) {
   const tomorrow = addDays(dayOf(new Date()), 1);
   return {
@@ -14,7 +14,7 @@ export function reachOf(end: string) {
   };
 }
 
-/** Undefined when the query has no sample at all. Throws `UpstreamError`. */
+/** Undefined if the query has no sample at all. Throws `UpstreamError`. */
 export async function firstSample(
   source: PrometheusSource,
   { expression, stepSeconds, end }: { expression: string; stepSeconds: number; end: string },

@@ -1,11 +1,11 @@
-/** Records of the identities that a query found, and of those that are named in the configuration. */
+/** Records of identities that a query found, and of those that are named in the configuration. */
 import { DAY_SECONDS } from "../../time/days.js";
 import type { IdentityRecord } from "../ecosystem.js";
 import { type IdentitySource, namesIdentities } from "./identity-source.js";
 
-/** What discovered identities are. */
+/** Type of discovered identities. */
 export const PRINCIPAL = "principal";
-/** A principal shows only while it is active; one that rests over a weekend, or a week, has not gone. */
+/** A principal is visible only while it is active. One that is idle for a weekend or a week still exists. */
 export const PRINCIPAL_GRACE_SECONDS = 8 * DAY_SECONDS;
 
 export function namedIdentities(source: IdentitySource | undefined): IdentityRecord[] {
@@ -19,7 +19,7 @@ export function namedIdentities(source: IdentitySource | undefined): IdentityRec
   }));
 }
 
-/** The distinct values of a label, those that are empty left out. */
+/** Returns the distinct values of a label that are not empty. */
 export function labelValues(
   series: readonly { readonly labels: Readonly<Record<string, string>> }[],
   label: string,
@@ -29,7 +29,7 @@ export function labelValues(
   return [...values].sort();
 }
 
-/** A principal that was discovered. The team is what people know it by; the rows stay those of the principal. */
+/** Returns the record of a discovered principal. Its team is its display name; the rows keep the principal. */
 export function principalRecord(source: IdentitySource, id: string): IdentityRecord {
   const team = teamOf(source, id);
   return {

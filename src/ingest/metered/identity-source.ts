@@ -1,6 +1,6 @@
 /**
- * Who may be charged in an ecosystem that has no identities of its own: those that a query finds, those that are named in the
- * configuration, or both. What the settings look like; `identities.ts` makes records of them.
+ * Settings that say who may be charged in an ecosystem without identities of its own: those that a query finds, those
+ * that are named in the configuration, or both. `identities.ts` makes records of them.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import type { IdentityScope } from "../../config/allocation-rule.js";
@@ -11,7 +11,9 @@ export const LABEL = {
   pattern: "^[A-Za-z_][A-Za-z0-9_]{0,199}$",
 };
 
-/** `$step` stands for the step, so that a range looks back over exactly one: `increase(bytes_total[$step])`. */
+/**
+ * `$step` is replaced by the step, so that a range looks back over exactly one step: `increase(bytes_total[$step])`.
+ */
 export const promql = (description: string) =>
   text({
     description: `${description} \`$step\` in it stands for the step, such as \`3600s\`.`,
@@ -78,7 +80,7 @@ const unusedNames: Rule<IdentitySource> = {
 
 export interface IdentitySourceOptions {
   readonly description: string;
-  /** What else of an ecosystem is refused. */
+  /** Further rules of the ecosystem. */
   readonly rules: readonly Rule<IdentitySource>[];
 }
 
@@ -87,12 +89,12 @@ export function identitySourceSettings({ description, rules }: IdentitySourceOpt
   return mapping(properties, { description, rules: [...rules, unusedNames] });
 }
 
-/** Whether identities are discovered by a query, rather than only named in the configuration. */
+/** Returns true if identities are discovered by a query, and not only named in the configuration. */
 export function discovers(source: IdentitySource | undefined): source is IdentitySource {
   return source !== undefined && source.source !== "static";
 }
 
-/** Identity sets that there are with such a source. */
+/** Identity sets that such a source provides. */
 export function meteredSets(source: IdentitySource | undefined): IdentityScope[] {
   return [
     ...(namesIdentities(source) ? ["resource_active" as const] : []),
@@ -100,7 +102,7 @@ export function meteredSets(source: IdentitySource | undefined): IdentityScope[]
   ];
 }
 
-/** Whether the identities named in the configuration count. */
+/** Returns true if the identities named in the configuration count. */
 export function namesIdentities(source: IdentitySource | undefined): source is IdentitySource {
   return source !== undefined && source.source !== "prometheus";
 }

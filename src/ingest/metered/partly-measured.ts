@@ -1,25 +1,25 @@
 /**
- * Days that were measured only in part, such as 6 of 24 hours: their sums would pass for a smaller use, and their mean for that of the whole
- * day. A short gap, as a restart leaves one, does no harm.
+ * Finds days that were measured only in part, such as 6 of 24 hours. Their sums would look like less usage, and their
+ * mean like that of the whole day. A short gap, as after a restart, is acceptable.
  */
 import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
 import { coveredDays } from "../prometheus/retention-covers.js";
 import type { PrometheusSource, RangeQuery } from "../prometheus/source.js";
 
-/** In tenths of the day. */
+/** Required part of a day, in tenths. */
 const ENOUGH = 9;
 
 export interface PartlyMeasured {
-  /** Day → reason. Their samples do not count. */
+  /** Day → reason. The samples of these days do not count. */
   readonly gaps: ReadonlyMap<string, string>;
   /**
-   * The day that the upstream began on, or whose samples it is dropping, where it is measured in part: nothing will ever be added to it, so
-   * its samples count. `size`: how much of the day they cover, such as `6 of 24 hours`.
+   * The day on which the upstream began, or whose samples it is dropping, if it is measured in part. No samples will be
+   * added to it, so its samples count. `size`: the part of the day that they cover, such as `6 of 24 hours`.
    */
   readonly first: { readonly day: string; readonly size: string } | undefined;
 }
 
-/** `steps`: starts of the steps that have a sample of anybody. Throws `UpstreamError`. */
+/** `steps`: starts of the steps with a sample of any identity. Throws `UpstreamError`. */
 export async function partlyMeasured(
   source: PrometheusSource,
   { expression, stepSeconds }: Pick<RangeQuery, "expression" | "stepSeconds">,

@@ -1,9 +1,9 @@
 /**
- * What a metered product costs on one day: a line priced from a fixed count or from the samples of a metric.
+ * Prices a metered product on one day: a line priced from a fixed count or from the samples of a metric.
  *
- * Several series of a query are first added up per point in time, so that the mean of storage is that of the whole. A day
- * without a single sample has no price: it is not free, it is unknown. A day with gaps between its samples is priced by those
- * there are; the line's metadata says how many.
+ * Several series of a query are first added up per point in time, so that the mean of storage is that of the whole. A
+ * day without any sample has no price: it is not free, it is unknown. A day with gaps between its samples is priced by
+ * the existing ones; the line's metadata states how many.
  */
 
 import {
@@ -17,25 +17,25 @@ import {
 } from "../../numbers/exact.js";
 import type { BillingLine } from "../ecosystem.js";
 
-/** A kind of cost that is not billed by anybody: its quantity is counted or measured, its price stands in the configuration. */
+/** A kind of cost without a vendor's bill: its quantity is counted or measured, and its price is configured. */
 export interface MeteredProduct {
   /** The product type of its lines. */
   readonly name: string;
   readonly category: string;
-  /** Price of one unit, a decimal as text. */
+  /** Price of one unit, as a decimal in text. */
   readonly rate: string;
   readonly quantity: MeteredQuantity;
 }
 
 export type MeteredQuantity =
-  /** So many units for every hour of the day. */
+  /** A fixed number of units for every hour of the day. */
   | { readonly type: "fixed"; readonly count: number }
-  /** The day's mean of a query that gives bytes, in GiB, for every hour of the day, or of its measured part. */
+  /** The day's mean of a query that returns bytes, in GiB, for every hour of the day, or of its measured part. */
   | { readonly type: "storage_gib"; readonly query: string }
-  /** The day's sum of a query that gives the bytes of each step, in GiB. */
+  /** The day's sum of a query that returns the bytes of each step, in GiB. */
   | { readonly type: "network_gib"; readonly query: string };
 
-/** What the query of a product gave for one day: the sum of its series at each point. */
+/** The result of a product's query for one day: the sum of its series at each point. */
 export type DaySums = ReadonlyMap<number, Exact>;
 
 export interface PricedDay {
@@ -46,16 +46,19 @@ export interface PricedDay {
   /** Empty for a fixed count. */
   readonly sums: DaySums;
   readonly expectedSamples: number;
-  /** Whether only the time with samples is priced: nobody knows whether there was anything to pay for before the first sample. */
+  /**
+   * Whether only the time with samples is priced, because it is unknown whether anything was used before the first
+   * sample.
+   */
   readonly onlyMeasured: boolean;
 }
 
 const HOURS = 24;
 const GIB = 2n ** 30n;
-/** Decimals of quantities and costs in the store. */
+/** Decimal places of quantities and costs in the store. */
 const PLACES = 12;
 
-/** The line of a day, or undefined when there is no sample to price it by. */
+/** Returns the line of a day, or undefined if it has no samples. */
 export function priceDay({
   resourceId,
   currency,
@@ -76,7 +79,7 @@ export function priceDay({
     product_type: product.name,
     quantity: decimalText(roundedQuotient(value, divisor, PLACES), PLACES),
     unit_price: product.rate,
-    // From the exact quantity, not the one above: the only rounding of an amount is its last step.
+    // Use the exact quantity, not the rounded one: an amount is rounded only once, in the last step.
     total_cost: decimalText(roundedQuotient(times(value, rateOf(product)), divisor, PLACES), PLACES),
     currency,
     granularity: "daily",
@@ -90,7 +93,7 @@ interface Quotient {
   readonly divisor: bigint;
 }
 
-/** `parts`: into how many parts of equal length the day is divided, each with one of the sums or, if they are fewer, with nothing. */
+/** `parts`: number of equal parts of the day, each with one of the sums, or with nothing if there are fewer sums. */
 function quantityOf({ quantity }: MeteredProduct, sums: DaySums, parts: number): Quotient | undefined {
   if (quantity.type === "fixed") {
     return { value: { units: BigInt(quantity.count * HOURS), scale: 0 }, divisor: 1n };

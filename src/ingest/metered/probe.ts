@@ -1,4 +1,4 @@
-/** Tries every query of a metered tenant once. */
+/** Runs every query of a metered tenant once. */
 import pLimit from "p-limit";
 import type { DayWindow } from "../ecosystem.js";
 import { type ProbedQuery, probeQuery } from "../prometheus/probe.js";
@@ -17,21 +17,25 @@ export async function probeMetered(
   signal: AbortSignal,
 ): Promise<Probe[]> {
   if (source === undefined) return [];
-  const asked = { window, stepSeconds };
+  const range = { window, stepSeconds };
   const queries: ProbedQuery[] = [
     ...products.flatMap(({ name, quantity }) =>
       quantity.type === "fixed"
         ? []
         : [
             {
-              ...{ ...asked, name: `cost ${name}`, expression: quantity.query },
+              ...range,
+              name: `cost ${name}`,
+              expression: quantity.query,
               isSum: quantity.type === "network_gib",
               addsSeries: true,
             },
           ],
     ),
     ...usage.map(({ metric, expression, label, measure }) => ({
-      ...{ ...asked, isSum: measure === "value", addsSeries: measure === "value" },
+      ...range,
+      isSum: measure === "value",
+      addsSeries: measure === "value",
       name: `usage ${metric}`,
       expression,
       label,

@@ -1,4 +1,4 @@
-/** Prices that stand in the configuration, and what they are in. */
+/** Settings for prices and their currency. */
 import { parseNonNegativeDecimal } from "../../config/decimal.js";
 import { type Parsed, text } from "../../config/setting.js";
 import { CURRENCY } from "../../store/text-limits.js";
@@ -20,7 +20,7 @@ export const rateSetting = (description: string, unit: string) =>
     parse: parseRate,
   });
 
-/** `0.25 EUR` and `$1` are what people write who look for the place of the currency. */
+/** Rejects `0.25 EUR` and `$1` with a hint to the setting `currency`. */
 function parseRate(written: string): Parsed {
   const parsed = parseNonNegativeDecimal(written);
   if ("value" in parsed || !/[A-Z]{3}|\p{Sc}/u.test(written)) return parsed;

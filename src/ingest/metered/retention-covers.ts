@@ -1,4 +1,4 @@
-/** Which days the Prometheus of a metered tenant still has all samples of, by metric or product. */
+/** Returns the days that the tenant's Prometheus still has all samples of, by metric or product. */
 import type { Gatherer } from "../ecosystem.js";
 import { coveredDays } from "../prometheus/retention-covers.js";
 import type { MeteredTenant } from "./window.js";
@@ -11,7 +11,7 @@ export async function retentionCovers(
   const quantity = products.find(({ name }) => name === metric)?.quantity;
   const ofProduct = quantity === undefined || quantity.type === "fixed" ? undefined : quantity.query;
   const expression = ofProduct ?? usage.find((each) => each.metric === metric)?.expression;
-  // Of a query that the configuration does not have any more nothing is asked, and nothing was dropped.
+  // Nothing is read for a query that was removed from the configuration, so nothing was dropped.
   if (expression === undefined || source === undefined) return days;
   return await coveredDays(source, expression, days, signal);
 }

@@ -1,4 +1,4 @@
-/** The bill of a metered tenant: a line for each product and day that there is a price for. */
+/** The bill of a metered tenant: a line for each product and day with a price. */
 import { sumText } from "../../numbers/exact.js";
 import { DAY_SECONDS } from "../../time/days.js";
 import type { BillingLine, UsageGap, WindowSink } from "../ecosystem.js";
@@ -16,11 +16,14 @@ export interface Measured {
 }
 
 export interface SentBill extends Pick<WindowReport, "completeDays" | "partialDays" | "errors" | "billed"> {
-  /** Day → product → its cost, a plain decimal, also of days that are not billed. A product without a price is left out. */
+  /**
+   * Day → product → its cost as a plain decimal, including days that are not billed. A product without a price is left
+   * out.
+   */
   readonly costs: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
 
-/** Sends the lines of days that can be billed. */
+/** Sends the lines of the days that can be billed. */
 export async function sendBill(
   tenant: BilledTenant,
   days: readonly string[],
@@ -46,10 +49,12 @@ export async function sendBill(
       currency: tenant.currency,
       amount: sumText(lines.map(({ total_cost }) => total_cost)),
     });
-    await sink.billing(unmeasured.length === 0 ? lines : lines.map((line) => noted(line, unmeasured)));
+    await sink.billing(
+      unmeasured.length === 0 ? lines : lines.map((line) => withUnmeasured(line, unmeasured)),
+    );
     (unmeasured.length === 0 ? completeDays : partialDays).push(day);
   }
-  // As gaps of the usage they make the day provisional, and it is settled without them after a few runs.
+  // As gaps of usage they make the day provisional; after a few runs it is final without them.
   await sink.usageGaps(missing.filter(({ day }) => partialDays.includes(day)));
   const errors = dayRanges(
     missing
@@ -92,12 +97,12 @@ function priceOf(
   return { lines, unmeasured };
 }
 
-/** What a partial bill lacks stands on its lines, so that nobody takes them for the whole. */
-function noted(line: BillingLine, unmeasured: readonly UsageGap[]): BillingLine {
+/** Notes the unmeasured products on the lines of a partial bill, so that it is not mistaken for a whole one. */
+function withUnmeasured(line: BillingLine, unmeasured: readonly UsageGap[]): BillingLine {
   return { ...line, metadata: { ...line.metadata, unmeasured: unmeasured.map(({ metric }) => metric) } };
 }
 
-/** What a line costs less because its first day is measured in part. */
+/** Notes about lines that cost less because their first day is measured in part. */
 export function firstDayNotes(measured: readonly Measured[]): DayRemark[] {
   return measured.flatMap(({ product, samples: { first } }) =>
     first === undefined

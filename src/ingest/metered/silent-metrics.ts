@@ -1,6 +1,6 @@
 /**
- * Metrics of usage that have no sample at all. What they should have divided is divided evenly, or charged to nobody, and a mistake
- * in the name of a metric looks just so: it is told.
+ * Reports usage metrics that have no sample at all. Their costs are divided evenly or go to UNALLOCATED, which is also
+ * the effect of a mistyped metric name.
  */
 
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
@@ -10,25 +10,28 @@ import { firstSample } from "./first-sample.js";
 import type { UsageMetric } from "./usage.js";
 
 export interface SilentMetrics {
-  /** A sentence for each metric without a sample, the first time that it is missed. `heard`: metrics with usage in the window. */
-  missed(gathered: Gathered, signal: AbortSignal): Promise<string[]>;
+  /**
+   * Returns a sentence for each metric without a sample, the first time that it is missing. `heard`: metrics with usage
+   * in the window.
+   */
+  missingMetrics(gathered: Gathered, signal: AbortSignal): Promise<string[]>;
 }
 
 interface Gathered {
   readonly window: DayWindow;
-  readonly heard: { has(metric: string): boolean };
+  readonly measured: { has(metric: string): boolean };
   readonly gaps: readonly UsageGap[];
 }
 
-/** Asks the upstream once about each metric that is missed, for all windows of a run. */
+/** Queries the upstream once for each missing metric, for all windows of a run. */
 export function createSilentMetrics(
   source: PrometheusSource,
   metrics: readonly UsageMetric[],
   stepSeconds: number,
 ): SilentMetrics {
-  const asked = new Set<string>();
-  async function judge({ metric, expression }: UsageMetric, { end }: DayWindow, signal: AbortSignal) {
-    asked.add(metric);
+  const checkedMetrics = new Set<string>();
+  async function check({ metric, expression }: UsageMetric, { end }: DayWindow, signal: AbortSignal) {
+    checkedMetrics.add(metric);
     try {
       if ((await firstSample(source, { expression, stepSeconds, end }, signal)) !== undefined) return [];
       return [
@@ -36,16 +39,16 @@ export function createSilentMetrics(
       ];
     } catch (error) {
       if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-      return []; // a failure is told as a gap
+      return []; // a failure is reported as a gap
     }
   }
   return {
-    async missed({ window, heard, gaps }, signal) {
+    async missingMetrics({ window, measured, gaps }, signal) {
       const failed = new Set(gaps.map(({ metric }) => metric));
       const silent = metrics.filter(
-        ({ metric }) => !heard.has(metric) && !failed.has(metric) && !asked.has(metric),
+        ({ metric }) => !measured.has(metric) && !failed.has(metric) && !checkedMetrics.has(metric),
       );
-      return (await Promise.all(silent.map((metric) => judge(metric, window, signal)))).flat();
+      return (await Promise.all(silent.map((metric) => check(metric, window, signal)))).flat();
     },
   };
 }

@@ -1,7 +1,8 @@
 /**
- * Usage facts of one query: how much each identity used in each step. Several series of an identity are added up, one
- * response at a time, so that memory holds one response and its sums. Usage of a series without the identity's label is used by nobody that is
- * known: it weighs for `UNALLOCATED`, so that the others do not pay for it. A series that only says who was there says nothing without the label.
+ * Usage facts of one query: the usage of each identity in each step. Several series of an identity are added up, one
+ * response at a time, so that memory holds one response and its sums. Usage of a series without the identity's label
+ * belongs to no known identity. It counts as a weight of `UNALLOCATED`, so that the others do not pay for it. A series
+ * that only shows who was active means nothing without the label.
  */
 import { UNALLOCATED } from "../../config/allocation-rule.js";
 import { dayOfSeconds, daysOfWindow } from "../../time/days.js";
@@ -15,13 +16,13 @@ import { partlyMeasured } from "./partly-measured.js";
 export interface UsageMetric {
   readonly metric: string;
   readonly expression: string;
-  /** Label that holds the identity. */
+  /** The label with the identity. */
   readonly label: string;
-  /** `seen`: 1 for each step with a sample, whatever its value; so a wobbling value changes nothing. */
+  /** `seen`: 1 for each step with a sample, whatever its value, so that a fluctuating value changes nothing. */
   readonly measure: "value" | "seen";
 }
 
-/** Whose usage it is: all that of one resource, or that of the resources that a label names. */
+/** The resource of the usage: a fixed one, or the one that a label names. */
 export type UsageOf = { readonly resource: string } | { readonly label: string };
 
 export interface UsageQuery extends UsageMetric {
@@ -29,19 +30,22 @@ export interface UsageQuery extends UsageMetric {
   readonly window: DayWindow;
   readonly stepSeconds: number;
   readonly onResponse?: RangeQuery["onResponse"];
-  /** Called when the upstream refuses the credentials, with what it says. */
+  /** Called if the upstream refuses the credentials, with its message. */
   readonly onRefused?: (reason: string) => void;
 }
 
 export type UsageDropped = (reason: DropReason | "without_identity" | "without_resource") => void;
 
-/** Resource of a gap that concerns all of them, because which there are was to be found in the answer. */
+/** Resource of a gap that concerns all resources, because the failed response would have named them. */
 export const EVERY_RESOURCE = "";
 
 /** One unit, in micro-units. */
 const ONE = 1_000_000;
 
-/** Sends facts to the sink. What fails becomes a gap of its days: the bill does not depend on it. Returns the gaps. */
+/**
+ * Sends facts to the sink, and returns the gaps. A failure becomes a gap of its days, because the bill does not depend
+ * on it.
+ */
 export async function gatherUsage(
   source: PrometheusSource,
   query: UsageQuery,
@@ -65,7 +69,7 @@ export async function gatherUsage(
       for (const { starts } of series) for (const start of starts) steps.add(start);
       await sink.usageSeries(series);
     }
-    // Whoever is seen for an hour was there, but usage of an hour is not that of a day.
+    // An identity that is seen for an hour was active, but the usage of an hour is not that of a day.
     if (query.measure === "value") {
       const failed = new Set([...gaps.values()].map(({ day }) => day));
       const { gaps: partly } = await partlyMeasured(source, query, steps, signal);

@@ -1,9 +1,9 @@
 /**
- * One window of a tenant whose costs are metered: each day's lines, the usage of its identities, and who is named in the
- * configuration.
+ * Gathers one window of a metered tenant: each day's lines, the usage of its identities, and the identities named in
+ * the configuration.
  *
- * A product whose samples cannot be had, or are not there, has no price on that day, and what happens to the day is the
- * ecosystem's to say (`whenUnmeasured`): it has no bill at all, or it is billed for what needs no samples.
+ * A product without samples has no price on that day, because they could not be fetched or do not exist. The ecosystem
+ * decides about such a day (`whenUnmeasured`): it has no bill, or it is billed for the products that need no samples.
  */
 import pLimit from "p-limit";
 import { dayOfSeconds, daysOfWindow } from "../../time/days.js";
@@ -15,7 +15,7 @@ import { controlOfWindow } from "./control.js";
 import { type CostSamples, costSamples } from "./cost-samples.js";
 import { type FirstDay, firstDayNote } from "./first-day.js";
 import type { MeteredProduct } from "./price-day.js";
-import type { HeardQuery, ReplicaNotes } from "./replica-notes.js";
+import type { ReplicaNotes, SampledQuery } from "./replica-notes.js";
 import { firstDayNotes, type Measured, sendBill } from "./send-bill.js";
 import type { SilentMetrics } from "./silent-metrics.js";
 import { gatherUsage, type UsageMetric } from "./usage.js";
@@ -23,20 +23,21 @@ import { gatherUsage, type UsageMetric } from "./usage.js";
 export interface MeteredTenant {
   /** The one resource that everything is billed and measured for. */
   readonly resourceId: string;
-  /** What all prices are in. */
+  /** Currency of all prices. */
   readonly currency: string;
   readonly products: readonly MeteredProduct[];
   readonly usage: readonly UsageMetric[];
   /** Identities that are active on every day, because the configuration names them. */
   readonly namedIdentities: readonly string[];
   /**
-   * `no_bill`: a day that lacks all samples of a product is incomplete, and an upstream that is down fails the window.
-   * `partial_bill`: it is billed for the others, as a partial day that is provisional as one without its usage is.
+   * `no_bill`: a day without any samples of a product is incomplete, and an upstream that is down fails the window.
+   * `partial_bill`: the day is billed for the other products, as a partial day, which is provisional like a day without
+   * its usage.
    */
   readonly whenUnmeasured: "no_bill" | "partial_bill";
-  /** Undefined when nothing is asked of Prometheus. */
+  /** Undefined if nothing is read from Prometheus. */
   readonly source: PrometheusSource | undefined;
-  /** Days before it are not there. Undefined when nothing is asked of Prometheus. */
+  /** Days before it have no data. Undefined if nothing is read from Prometheus. */
   readonly firstDay: FirstDay | undefined;
   readonly silent: SilentMetrics | undefined;
   readonly replicas: ReplicaNotes | undefined;
@@ -55,22 +56,25 @@ export async function gatherMeteredWindow(
     counts[reason] = (counts[reason] ?? 0) + 1;
   };
   const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
+  const stopSignal = AbortSignal.any([signal, stop.signal]);
   const limit = pLimit(tenant.parallelQueries);
   const refusals: string[] = [];
-  const asking = { dropped, refused: (reason: string) => void refusals.push(reason) };
+  const callbacks = { dropped, refused: (reason: string) => void refusals.push(reason) };
   const bill = tenant.products.map((product) =>
-    limit(async () => ({ product, samples: await samplesOf(tenant, product, window, asking, either) })),
+    limit(async () => ({
+      product,
+      samples: await samplesOf(tenant, product, window, callbacks, stopSignal),
+    })),
   );
   /** Metric → start of its last step with usage. */
-  const heard = new Map<string, number>();
-  let firstHeard: number | undefined;
-  const listening: WindowSink = {
+  const lastSteps = new Map<string, number>();
+  let firstStep: number | undefined;
+  const countingSink: WindowSink = {
     ...sink,
     usageSeries: async (batch) => {
       for (const { metric, starts } of batch) {
-        heard.set(metric, Math.max(heard.get(metric) ?? 0, starts.at(-1) ?? 0));
-        firstHeard = Math.min(firstHeard ?? Infinity, starts[0] ?? Infinity);
+        lastSteps.set(metric, Math.max(lastSteps.get(metric) ?? 0, starts.at(-1) ?? 0));
+        firstStep = Math.min(firstStep ?? Infinity, starts[0] ?? Infinity);
       }
       await sink.usageSeries(batch);
     },
@@ -80,22 +84,25 @@ export async function gatherMeteredWindow(
       gatherUsage(
         required(tenant.source),
         { ...metric, of: { resource: tenant.resourceId }, stepSeconds: tenant.stepSeconds, window },
-        listening,
+        countingSink,
         dropped,
-        either,
+        stopSignal,
       ),
     ),
   );
   try {
     const [measured, gaps] = await Promise.all([Promise.all(bill), Promise.all(usage)]);
-    const used = firstHeard === undefined ? [] : [dayOfSeconds(firstHeard)];
-    const { absent, notes } = await absentDays(tenant, window, { measured, used }, either);
-    const silent = await tenant.silent?.missed({ window, heard, gaps: gaps.flat() }, either);
-    const copied = await replicaNotes(tenant, measured, heard, either);
+    const used = firstStep === undefined ? [] : [dayOfSeconds(firstStep)];
+    const { absent, notes } = await absentDays(tenant, window, { measured, used }, stopSignal);
+    const silent = await tenant.silent?.missingMetrics(
+      { window, measured: lastSteps, gaps: gaps.flat() },
+      stopSignal,
+    );
+    const replicaSentences = await replicaNotes(tenant, measured, lastSteps, stopSignal);
     await sink.usageGaps(gaps.flat().filter(({ day }) => !absent.has(day)));
     await sink.identitySets(namedMembers(tenant, window));
     const days = daysOfWindow(window).filter((day) => !absent.has(day));
-    const said = [...notes, ...(silent ?? []), ...copied];
+    const allNotes = [...notes, ...(silent ?? []), ...replicaSentences];
     const { costs, ...report } = await sendBill(tenant, days, measured, sink);
     const partly = firstDayNotes(measured);
     const [refused] = refusals;
@@ -103,20 +110,22 @@ export async function gatherMeteredWindow(
       ...report,
       control: controlOfWindow(tenant, window, { measured, absent, costs }),
       dropped: counts,
-      ...(said.length > 0 && { notes: said }),
+      ...(allNotes.length > 0 && { notes: allNotes }),
       ...(partly.length > 0 && { dayNotes: partly }),
       ...(refused !== undefined && { refused }),
     };
   } catch (error) {
-    stop.abort(error); // the other queries of the window are for nothing
-    await Promise.allSettled([...bill, ...usage]); // and none may write to the sink after this
+    stop.abort(error); // the other queries of the window are useless
+    await Promise.allSettled([...bill, ...usage]); // none may write to the sink after this
     signal.throwIfAborted();
     throw error;
   }
 }
 
 const NOTHING_TO_MEASURE: CostSamples = {
-  ...{ sums: new Map(), failed: new Map(), partly: new Map() },
+  sums: new Map(),
+  failed: new Map(),
+  partly: new Map(),
   first: undefined,
 };
 
@@ -146,7 +155,10 @@ interface Absent {
 
 const NONE_ABSENT: Absent = { absent: new Set(), notes: [] };
 
-/** Days that lie before the first sample of the upstream. It is asked only where samples are missing. `used`: the first day with usage. */
+/**
+ * Finds days before the first sample of the upstream, which is queried only if samples are missing. `used`: the first
+ * day with usage.
+ */
 async function absentDays(
   { firstDay, whenUnmeasured }: MeteredTenant,
   window: DayWindow,
@@ -155,7 +167,7 @@ async function absentDays(
 ): Promise<Absent> {
   const metered = measured.filter(({ product }) => product.quantity.type !== "fixed");
   const days = daysOfWindow(window);
-  const lacking = days.filter((day) =>
+  const daysWithoutSamples = days.filter((day) =>
     metered.some(
       ({ samples }) => ![samples.sums, samples.failed, samples.partly].some((each) => each.has(day)),
     ),
@@ -167,7 +179,7 @@ async function absentDays(
       : metered.some((each) => hasSamples(each, day)),
   );
   for (const day of (metered.length > 0 ? billed : used).slice(0, 1)) firstDay?.measured(day);
-  if (firstDay === undefined || (metered.length > 0 && lacking.length === 0)) return NONE_ABSENT;
+  if (firstDay === undefined || (metered.length > 0 && daysWithoutSamples.length === 0)) return NONE_ABSENT;
   const first = await firstDay.of(window, signal);
   if (first === undefined) return NONE_ABSENT;
   const absent = new Set(days.filter((day) => day < first));
@@ -177,21 +189,21 @@ async function absentDays(
 async function replicaNotes(
   { usage, replicas }: MeteredTenant,
   measured: readonly Measured[],
-  heard: ReadonlyMap<string, number>,
+  lastSteps: ReadonlyMap<string, number>,
   signal: AbortSignal,
 ): Promise<string[]> {
   if (replicas === undefined) return [];
-  const queries: HeardQuery[] = [
+  const queries: SampledQuery[] = [
     ...measured.flatMap(({ product: { name, quantity }, samples }) => {
       const [last] = [...samples.sums.values()]
-        .map((ofDay) => Math.max(...ofDay.keys()))
+        .map((daySums) => Math.max(...daySums.keys()))
         .sort((a, b) => b - a);
       return quantity.type === "fixed"
         ? []
         : [{ name: `cost ${name}`, expression: quantity.query, step: last }];
     }),
     ...usage.flatMap(({ metric, measure, expression, label }) =>
-      measure === "seen" ? [] : [{ name: `usage ${metric}`, expression, label, step: heard.get(metric) }],
+      measure === "seen" ? [] : [{ name: `usage ${metric}`, expression, label, step: lastSteps.get(metric) }],
     ),
   ];
   return (await Promise.all(queries.map((query) => replicas.of(query, signal)))).flat();

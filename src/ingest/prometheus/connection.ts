@@ -1,13 +1,13 @@
-/** The Prometheus of one tenant during one run. */
+/** Connects to the Prometheus of one tenant for one run. */
 import { type MetricsSettings, metricsAuth } from "../../config/metrics.js";
 import { createUpstreamClient } from "../../upstream-http/client.js";
 import type { GatherContext } from "../ecosystem.js";
 import { prometheusDetail } from "./response.js";
 import { createPrometheusSource, type PrometheusSource } from "./source.js";
 
-/** Requests to one Prometheus with one credential, for all tenants of the process that share them. */
+/** Concurrent requests to one Prometheus with one credential, for all tenants of the process that share them. */
 const MOST_REQUESTS = 20;
-/** Some 5 s of patience with a query: what still fails then is asked again in smaller pieces, and in the next run. */
+/** About 5 s of retries for a query. What still fails is requested again in smaller pieces, and by the next run. */
 const ATTEMPTS = 4;
 
 export function connectPrometheus(

@@ -1,24 +1,24 @@
 /**
- * A Prometheus that was found to be away is not asked again in the same run: each query would wait for it in vain, with all its
- * attempts, for every window of a long lookback.
+ * Stops querying a Prometheus that is down for the rest of the run. Otherwise each query of every window of a long
+ * lookback would wait for all its attempts.
  */
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import { failedResponse, type PrometheusSource } from "./source.js";
 
-/** What is wrong with the upstream as a whole, and not with one query. */
-const AWAY: ReadonlySet<string> = new Set(["unreachable", "unauthorized", "redirect_refused"]);
+/** Errors that concern the whole upstream, and not one query. */
+const DOWN: ReadonlySet<string> = new Set(["unreachable", "unauthorized", "redirect_refused"]);
 
-export function askedOnceWhenAway(source: PrometheusSource): PrometheusSource {
-  let away: UpstreamError | undefined;
+export function withoutRetriesWhenDown(source: PrometheusSource): PrometheusSource {
+  let downError: UpstreamError | undefined;
   const remember = (error: unknown) => {
-    if (error instanceof UpstreamError && AWAY.has(error.code)) away = error;
+    if (error instanceof UpstreamError && DOWN.has(error.code)) downError = error;
     return error;
   };
   return {
     async *range(query, dropped, signal) {
-      if (away !== undefined) {
+      if (downError !== undefined) {
         query.onResponse?.(failedResponse(query));
-        throw away;
+        throw downError;
       }
       try {
         yield* source.range(query, dropped, signal);
@@ -26,9 +26,9 @@ export function askedOnceWhenAway(source: PrometheusSource): PrometheusSource {
         throw remember(error);
       }
     },
-    isUnchanged: (answer, signal) => source.isUnchanged(answer, signal),
+    isUnchanged: (response, signal) => source.isUnchanged(response, signal),
     async earliestDay(query, signal) {
-      if (away !== undefined) throw away;
+      if (downError !== undefined) throw downError;
       try {
         return await source.earliestDay(query, signal);
       } catch (error) {
@@ -36,7 +36,7 @@ export function askedOnceWhenAway(source: PrometheusSource): PrometheusSource {
       }
     },
     async sampledDays(query, signal) {
-      if (away !== undefined) throw away;
+      if (downError !== undefined) throw downError;
       try {
         return await source.sampledDays(query, signal);
       } catch (error) {
@@ -44,7 +44,7 @@ export function askedOnceWhenAway(source: PrometheusSource): PrometheusSource {
       }
     },
     async labelsNow(expression, stepSeconds, signal, at) {
-      if (away !== undefined) throw away;
+      if (downError !== undefined) throw downError;
       try {
         return await source.labelsNow(expression, stepSeconds, signal, at);
       } catch (error) {

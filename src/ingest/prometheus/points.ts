@@ -1,13 +1,13 @@
 /**
- * Which points in time stand for a window of whole UTC days.
+ * Points in time of a window of whole UTC days.
  *
- * The point at t covers the step before it, (t - step, t]. So a day has the points start + step … end: 24 at a step of an
- * hour, and the one at midnight belongs to the day that ends there. Nothing is lost, and nothing counted twice.
+ * The point at t covers the step before it, (t - step, t]. So a day has the points start + step … end: 24 at a step of
+ * an hour, and the one at midnight belongs to the day that ends there. Nothing is lost, and nothing is counted twice.
  */
 import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../time/days.js";
 import type { DayWindow } from "../ecosystem.js";
 
-/** Points `first` to `last`, both included, in seconds since 1970, `stepSeconds` apart. */
+/** Points from `first` to `last`, both included, in seconds since 1970, `stepSeconds` apart. */
 export interface PointRange {
   readonly first: number;
   readonly last: number;
@@ -34,7 +34,7 @@ export function coveredFrom(point: number, stepSeconds: number): number {
   return point - stepSeconds;
 }
 
-/** Consecutive ranges of at most `most` points; of whole days where a day fits. */
+/** Consecutive ranges of at most `most` points, of whole days if a day fits. */
 export function* chunksOf(range: PointRange, most: number): Generator<PointRange> {
   const perDay = DAY_SECONDS / range.stepSeconds;
   const size = most >= perDay ? Math.floor(most / perDay) * perDay : most;
@@ -43,7 +43,7 @@ export function* chunksOf(range: PointRange, most: number): Generator<PointRange
   }
 }
 
-/** Two halves, parted at midnight when there is one between them. Undefined for a single point. */
+/** Splits a range into two halves, at a midnight if there is one between them. Undefined for a single point. */
 export function halvesOf(range: PointRange): [PointRange, PointRange] | undefined {
   const points = countOf(range);
   if (points < 2) return undefined;
@@ -59,7 +59,7 @@ export function halvesOf(range: PointRange): [PointRange, PointRange] | undefine
   ];
 }
 
-/** UTC days that the steps of these points lie in, ascending. */
+/** UTC days of the steps of these points, ascending. */
 export function daysOf({ first, last, stepSeconds }: PointRange): string[] {
   const days: string[] = [];
   const from = coveredFrom(first, stepSeconds);
@@ -67,12 +67,13 @@ export function daysOf({ first, last, stepSeconds }: PointRange): string[] {
   return days;
 }
 
-/** The points of a range whose steps lie in one UTC day. */
+/** Points of a range whose steps are in one UTC day. */
 export function rangeOfDay(range: PointRange, day: string): PointRange {
   const start = midnightSeconds(day);
   const { first, last, stepSeconds } = range;
   return {
-    ...{ first: Math.max(first, start + stepSeconds), last: Math.min(last, start + DAY_SECONDS) },
+    first: Math.max(first, start + stepSeconds),
+    last: Math.min(last, start + DAY_SECONDS),
     stepSeconds,
   };
 }

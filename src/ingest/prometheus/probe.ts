@@ -1,4 +1,4 @@
-/** Tries a query as a gathering would ask it: how many series it has, of how many identities, on how many days. */
+/** Runs a query as a gathering would, and counts its series, identities and days. */
 import { addDays } from "../../time/days.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { DayWindow } from "../ecosystem.js";
@@ -9,13 +9,13 @@ import type { PrometheusSource } from "./source.js";
 export interface ProbedQuery {
   readonly name: string;
   readonly expression: string;
-  /** The label that holds the identity, where the query is asked for identities. */
+  /** The label with the identity, if the query has identities. */
   readonly label?: string | undefined;
-  /** Its samples are added up, so that the range it looks back over must be the step. */
+  /** Its samples are added up, so the range that it looks back over must be the step. */
   readonly isSum?: boolean;
-  /** Its series are added up, so that copies of them, which replicas write, count again. */
+  /** Its series are added up, so copies that replicas write count again. */
   readonly addsSeries?: boolean;
-  /** Something stands in for it where it has no series. */
+  /** Other data stands in if it has no series. */
   readonly isOptional?: boolean;
   readonly window: DayWindow;
   readonly stepSeconds: number;
@@ -35,7 +35,7 @@ export async function probeQuery(
 ): Promise<Probe> {
   const { name, expression, label, isOptional = false, window } = query;
   try {
-    // First as it stands: the place of a mistake in it is then told right.
+    // First run the query unchanged, so that the position of a syntax error is reported correctly.
     const now = await source.labelsNow(expression, query.stepSeconds, signal);
     const days = await source.sampledDays({ expression, window }, signal);
     const last = days.at(-1);
@@ -85,14 +85,17 @@ async function replicasOf(
   signal: AbortSignal,
 ): Promise<string[]> {
   const query = {
-    ...{ expression, stepSeconds, at, meant: label === undefined ? [] : [label] },
+    expression,
+    stepSeconds,
+    at,
+    meant: label === undefined ? [] : [label],
     labels: labels.filter((name) => REPLICA_LABEL.test(name)),
   };
   try {
     return await replicated(source, query, signal);
   } catch (error) {
     if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-    return []; // the query itself is answered
+    return []; // the query itself has succeeded
   }
 }
 
@@ -107,7 +110,7 @@ const MILLISECONDS = {
   y: 31_536_000_000,
 };
 
-/** Ranges of an expression that are not the step, within a millisecond. */
+/** Returns ranges of an expression that differ from the step by more than a millisecond. */
 function otherRanges(expression: string, stepSeconds: number): string[] {
   const others = [...expression.matchAll(RANGE)].flatMap(([, written = ""]) => {
     const parts = [...written.matchAll(/(\d+)(ms|[smhdwy])/g)];
@@ -123,7 +126,7 @@ function otherRanges(expression: string, stepSeconds: number): string[] {
   ];
 }
 
-/** The series that have samples on a day, and where the last step with one ends, in seconds since 1970. */
+/** Returns the series with samples on a day, and the end of the last step with a sample, in seconds since 1970. */
 async function seriesOn(
   day: string,
   source: PrometheusSource,

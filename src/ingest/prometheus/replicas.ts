@@ -1,7 +1,7 @@
 /**
- * Finds series that are in a Prometheus once for each of its replicas. Two servers that scrape the same targets write every series
- * twice, told apart by a label such as `prometheus_replica`. An expression that adds such series up counts everything twice, and its
- * result does not show it.
+ * Finds series that are in a Prometheus once for each of its replicas. Two servers that scrape the same targets write
+ * every series twice, told apart by a label such as `prometheus_replica`. An expression that adds such series up counts
+ * everything twice, and its result does not show it.
  *
  * The expression is parsed. Each of its selectors whose series are added up is counted by itself, in one instant query.
  */
@@ -11,10 +11,10 @@ import { type PrometheusSource, withStep } from "./source.js";
 
 type Node = ReturnType<typeof parser.parse>["topNode"];
 
-/** Labels that Prometheus Operator, Thanos and Mimir tell replicas apart by. */
+/** Labels that Prometheus Operator, Thanos and Mimir use to distinguish replicas. */
 const REPLICA_LABELS = ["prometheus_replica", "replica", "__replica__"];
 
-/** Aggregations whose result is the same, or nearly, if every series is there several times. */
+/** Aggregations whose result is the same, or nearly, if every series exists several times. */
 const MERGING = new Set(["Max", "Min", "Avg", "Group", "Quantile", "Stddev", "Stdvar"]);
 /** Aggregations that choose among the series and keep their labels. */
 const CHOOSING = new Set(["Topk", "Bottomk", "LimitK", "LimitRatio"]);
@@ -26,8 +26,9 @@ export interface AddedUp {
 }
 
 /**
- * Selectors of an expression that would count replicas several times, for each of the labels that may tell them apart. Where the
- * expression names a label in a selector or a grouping, its author knows of it: it is left out. So is an expression that cannot be parsed.
+ * Returns selectors of an expression that would count replicas several times, for each label that may distinguish them.
+ * A label that the expression names in a selector or a grouping is left out, because its author knows it. So is an
+ * expression that cannot be parsed.
  */
 export function addedUp(expression: string, labels: readonly string[] = REPLICA_LABELS): AddedUp[] {
   const tree = parser.parse(expression);
@@ -65,13 +66,13 @@ function countsReplicas(selector: Node, label: string, text: (node: Node) => str
   return true;
 }
 
-/** Whether a side of `and` and `unless` only decides which series of the other side stay. */
+/** Returns true if a side of `and` or `unless` only decides which series of the other side stay. */
 function isFilter(node: Node, side: Node): boolean {
   const isSet = node.getChild("And") !== null || node.getChild("Unless") !== null;
   return isSet && node.lastChild?.from === side.from;
 }
 
-/** Names of labels in matchers or in a grouping, also those in quotes. */
+/** Names of labels in matchers or in a grouping, including quoted ones. */
 function labelNames(node: Node, text: (node: Node) => string): string[] {
   const names: string[] = [];
   node.cursor().iterate(({ name, node: inner }) => {
@@ -82,18 +83,18 @@ function labelNames(node: Node, text: (node: Node) => string): string[] {
 }
 
 export interface ReplicatedQuery {
-  /** PromQL. `$step` in it stands for the step. */
+  /** PromQL. `$step` in it is replaced by the step. */
   readonly expression: string;
   readonly stepSeconds: number;
-  /** End of a step that has samples, in seconds since 1970. Left out: now. */
+  /** End of a step that has samples, in seconds since 1970. Default: now. */
   readonly at?: number | undefined;
-  /** Labels of its result that mean something else than a replica, such as the one that holds the identity. */
+  /** Labels of its result that do not mean a replica, such as the one with the identity. */
   readonly meant?: readonly string[];
-  /** More labels that may tell replicas apart. */
+  /** More labels that may distinguish replicas. */
   readonly labels?: readonly string[];
 }
 
-/** A sentence for each label that tells copies of the same series apart. Throws `UpstreamError`. */
+/** Returns a sentence for each label that distinguishes copies of the same series. Throws `UpstreamError`. */
 export async function replicated(
   source: PrometheusSource,
   { expression, stepSeconds, at, meant = [], labels = [] }: ReplicatedQuery,
@@ -114,7 +115,10 @@ export async function replicated(
   });
 }
 
-/** Labels of the count's result and of what it counts. The name of a metric is kept as a label: a selector may find several metrics. */
+/**
+ * Labels of the count's result and of the counted series. The name of a metric is kept as a label, because a selector
+ * may find several metrics.
+ */
 const BY = "told_apart_by";
 const METRIC = "name_of_metric";
 

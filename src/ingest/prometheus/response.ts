@@ -1,36 +1,44 @@
 /**
- * Reads what Prometheus, and those that speak its protocol, answer. Sample values stay text.
+ * Reads the responses of Prometheus and compatible systems. Sample values stay text.
  *
- * A warning normally means that some source of the answer failed (remote read, a Thanos store, a ruler), so something may
- * be missing: such an answer is refused as partial. Only remarks about the wording of a query, which newer versions put
- * there as well (`PromQL info:`, `PromQL warning:`), are let through, to be logged. VictoriaMetrics says `isPartial`.
+ * A warning normally means that some source of the response failed (remote read, a Thanos store, a ruler), so data may
+ * be missing, and the response is refused as partial. Only remarks about the wording of a query, which newer versions
+ * report as warnings, too (`PromQL info:`, `PromQL warning:`), are accepted and logged. VictoriaMetrics returns
+ * `isPartial`.
  */
 import { DecodeError } from "../../upstream-http/judge.js";
 import { type SampleBytes, takeSamplesOut } from "./sample-bytes.js";
 
 export interface Series {
   readonly labels: Readonly<Record<string, string>>;
-  /** As they came, because an answer has half a million of them: still bytes, to be scanned; or else ask `isSample` of each. */
+  /**
+   * Samples as received, because a response has half a million of them: bytes to be scanned, or values that have to be
+   * checked with `isSample`.
+   */
   readonly samples: SampleBytes | readonly unknown[];
 }
 
 export interface PrometheusResponse {
   readonly series: readonly Series[];
-  /** Remarks that do not make the answer partial. */
+  /** Remarks that do not make the response partial. */
   readonly remarks: readonly string[];
 }
 
 type ResultType = "matrix" | "vector";
 
-/** Throws `DecodeError` when the answer is an error, partial, or not of the protocol. */
+/** Throws `DecodeError` if the response is an error, partial, or not of the protocol. */
 export function readResponse(body: Buffer, wanted: ResultType): PrometheusResponse {
-  const { text: json, samples: taken } = takeSamplesOut(body);
-  const answer = parseObject(json);
-  if (answer.status === "error") {
-    throw new DecodeError("bad_status", `returned ${text(answer.errorType)}: ${text(answer.error)}`, false);
+  const { text: json, samples: extracted } = takeSamplesOut(body);
+  const response = parseObject(json);
+  if (response.status === "error") {
+    throw new DecodeError(
+      "bad_status",
+      `returned ${text(response.errorType)}: ${text(response.error)}`,
+      false,
+    );
   }
-  const data = answer.data;
-  if (answer.status !== "success" || !isRecord(data) || !Array.isArray(data.result)) {
+  const data = response.data;
+  if (response.status !== "success" || !isRecord(data) || !Array.isArray(data.result)) {
     throw new DecodeError("bad_body", "the response is not one of the Prometheus HTTP API", true);
   }
   if (data.resultType !== wanted) {
@@ -40,12 +48,12 @@ export function readResponse(body: Buffer, wanted: ResultType): PrometheusRespon
       false,
     );
   }
-  const remarks = readRemarks(answer);
+  const remarks = readRemarks(response);
   const field = wanted === "matrix" ? "values" : "value";
-  return { series: data.result.map((entry) => readSeries(entry, field, taken)), remarks };
+  return { series: data.result.map((entry) => readSeries(entry, field, extracted)), remarks };
 }
 
-/** Of an error's body, what Prometheus says about it. Undefined when it is no error of Prometheus'. */
+/** Returns the message of an error response. Undefined if it is not an error of Prometheus. */
 export function prometheusDetail(body: string): string | undefined {
   try {
     const { errorType, error } = parseObject(body);
@@ -66,21 +74,21 @@ function parseObject(body: string): Record<string, unknown> {
   return parsed;
 }
 
-function readRemarks(answer: Record<string, unknown>): string[] {
-  if (answer.isPartial === true)
+function readRemarks(response: Record<string, unknown>): string[] {
+  if (response.isPartial === true)
     throw new DecodeError("partial_answer", "the response is marked as partial", true);
-  const said = [...strings(answer.warnings), ...strings(answer.infos)];
-  const serious = strings(answer.warnings).find((warning) => !/^PromQL (info|warning):/i.test(warning));
+  const remarks = [...strings(response.warnings), ...strings(response.infos)];
+  const serious = strings(response.warnings).find((warning) => !/^PromQL (info|warning):/i.test(warning));
   if (serious !== undefined) {
     throw new DecodeError("partial_answer", `the response may be partial: ${serious}`, true);
   }
-  return said;
+  return remarks;
 }
 
 function readSeries(
   entry: unknown,
   field: "value" | "values",
-  taken: ReadonlyMap<unknown, SampleBytes>,
+  extracted: ReadonlyMap<unknown, SampleBytes>,
 ): Series {
   if (!isRecord(entry) || !isRecord(entry.metric)) {
     throw new DecodeError("bad_body", "a series in the response has no labels", true);
@@ -88,7 +96,7 @@ function readSeries(
   if (entry.histograms !== undefined || entry.histogram !== undefined) {
     throw new DecodeError("bad_body", "the query gives histograms where numbers are needed", false);
   }
-  const samples = samplesOf(entry, field, taken);
+  const samples = samplesOf(entry, field, extracted);
   const labels = Object.fromEntries(
     Object.entries(entry.metric).filter((label): label is [string, string] => typeof label[1] === "string"),
   );
@@ -98,10 +106,10 @@ function readSeries(
 function samplesOf(
   { value, values }: Record<string, unknown>,
   field: "value" | "values",
-  taken: ReadonlyMap<unknown, SampleBytes>,
+  extracted: ReadonlyMap<unknown, SampleBytes>,
 ): Series["samples"] {
   if (field === "value" && Array.isArray(value)) return [value];
-  const bytes = taken.get(values);
+  const bytes = extracted.get(values);
   if (bytes !== undefined) return bytes;
   if (Array.isArray(values)) return values;
   throw new DecodeError("bad_body", "a series in the response has no samples", true);

@@ -1,17 +1,17 @@
 /**
- * Whether a Prometheus still has all samples of a day: it has, when it has one from before the day. What it drops, it drops from the old
- * end.
+ * Checks whether a Prometheus still has all samples of a day. It has them if it has a sample from before the day,
+ * because it drops the oldest samples first.
  */
 import { addDays } from "../../time/days.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { PrometheusSource } from "./source.js";
 
-/** So many days before the first one are looked at: a metric that rests over a week is still found. */
+/** Number of days before the first day that are searched, so that a metric that pauses for a week is still found. */
 const DAYS_BEFORE = 31;
 
 /**
- * Of these days, those that are covered. None when the upstream does not say. It is asked for each midnight: of a gauge that is off then, nothing is
- * covered, and what is published stays. `expression`: for a step of a day.
+ * Returns those of the days that are covered; none if the upstream cannot tell. Samples are looked up at each midnight,
+ * so for a gauge that is off then, no day is covered and the published usage stays. `expression`: for a step of a day.
  */
 export async function coveredDays(
   source: PrometheusSource,

@@ -1,35 +1,37 @@
 /**
- * Samples left in the bytes of an answer. They are nearly all of it: `JSON.parse` makes two objects of each and takes ten times as long as
- * going over the bytes, which is what there is to do with samples written as Prometheus writes them. Whatever is written in another way
- * stays for `JSON.parse`.
+ * Scans samples in the bytes of a response. They are nearly all of it: `JSON.parse` makes two objects of each and takes
+ * ten times as long as scanning the bytes, which is enough for samples in the usual format of Prometheus. Samples in
+ * any other format stay for `JSON.parse`.
  */
 import { randomInt } from "node:crypto";
 
-/** The samples of a series: bytes from `[[1767225600,"1.5"],…` on, of which `scan` found the end. */
+/** The samples of a series: bytes from `[[1767225600,"1.5"],…` on, whose end `scan` found. */
 export interface SampleBytes {
   readonly bytes: Buffer;
   readonly from: number;
 }
 
-/** `at`: seconds since 1970. The value is the text, in ASCII, from `from` to `to`. */
+/** `at`: seconds since 1970. The value is the ASCII text from `from` to `to`. */
 export type SampleSpanVisitor = (at: number, from: number, to: number) => void;
 
 export interface WithoutSamples {
-  /** The answer, with a number in place of each list of samples. */
+  /** The response, with a number in place of each list of samples. */
   readonly text: string;
-  /** By that number. */
+  /** Samples by that number. */
   readonly samples: ReadonlyMap<unknown, SampleBytes>;
 }
 
-/** Numbers from here on stand for samples. No upstream knows it, so that none can write such a number itself. */
+/**
+ * Numbers from here on stand for samples. The upstream does not know this random number, so it cannot write one itself.
+ */
 const FIRST = randomInt(10 ** 14, 2 ** 47);
 const NUMBER_LENGTH = String(FIRST).length;
 
 const FIELD = Buffer.from('"values":[');
 
 /**
- * Takes the samples out of an answer. What is left is JSON if and only if the answer was: in JSON, this text is the end of a name and the
- * beginning of an array, and only whole arrays are taken out.
+ * Takes the samples out of a response. The rest is JSON if and only if the response was: in JSON, this text is the end
+ * of a name and the beginning of an array, and only whole arrays are taken out.
  */
 export function takeSamplesOut(body: Buffer): WithoutSamples {
   const rest = Buffer.allocUnsafe(body.length);
@@ -40,7 +42,7 @@ export function takeSamplesOut(body: Buffer): WithoutSamples {
   while (field >= 0) {
     const from = field + FIELD.length - 1;
     const to = scanSamples(body, from, () => undefined);
-    // Never longer than before, so that there is room.
+    // The replacement must not be longer, so that it fits into the buffer.
     if (to !== undefined && to - from > NUMBER_LENGTH) {
       const number = FIRST + samples.size;
       length += body.copy(rest, length, copied, from);
@@ -60,10 +62,13 @@ const CLOSING = 93;
 const QUOTE = 34;
 const BACKSLASH = 92;
 const ZERO = 48;
-/** Seconds of ten digits, and of more than anybody needs; all of them are exact. */
+/** Seconds have ten digits. Fifteen are more than needed, and still exact. */
 const MOST_DIGITS = 15;
 
-/** Visits samples that begin there; returns where they end, and undefined when they are written in another way or there are none. */
+/**
+ * Visits samples that begin at `from`. Returns where they end, or undefined if they are in another format or there are
+ * none.
+ */
 export function scanSamples(bytes: Buffer, from: number, visit: SampleSpanVisitor): number | undefined {
   let next = from;
   do {
@@ -88,7 +93,7 @@ export function scanSamples(bytes: Buffer, from: number, visit: SampleSpanVisito
   return bytes[next] === CLOSING ? next + 1 : undefined;
 }
 
-/** Printable ASCII that stands for itself in JSON. */
+/** Printable ASCII that JSON does not escape. */
 function isPlain(code: number | undefined): boolean {
   return code !== undefined && code >= 32 && code < 127 && code !== BACKSLASH;
 }

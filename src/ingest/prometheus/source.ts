@@ -1,6 +1,6 @@
 /**
- * Prometheus as a source of measured quantities: range queries over whole UTC days, in pieces that stay small. Memory is bounded by
- * the limit on one answer.
+ * Prometheus as a source of measured quantities: range queries over whole UTC days, in pieces that stay small. The
+ * limit on a response bounds memory.
  */
 import type { Logger } from "pino";
 import { type Exact, parseExact } from "../../numbers/exact.js";
@@ -12,27 +12,27 @@ import { type Amount, amountAt, amountOf } from "../micro-units.js";
 import { chunksOf, coveredFrom, daysOf, type PointRange, pointsOf } from "./points.js";
 import { areBytes, isSample, type PrometheusResponse, readResponse, type Series } from "./response.js";
 import { scanSamples } from "./sample-bytes.js";
-import { type Asking, newPatience, type Part, piecesOf } from "./split-query.js";
+import { newPatience, type Part, type PartRequests, piecesOf } from "./split-query.js";
 
 export interface RangeQuery {
-  /** PromQL. The text `$step` in it is replaced by the step (`3600s`), nothing else is. */
+  /** PromQL. Only the text `$step` in it is replaced, by the step (`3600s`). */
   readonly expression: string;
-  /** The resources that the expression is about, where it can be asked about some of them. */
+  /** The resources of the expression, if it can be restricted to some of them. */
   readonly among?: Divisible | undefined;
   readonly window: DayWindow;
   /** Must be the range that the expression looks back over (`[1h]`: 3600), or time is counted twice or lost. */
   readonly stepSeconds: number;
-  /** Called with each answer that became a piece, and with each question that failed. */
-  readonly onResponse?: ((answer: RangeResponse) => void) | undefined;
+  /** Called with each response that became a piece, and with each request that failed. */
+  readonly onResponse?: ((response: RangeResponse) => void) | undefined;
 }
 
 export interface Divisible {
   readonly resources: readonly string[];
-  /** The expression for some of them. */
+  /** Returns the expression for some of them. */
   expressionOf(resources: readonly string[]): string;
 }
 
-/** What was asked for one piece, and a digest of the bytes that came back; `FAILED` where none did. Plain JSON. */
+/** The request for one piece, and a digest of the response's bytes, or `FAILED` if it failed. Plain JSON. */
 export interface RangeResponse extends PointRange {
   readonly expression: string;
   readonly digest: string;
@@ -44,12 +44,12 @@ export function failuresOf(answers: readonly RangeResponse[]): number {
   return answers.filter(({ digest }) => digest === FAILED).length;
 }
 
-/** The question that a query asks first, as one that failed. */
+/** The first request of a query, as a failed one. */
 export function failedResponse({ expression, window, stepSeconds }: RangeQuery): RangeResponse {
   return { expression, ...pointsOf(window, stepSeconds), digest: FAILED };
 }
 
-/** Samples of some days, or days that could not be had. */
+/** Samples of some days, or days that could not be fetched. */
 export type RangePiece =
   | {
       readonly kind: "samples";
@@ -61,14 +61,14 @@ export type RangePiece =
   | {
       readonly kind: "failed";
       readonly days: readonly string[];
-      /** Those of `among` that it failed for; undefined without them. */
+      /** Resources of `among` that it failed for. Undefined without them. */
       readonly resources: readonly string[] | undefined;
       readonly reason: string;
     };
 
 /** `from`: start of the step that the sample covers, in seconds since 1970. */
 export type SampleVisitor = (labels: Labels, from: number, value: Exact) => void;
-/** Called once for each series; what it returns is called for each of the series' samples. */
+/** Called once for each series. The returned function is called for each of its samples. */
 export type SeriesVisitor = (labels: Labels) => (from: number, value: Amount) => void;
 
 export type Labels = Readonly<Record<string, string>>;
@@ -77,24 +77,28 @@ export type DropReason = "outside_window" | "not_finite" | "negative" | "malform
 export type Dropped = (reason: DropReason) => void;
 
 export interface PrometheusSource {
-  /** Pieces in the order of time. Throws `UpstreamError` when the query as a whole is hopeless. */
+  /** Yields pieces in chronological order. Throws `UpstreamError` if the whole query is hopeless. */
   range(query: RangeQuery, dropped: Dropped, signal: AbortSignal): AsyncGenerator<RangePiece>;
-  /** Asks once more, reading nothing of the answer but whether it is the same. Throws `UpstreamError`. */
-  isUnchanged(answer: RangeResponse, signal: AbortSignal): Promise<boolean>;
+  /** Repeats the request, and only compares its digest. Throws `UpstreamError`. */
+  isUnchanged(response: RangeResponse, signal: AbortSignal): Promise<boolean>;
   /**
-   * The first day of the window on which the query has a sample; undefined when it has none. Days by days, so that months cost the
-   * upstream little, and counted, so that the answer is small. A gauge is looked at where days end. Throws `UpstreamError`.
+   * Returns the first day of the window on which the query has a sample. Undefined if it has none. It is queried with a
+   * step of a day and counted, so that months cost the upstream little and the response is small. A gauge is sampled
+   * where days end. Throws `UpstreamError`.
    */
   earliestDay(
     query: Pick<RangeQuery, "expression" | "window">,
     signal: AbortSignal,
   ): Promise<string | undefined>;
-  /** All days of the window on which the query has a sample, ascending, looked at as `earliestDay` does. Throws `UpstreamError`. */
+  /**
+   * Returns all days of the window on which the query has a sample, ascending, sampled like `earliestDay`. Throws
+   * `UpstreamError`.
+   */
   sampledDays(
     query: Pick<RangeQuery, "expression" | "window">,
     signal: AbortSignal,
   ): Promise<readonly string[]>;
-  /** The series that have a sample now, or at a time in seconds since 1970. Throws `UpstreamError`. */
+  /** Returns the series with a sample now, or at a time in seconds since 1970. Throws `UpstreamError`. */
   labelsNow(
     expression: string,
     stepSeconds: number,
@@ -104,21 +108,21 @@ export interface PrometheusSource {
   close(): void;
 }
 
-/** Prometheus refuses more than 11,000 points of a series in one answer. */
+/** Prometheus refuses more than 11,000 points of a series in one response. */
 const MOST_POINTS = 10_000;
-/** An answer is held while it is added up, and several queries run at once. */
+/** A response is held in memory while it is added up, and several queries run in parallel. */
 const LARGEST_RESPONSE_BYTES = 8 * 1_048_576;
 
 export function createPrometheusSource(
   client: UpstreamClient,
   logger: Logger,
-  largestAnswerBytes = LARGEST_RESPONSE_BYTES,
+  largestResponseBytes = LARGEST_RESPONSE_BYTES,
 ): PrometheusSource {
-  /** Points that an expression's answers were small enough for, learnt from one that was not. */
+  /** Number of points that fit into a response of an expression, learnt from one that was too large. */
   const fitting = new Map<string, number>();
   const patience = newPatience();
 
-  async function ask<T>(
+  async function queryRange<T>(
     expression: string,
     { first, last, stepSeconds }: PointRange,
     how: Pick<UpstreamRequest<T>, "attempts" | "decode" | "condense">,
@@ -136,7 +140,7 @@ export function createPrometheusSource(
           step: String(stepSeconds),
           ...NO_PARTIAL_RESPONSES,
         },
-        maxBytes: largestAnswerBytes,
+        maxBytes: largestResponseBytes,
       },
       signal,
     );
@@ -154,7 +158,7 @@ export function createPrometheusSource(
     const counted = `count(${withStep(expression, DAY_SECONDS)})`;
     const points = pointsOf(window, DAY_SECONDS);
     const decode = (body: Buffer) => readResponse(body, "matrix");
-    const { series } = await ask(counted, points, { decode }, signal);
+    const { series } = await queryRange(counted, points, { decode }, signal);
     const ends = series.flatMap(timesOf);
     return ends.sort((a, b) => a - b).map((end) => dayOfSeconds(coveredFrom(end, DAY_SECONDS)));
   }
@@ -169,27 +173,27 @@ export function createPrometheusSource(
         ...readResponse(body, "matrix"),
         digest: onResponse && digestOf(body),
       });
-      const request = async ({ range, resources }: Part, attempts: number | undefined) =>
-        await ask(
+      const send = async ({ range, resources }: Part, attempts: number | undefined) =>
+        await queryRange(
           expressionOf(resources),
           range,
           { decode, ...(attempts === undefined ? {} : { attempts }) },
           signal,
         );
-      const asking: Asking = {
+      const requests: PartRequests = {
         patience,
         tooLarge: (points) => void fitting.set(expression, points),
         async probe(part, attempts) {
-          await request(part, attempts);
+          await send(part, attempts);
         },
-        async ask(part, attempts) {
+        async request(part, attempts) {
           const { range, resources } = part;
-          const asked = expressionOf(resources);
-          const answer = await request(part, attempts);
-          logRemarks(answer);
-          if (answer.digest !== undefined)
-            onResponse?.({ expression: asked, ...range, digest: answer.digest });
-          return answer.series;
+          const partExpression = expressionOf(resources);
+          const response = await send(part, attempts);
+          logRemarks(response);
+          if (response.digest !== undefined)
+            onResponse?.({ expression: partExpression, ...range, digest: response.digest });
+          return response.series;
         },
       };
       const whole = pointsOf(window, stepSeconds);
@@ -199,7 +203,7 @@ export function createPrometheusSource(
         const [chunk] = chunksOf({ ...whole, first: next }, most);
         if (chunk === undefined) return;
         try {
-          for await (const part of piecesOf(asking, { range: chunk, resources: among?.resources })) {
+          for await (const part of piecesOf(requests, { range: chunk, resources: among?.resources })) {
             const { kind, range, resources } = part;
             const days = daysOf(range);
             if (kind === "failed") {
@@ -216,12 +220,12 @@ export function createPrometheusSource(
     },
     async isUnchanged({ expression, digest, ...range }, signal) {
       const decode = (found: Buffer) => found.toString() === digest;
-      return await ask(expression, range, { condense: digesting, decode, attempts: 1 }, signal);
+      return await queryRange(expression, range, { condense: digesting, decode, attempts: 1 }, signal);
     },
     earliestDay: async (query, signal) => (await sampledDays(query, signal))[0],
     sampledDays,
     async labelsNow(expression, stepSeconds, signal, at) {
-      const answer = await client.request(
+      const response = await client.request(
         {
           method: "POST",
           path: "api/v1/query",
@@ -230,19 +234,19 @@ export function createPrometheusSource(
             ...(at === undefined ? {} : { time: String(at) }),
             ...NO_PARTIAL_RESPONSES,
           },
-          maxBytes: largestAnswerBytes,
+          maxBytes: largestResponseBytes,
           decode: (body) => readResponse(body, "vector"),
         },
         signal,
       );
-      logRemarks(answer);
-      return answer.series;
+      logRemarks(response);
+      return response.series;
     },
     close: () => client.close(),
   };
 }
 
-/** Thanos and VictoriaMetrics then fail instead of leaving something out; Prometheus itself ignores both. */
+/** Makes Thanos and VictoriaMetrics fail instead of leaving data out. Prometheus itself ignores both. */
 const NO_PARTIAL_RESPONSES = { partial_response: "false", deny_partial_response: "1" };
 
 export function withStep(expression: string, stepSeconds: number): string {
@@ -268,7 +272,7 @@ function visiting(series: readonly Series[], range: PointRange, dropped: Dropped
   };
 }
 
-/** How the text of a sample is read: undefined when it is not an amount. */
+/** Parses the text of a sample. Undefined if it is not an amount. */
 interface ValueReader<Value> {
   ofText(text: string): Value | undefined;
   ofBytes(bytes: Buffer, from: number, to: number): Value | undefined;

@@ -1,11 +1,12 @@
 /**
- * Splits a query that fails, so that one broken day or resource does not take the others with it. A response that is too large is
- * requested again in halves of its time, down to a single point. For any other failure the query is divided, by time and by resource,
- * until what fails is isolated: one day of one resource.
+ * Splits a query that fails, so that one broken day or resource does not affect the others. A response that is too
+ * large is requested again in halves of its time, down to a single point. For any other failure the query is divided,
+ * by time and by resource, until the failure is isolated: one day of one resource.
  *
- * An upstream that is down must not cost thousands of requests. So before a part is divided, single places of it (one day of one
- * resource) are tried, spread over its days and its resources. If none of them answers, the whole part has failed. If one does, the part is
- * divided: what fails on one resource, or on one metric, is no evidence against any other.
+ * An upstream that is down must not cost thousands of requests. So before a part is divided, single cells of it (one
+ * day of one resource) are tried, spread over its days and its resources. If none of them succeeds, the whole part has
+ * failed. If one does, the part is divided: a failure of one resource, or of one metric, is no evidence against any
+ * other.
  */
 import { isHopeless, UpstreamError } from "../../upstream-http/upstream-error.js";
 import { countOf, daysOf, halvesOf, type PointRange, rangeOfDay } from "./points.js";
@@ -21,9 +22,9 @@ export type PartResult =
   | (Part & { readonly kind: "samples"; readonly series: readonly Series[] })
   | (Part & { readonly kind: "failed"; readonly reason: string });
 
-export interface Asking {
+export interface PartRequests {
   /** Throws `UpstreamError`. */
-  ask(part: Part, attempts: number | undefined): Promise<readonly Series[]>;
+  request(part: Part, attempts: number | undefined): Promise<readonly Series[]>;
   /** Like `ask`, but the samples are not used: it only matters whether there is a response. */
   probe(part: Part, attempts: number): Promise<void>;
   /** Called if the response about this many points was too large. */
@@ -31,39 +32,41 @@ export interface Asking {
   readonly patience: Patience;
 }
 
-/** What the queries of one run share: how many places of a failing query are tried before it is given up. */
+/**
+ * State that the queries of one run share: the number of cells of a failing query that are tried before it is given up.
+ */
 export interface Patience {
-  places: number;
+  cells: number;
 }
 
 /** Every day of a month, or every resource of a small organisation, is tried. */
-const MOST_PLACES = 32;
-/** Four distinct resources and days: up to three broken ones cannot pass for an outage. */
-const LEAST_PLACES = 4;
-/** Each piece was already tried as part of a whole. */
+const MOST_CELLS = 32;
+/** Four distinct resources and days, so that up to three broken ones are not mistaken for an outage. */
+const LEAST_CELLS = 4;
+/** Each piece was already tried as part of a larger one. */
 const ATTEMPTS_ON_PIECES = 2;
 
-export const newPatience = (): Patience => ({ places: MOST_PLACES });
+export const newPatience = (): Patience => ({ cells: MOST_CELLS });
 
 type Way = "time" | "resource";
 
 /** Throws `UpstreamError` if the query as a whole is hopeless. */
-export async function* piecesOf(asking: Asking, whole: Part): AsyncGenerator<PartResult> {
-  const { patience } = asking;
+export async function* piecesOf(requests: PartRequests, whole: Part): AsyncGenerator<PartResult> {
+  const { patience } = requests;
   let preferred: Way = "time";
 
   /** Yields the pieces of a good response. Returns the reason if there is none. */
   async function* attempt(part: Part, attempts?: number): AsyncGenerator<PartResult, string | undefined> {
     try {
-      const series = await asking.ask(part, attempts);
-      patience.places = MOST_PLACES;
+      const series = await requests.request(part, attempts);
+      patience.cells = MOST_CELLS;
       yield { ...part, kind: "samples", series };
       return undefined;
     } catch (error) {
       if (!(error instanceof UpstreamError) || isHopeless(error)) throw error;
       const halves = error.code === "too_large" ? divided(part, "time", 1) : undefined;
       if (halves === undefined) return error.message;
-      asking.tooLarge(Math.max(1, Math.floor(countOf(part.range) / 2)));
+      requests.tooLarge(Math.max(1, Math.floor(countOf(part.range) / 2)));
       for (const half of halves) {
         const failure = yield* attempt(half, attempts);
         if (failure !== undefined) yield* isolate(half, failure);
@@ -72,13 +75,16 @@ export async function* piecesOf(asking: Asking, whole: Part): AsyncGenerator<Par
     }
   }
 
-  /** Whether one place of the part answers. Of a part that is hardly larger than a place, every half is requested anyway. */
-  async function anyAnswers(part: Part, places: number): Promise<boolean> {
-    if (placeCount(part) <= LEAST_PLACES) return true;
-    for (const place of spreadPlaces(part, places)) {
+  /**
+   * Returns true if one cell of the part succeeds. For a part that is hardly larger than a cell, every half is
+   * requested anyway.
+   */
+  async function anySucceeds(part: Part, cells: number): Promise<boolean> {
+    if (cellCount(part) <= LEAST_CELLS) return true;
+    for (const cell of spreadCells(part, cells)) {
       try {
-        await asking.probe(place, ATTEMPTS_ON_PIECES);
-        patience.places = MOST_PLACES;
+        await requests.probe(cell, ATTEMPTS_ON_PIECES);
+        patience.cells = MOST_CELLS;
         return true;
       } catch (error) {
         if (!(error instanceof UpstreamError) || isHopeless(error)) throw error;
@@ -88,7 +94,7 @@ export async function* piecesOf(asking: Asking, whole: Part): AsyncGenerator<Par
     return false;
   }
 
-  /** Yields what a part that has failed still gives, and what of it fails. */
+  /** Yields the pieces of a failed part that succeed, and those that fail. */
   async function* isolate(part: Part, reason: string): AsyncGenerator<PartResult> {
     const ways: readonly Way[] = preferred === "time" ? ["time", "resource"] : ["resource", "time"];
     const possible = ways.flatMap((way) => {
@@ -97,8 +103,8 @@ export async function* piecesOf(asking: Asking, whole: Part): AsyncGenerator<Par
     });
     const last = possible.at(-1);
     const isDown =
-      last !== undefined && !(await anyAnswers(part, part === whole ? patience.places : MOST_PLACES));
-    if (isDown && part === whole) patience.places = Math.max(LEAST_PLACES, Math.floor(patience.places / 2));
+      last !== undefined && !(await anySucceeds(part, part === whole ? patience.cells : MOST_CELLS));
+    if (isDown && part === whole) patience.cells = Math.max(LEAST_CELLS, Math.floor(patience.cells / 2));
     if (last === undefined || isDown) {
       yield { ...part, kind: "failed", reason };
       return;
@@ -132,12 +138,14 @@ function divided({ range, resources }: Part, way: Way, leastDays = 2): readonly 
   return [resources.slice(0, middle), resources.slice(middle)].map((half) => ({ range, resources: half }));
 }
 
-function placeCount({ range, resources }: Part): number {
+function cellCount({ range, resources }: Part): number {
   return daysOf(range).length * (resources?.length ?? 1);
 }
 
-/** At most this many places of a part, no two of them in one row or column if there are enough of both. */
-function* spreadPlaces({ range, resources }: Part, most: number): Generator<Part> {
+/**
+ * Yields at most this many cells of a part, no two of them with the same day or resource if there are enough of both.
+ */
+function* spreadCells({ range, resources }: Part, most: number): Generator<Part> {
   const days = daysOf(range);
   const longer = Math.max(days.length, resources?.length ?? 1);
   const count = Math.min(most, longer);

@@ -1,40 +1,43 @@
-/** Whether a Prometheus still answers what it did. */
+/** Checks whether the responses of a Prometheus are still the same. */
 import pLimit from "p-limit";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import { allOrStop } from "../all-or-stop.js";
 import { FAILED, type PrometheusSource, type RangeResponse } from "./source.js";
 
-/** Asks until one differs; a question that failed is the same when it fails again. Throws `UpstreamError`. */
+/**
+ * Repeats requests until a response differs. A request that failed before is the same if it fails again. Throws
+ * `UpstreamError`.
+ */
 export async function areUnchanged(
   source: PrometheusSource | undefined,
-  answers: readonly RangeResponse[],
+  responses: readonly RangeResponse[],
   parallelQueries: number,
   signal: AbortSignal,
 ): Promise<boolean> {
-  if (answers.length === 0) return true;
+  if (responses.length === 0) return true;
   if (source === undefined) return false;
   const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
+  const stopSignal = AbortSignal.any([signal, stop.signal]);
   const limit = pLimit(parallelQueries);
-  let isAway = false;
-  const isSame = async (answer: RangeResponse): Promise<boolean> => {
-    if (answer.digest !== FAILED) return await source.isUnchanged(answer, either);
-    if (isAway) return true;
+  let isDown = false;
+  const isSame = async (response: RangeResponse): Promise<boolean> => {
+    if (response.digest !== FAILED) return await source.isUnchanged(response, stopSignal);
+    if (isDown) return true;
     try {
-      return await source.isUnchanged(answer, either);
+      return await source.isUnchanged(response, stopSignal);
     } catch (error) {
-      if (either.aborted || !(error instanceof UpstreamError)) throw error;
-      // Each of them would wait for it in vain.
-      isAway = error.code === "unreachable";
+      if (stopSignal.aborted || !(error instanceof UpstreamError)) throw error;
+      // Each further request would only wait for its timeout.
+      isDown = error.code === "unreachable";
       return true;
     }
   };
-  const asked = answers.map((answer) =>
+  const checks = responses.map((response) =>
     limit(async () => {
-      const same = await isSame(answer);
+      const same = await isSame(response);
       if (!same) stop.abort();
       return same;
     }),
   );
-  return (await allOrStop(stop, asked)).every(Boolean);
+  return (await allOrStop(stop, checks)).every(Boolean);
 }

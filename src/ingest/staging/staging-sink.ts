@@ -19,7 +19,7 @@ export interface SinkFindings {
   /** Records that were not taken, by reason. */
   readonly dropped: Record<string, number>;
   /** Days that cannot be complete, with the reason. */
-  readonly spoiledDays: Map<string, string>;
+  readonly incompleteDays: Map<string, string>;
   readonly counts: { billing: number; usage: number };
 }
 
@@ -43,7 +43,7 @@ const gapRow = rowText("usage_gaps");
 
 export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkOptions): StagingSink {
   const lineRow = rowText("billing", { ecosystem, tenant_id: tenantId });
-  const findings: SinkFindings = { dropped: {}, spoiledDays: new Map(), counts: { billing: 0, usage: 0 } };
+  const findings: SinkFindings = { dropped: {}, incompleteDays: new Map(), counts: { billing: 0, usage: 0 } };
   const isInWindow = (day: string) => day >= window.start && day < window.end;
   const drop = (reason: string) => {
     findings.dropped[reason] = (findings.dropped[reason] ?? 0) + 1;
@@ -53,7 +53,7 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
   const markIncomplete = (timestamp: string, reason: string) => {
     const day = timestamp.slice(0, 10);
     const key = /^\d{4}-\d{2}-\d{2}$/.test(day) && isInWindow(day) ? day : EVERY_DAY;
-    if (!findings.spoiledDays.has(key)) findings.spoiledDays.set(key, reason);
+    if (!findings.incompleteDays.has(key)) findings.incompleteDays.set(key, reason);
     return drop("malformed");
   };
   const gapsFound = new Set<string>();

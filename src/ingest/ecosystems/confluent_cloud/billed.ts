@@ -1,17 +1,17 @@
 /**
- * What the bill names, day by day: usage and identity sets are gathered for these resources and no others.
+ * Resources in the bill, day by day. Usage and identity sets are gathered only for these resources.
  *
- * By day, and not for a window as a whole: a set or a fact of a resource that is not billed on a day would be part of that
- * day's content, and would come and go as the windows slide over it from one run to the next.
+ * They are kept by day and not by window, because a set or a fact of a resource that is not billed on a day would
+ * become part of that day's content, and would come and go as the windows move from run to run.
  */
 import type { ProductFamily } from "./costs/product-types.js";
 
-/** Day → product family → resources with a line. Days whose products are all unknown are there, without a family. */
+/** Day → product family → resources with a line. Days with only unknown products are included, without a family. */
 export type BilledResources = ReadonlyMap<string, ReadonlyMap<ProductFamily, ReadonlySet<string>>>;
 
 export interface BilledCollector {
   readonly billed: BilledResources;
-  /** `family`: undefined for a product type that nobody has heard of. */
+  /** `family`: undefined for an unknown product type. */
   add(day: string, family: ProductFamily | undefined, resourceId: string): void;
 }
 

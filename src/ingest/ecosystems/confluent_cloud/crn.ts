@@ -1,8 +1,8 @@
 /**
  * Confluent Resource Names: `crn://confluent.cloud/organization=…/environment=env-1/cloud-cluster=lkc-1/kafka=lkc-1`.
  *
- * Parts without `=`, or with nothing on one side of it, are passed over; only the first `=` parts; values are percent-decoded
- * after the cut, so that a `/` or `=` inside a value stays inside. A key may come more than once.
+ * Parts without `=`, or with nothing on one side of it, are ignored. Only the first `=` separates. Values are
+ * percent-decoded after splitting, so a `/` or `=` inside a value is kept. A key may occur more than once.
  */
 
 const SCHEME = "crn://";
@@ -13,7 +13,7 @@ export interface Crn {
   readonly parts: readonly { readonly key: string; readonly value: string }[];
 }
 
-/** Undefined for text that is no CRN. */
+/** Undefined if the text is not a CRN. */
 export function parseCrn(text: string): Crn | undefined {
   if (!text.startsWith(SCHEME)) return undefined;
   const [authority = "", ...segments] = text.slice(SCHEME.length).split("/");
@@ -26,7 +26,7 @@ export function parseCrn(text: string): Crn | undefined {
   return { authority, parts };
 }
 
-/** The last value of a key. */
+/** Returns the last value of a key. */
 export function crnValue(crn: Crn | undefined, key: string): string | undefined {
   return crn?.parts.findLast((part) => part.key === key)?.value;
 }
@@ -35,6 +35,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
-    return text; // a stray `%`: better as it came than not at all
+    return text; // a stray `%`: keep the text as it is
   }
 }

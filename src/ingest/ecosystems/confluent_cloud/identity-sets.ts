@@ -1,13 +1,13 @@
 /**
- * Who could be charged for a resource on a day, besides those whom metrics name:
- * - `resource_active`: owners of the API keys that are bound to a Kafka cluster or schema registry, owners of the statements
- *   of a compute pool;
+ * Identities that could be charged for a resource on a day, besides those in metrics:
+ * - `resource_active`: owners of the API keys that are bound to a Kafka cluster or schema registry, owners of the
+ * statements of a compute pool;
  * - `owner`: the one identity that is responsible for a connector or a ksqlDB cluster;
  * - `tenant_period`: all service accounts, users and identity pools of the organisation.
  *
- * Chosen by lifetime from what the service remembers. So a set of a past day stays the same when a key, a statement or an
- * account is deleted today, and the day is not calculated again for it. Nor is it when a connector or a ksqlDB cluster gets another
- * owner: a day has the owner that was known when it ended.
+ * They are chosen by lifetime from the stored inventory. So a set of a past day stays the same if a key, a statement or
+ * an account is deleted today, and the day is not recalculated. The same applies if a connector or a ksqlDB cluster
+ * changes its owner: a day has the owner that was known at its end.
  */
 import { daysOfWindow } from "../../../time/days.js";
 import type { DayWindow, IdentitySetMember, WindowSink } from "../../ecosystem.js";
@@ -87,7 +87,7 @@ function memberFinder(billed: BilledResources, known: KnownInventory) {
     for (const id of billedOn(billed, day, POOLS))
       yield* set("resource_active", id, statementOwners(id, span));
     for (const id of billedOn(billed, day, OWNED)) yield* set("owner", id, [ownerOn(id, span)]);
-    // Rules by configuration may divide any line among everybody.
+    // Configured rules may divide any line among all identities.
     if (!billed.has(day)) return;
     const present = accounts.filter((account) => existedDuring(account, span));
     yield* set(

@@ -1,4 +1,4 @@
-/** The ecosystem `confluent_cloud`: an organisation of Confluent Cloud, billed by its vendor. */
+/** The ecosystem `confluent_cloud`: an organisation of Confluent Cloud, with the vendor's own bill. */
 import { identityScopes } from "../../../config/allocation-rule.js";
 import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
@@ -33,10 +33,10 @@ export const confluentCloud: AnyEcosystem = {
   connect: (settings, context) => connectGatherer(settings, context),
 };
 
-/** A window is a month at most; the bill's own queries are shorter. */
+/** A window is a month at most. The bill's own queries are shorter. */
 const DAYS_PER_WINDOW = 31;
 
-/** `tuning` and `now` are for tests: shorter waits, and another day to be today. */
+/** `tuning` and `now` are for tests: shorter waits, and another current day. */
 export function connectGatherer(
   pluginSettings: PluginSettings,
   context: GatherContext,
@@ -50,7 +50,7 @@ export function connectGatherer(
   const run = { billAnswered: false };
   return {
     daysPerWindow: DAYS_PER_WINDOW,
-    // Queries of the bill start where the calendar says, so that each is whole in one window.
+    // Queries of the bill start on calendar days, so each of them is within one window.
     cutAtMonths: true,
     gatherInventory: (sink, signal) => {
       const gatherRest = (into: typeof sink) =>

@@ -1,4 +1,4 @@
-/** Which days something existed on, and as what. */
+/** Checks on which days an entity existed, and with which properties. */
 import { addDays, midnightOf } from "../../../time/days.js";
 import type { KnownResource, Lifetime } from "../../known.js";
 
@@ -13,14 +13,14 @@ export function spanOfDay(day: string): Span {
 }
 
 /**
- * What was deleted at the very start still counts, because a deletion is noticed after it happened; what was created at the
- * very end does not. What nobody knows the creation of has always been there.
+ * An entity that was deleted exactly at the start still counts, because a deletion is detected after it happened; one
+ * that was created exactly at the end does not. An entity without a time of creation has always existed.
  */
 export function existedDuring({ created_at, deleted_at }: Lifetime, { start, end }: Span): boolean {
   return (created_at === null || created_at < end) && (deleted_at === null || deleted_at >= start);
 }
 
-/** The resource as it was when a span ended. Before it was first seen it was what it was then. */
+/** Returns the resource as it was when a span ended. Before it was first seen, it has its first state. */
 export function asOfEnd(resource: KnownResource, { end }: Span): KnownResource {
   const then = resource.earlier?.find(({ until }) => until >= end);
   return then === undefined ? resource : { ...resource, owner_id: then.owner_id, metadata: then.metadata };

@@ -1,6 +1,6 @@
 /**
- * Who pays for what a principal did. Owners are service accounts, users and identity pools; an API key stands for its
- * owner, and neither a key nor an identity provider is ever charged itself.
+ * Finds the owner that pays for a principal. Owners are service accounts, users and identity pools. An API key is
+ * charged to its owner; neither a key nor an identity provider is charged itself.
  */
 import type { KnownIdentity, KnownResource } from "../../known.js";
 import { crnValue, parseCrn } from "./crn.js";
@@ -8,13 +8,15 @@ import { textAt } from "./inventory/fields.js";
 
 export const ownerTypes: ReadonlySet<string> = new Set(["service_account", "user", "identity_pool"]);
 
-/** Ids that are owners also when the inventory does not have them, as it has not what was deleted before it was first asked. */
+/**
+ * Ids that are owners even if they are missing from the inventory, such as those deleted before it was first gathered.
+ */
 const OWNER_ID = /^(sa|u|pool)-./;
 
-/** What the vendor masks in a connector's configuration. */
+/** How the vendor masks values in a connector's configuration. */
 const MASKED = /^\*+$/;
 
-/** The id in a principal, which may be written `User:sa-1`, or as a CRN. */
+/** Returns the id in a principal, which may be written `User:sa-1`, or as a CRN. */
 export function principalId(principal: string | null): string | null {
   if (principal === null) return null;
   const crn = parseCrn(principal);
@@ -26,10 +28,10 @@ export function principalId(principal: string | null): string | null {
 type OwnedResource = Pick<KnownResource, "resource_type" | "owner_id" | "metadata">;
 
 export interface Owners {
-  /** Undefined when it is nobody's: a key without an owner, or an id that nobody knows. */
+  /** Undefined if there is no owner: a key without an owner, or an unknown id. */
   ofPrincipal(principal: string): string | undefined;
   ofKey(key: Pick<KnownIdentity, "metadata">): string | undefined;
-  /** The one identity that is responsible for a connector or a ksqlDB cluster. */
+  /** Returns the one identity that is responsible for a connector or a ksqlDB cluster. */
   ofResource(resource: OwnedResource | undefined): string | undefined;
 }
 
@@ -52,7 +54,7 @@ export function indexOwners({ identities }: { readonly identities: readonly Name
     return owner === null || byId.get(owner)?.identity_type === "api_key" ? undefined : owner;
   }
 
-  /** With a key, whoever owns the key; the vendor mostly masks it, and then nobody can be told. */
+  /** With an API key, the owner of the key pays. The vendor mostly masks the key, and then the owner is unknown. */
   function ofConnector({ metadata }: OwnedResource): string | undefined {
     const mode = textAt(metadata, "kafka_auth_mode");
     if (mode === "SERVICE_ACCOUNT") return textAt(metadata, "kafka_service_account_id") ?? undefined;

@@ -1,4 +1,4 @@
-/** Tries the bill, and every metric of what there is, once. */
+/** Requests the bill, and every metric of the existing resources, once. */
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import { addDays, dayOf, latest } from "../../../time/days.js";
 import { UpstreamError } from "../../../upstream-http/upstream-error.js";
@@ -11,29 +11,29 @@ import { BYTES_IN, BYTES_OUT, FLINK_CFU, FLINK_CFU_MINUTES } from "./rules.js";
 import { type MeasuredMetric, PRINCIPAL, STATEMENT_NAME, usageQuery } from "./usage/queries.js";
 import type { WindowGathering } from "./window.js";
 
-type Probing = Pick<WindowGathering, "connection" | "logger" | "now"> & {
+type ProbeContext = Pick<WindowGathering, "connection" | "logger" | "now"> & {
   readonly settings: Pick<PluginSettings, "metrics_step_seconds">;
 };
 
-/** Days of the bill that are asked for, and resources of each kind that a metric is asked of. */
+/** Number of days of the bill, and of resources of each kind, that are requested. */
 const BILLED_DAYS = 3;
 const MOST_RESOURCES = 100;
 
 export async function probeConfluent(
-  probing: Probing,
+  context: ProbeContext,
   window: DayWindow,
   resources: readonly ResourceRecord[],
   signal: AbortSignal,
 ): Promise<Probe[]> {
-  const bill = await probeBill(probing, window, signal);
-  const { prometheus } = probing.connection;
+  const bill = await probeBill(context, window, signal);
+  const { prometheus } = context.connection;
   if (prometheus === undefined) {
     return [bill, { name: "metrics", remark: "none are configured: no cost is split by usage" }];
   }
   const idsOf = (type: string) =>
     resources.filter(({ resource_type }) => resource_type === type).map(({ resource_id }) => resource_id);
   const [clusters, pools] = [idsOf("kafka_cluster"), idsOf("flink_compute_pool")];
-  const stepSeconds = probing.settings.metrics_step_seconds;
+  const stepSeconds = context.settings.metrics_step_seconds;
   const metric = (name: MeasuredMetric, ids: readonly string[], label: string, isOptional: boolean) => {
     if (ids.length === 0) return [];
     const expression = usageQuery(name, ids.slice(0, MOST_RESOURCES), stepSeconds);
@@ -42,7 +42,7 @@ export async function probeConfluent(
   const queries = [
     ...metric(BYTES_IN, clusters, PRINCIPAL, false),
     ...metric(BYTES_OUT, clusters, PRINCIPAL, false),
-    // Either of them is enough, and running statements stand in for both.
+    // One of them is enough, and running statements stand in for both.
     ...metric(FLINK_CFU, pools, STATEMENT_NAME, true),
     ...metric(FLINK_CFU_MINUTES, pools, STATEMENT_NAME, true),
   ];
@@ -50,7 +50,7 @@ export async function probeConfluent(
 }
 
 async function probeBill(
-  { connection, logger, now }: Probing,
+  { connection, logger, now }: ProbeContext,
   window: DayWindow,
   signal: AbortSignal,
 ): Promise<Probe> {

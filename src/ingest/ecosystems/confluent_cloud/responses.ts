@@ -1,6 +1,7 @@
 /**
- * What the upstream answered about a window, as digests: a window whose answers are the same again, byte for byte, has the same
- * input, and need not be read again. To read 200 days of 5,000 lines takes over a minute; to see that they are the same, a second.
+ * Digests of the upstream's responses about a window. If all of them are the same again, byte for byte, the input of
+ * the window is the same, and it need not be read again. Reading 200 days of 5,000 lines takes over a minute; comparing
+ * them takes a second.
  */
 import { dayOf } from "../../../time/days.js";
 import { digestOf } from "../../../upstream-http/digest.js";
@@ -14,9 +15,9 @@ import { requestWindows } from "./costs/request-windows.js";
 import { spanOfDay } from "./lifetimes.js";
 import type { ConfluentCloudSettings } from "./settings.js";
 
-/** Of one gathering of a window. Plain JSON. */
+/** Digests of one gathering of a window. Plain JSON. */
 export interface WindowResponses {
-  /** Of the inventory, as far as the window depends on it. */
+  /** Digest of the part of the inventory that the window depends on. */
   readonly known: string;
   readonly bill: readonly BillResponse[];
   readonly usage: readonly RangeResponse[];
@@ -27,15 +28,15 @@ export interface BillResponse extends DayWindow {
   readonly pages: readonly string[];
 }
 
-/** Of the usage of topics. Plain JSON. */
+/** Digests of the usage of topics. Plain JSON. */
 export interface TopicResponses {
   readonly usage: readonly RangeResponse[];
 }
 
 /**
- * What of the inventory the input of a window can depend on: all but what was created after it, and but deletions after it. So a
- * key or a statement that comes or goes today leaves the months before alone. A key that a connector uses counts whenever it
- * was created: who owns the connector is told by it.
+ * Digests the part of the inventory that the input of a window can depend on: everything that was not created after it,
+ * without deletions after it. So a key or a statement that is created or deleted today does not affect earlier months.
+ * A key that a connector uses always counts, because it determines the owner of the connector.
  */
 export function knownDigest({ resources, identities }: KnownInventory, { end }: DayWindow): string {
   const { start: after } = spanOfDay(end);
@@ -60,32 +61,32 @@ export interface UnchangedCheck {
 }
 
 /**
- * Asks everything once more, the bill first, until an answer differs. A request that fails is a difference, after one attempt, unless
- * it failed then: it is for the gathering to be patient, which follows.
+ * Repeats all requests, the bill first, until a response differs. Each request is tried once. A failed request is a
+ * difference, unless it failed before; the gathering that follows has retries.
  */
 export async function isUnchanged(
-  asking: UnchangedCheck,
+  check: UnchangedCheck,
   window: DayWindow,
   { of, topics }: { readonly of: WindowResponses; readonly topics: TopicResponses | undefined },
   signal: AbortSignal,
 ): Promise<boolean> {
-  const { settings, connection, now } = asking;
+  const { settings, connection, now } = check;
   const queries = requestWindows(window, settings.billing_api.days_per_query, dayOf(now()));
   if (!sameQueries(queries, of.bill)) return false;
-  if (of.known !== knownDigest(await asking.known(signal), window)) return false;
+  if (of.known !== knownDigest(await check.known(signal), window)) return false;
   try {
     for (const query of of.bill) if (!(await sameBill(connection, query, signal))) return false;
     const usage = [...of.usage, ...(topics?.usage ?? [])];
-    return await areUnchanged(asking.connection.prometheus, usage, asking.parallelQueries, signal);
+    return await areUnchanged(check.connection.prometheus, usage, check.parallelQueries, signal);
   } catch {
     signal.throwIfAborted();
     return false;
   }
 }
 
-function sameQueries(wanted: readonly DayWindow[], asked: readonly DayWindow[]): boolean {
+function sameQueries(current: readonly DayWindow[], recorded: readonly DayWindow[]): boolean {
   const text = (queries: readonly DayWindow[]) => queries.map(({ start, end }) => `${start} ${end}`).join();
-  return text(wanted) === text(asked);
+  return text(current) === text(recorded);
 }
 
 async function sameBill(

@@ -1,4 +1,4 @@
-/** Which days the Prometheus of a Confluent Cloud tenant still has all samples of, by metric. */
+/** Returns the days that the tenant's Prometheus still has all samples of, by metric. */
 import { type TopicMetric, topicMetrics } from "../../../config/topic-rule.js";
 import { DAY_SECONDS } from "../../../time/days.js";
 import type { Gatherer } from "../../ecosystem.js";
@@ -8,7 +8,7 @@ import type { ConfluentCloudSettings } from "./settings.js";
 import { topicQuery } from "./topics.js";
 import { isMeasured, usageQuery } from "./usage/queries.js";
 
-/** What does not come from Prometheus is never dropped by it: statements that ran. */
+/** Usage that does not come from Prometheus, such as running statements, is never dropped by it. */
 export async function retentionCovers(
   {
     source,

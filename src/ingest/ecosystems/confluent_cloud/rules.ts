@@ -1,6 +1,6 @@
 /**
- * How each product of the vendor's bill is allocated, as data. The same table for people is in
- * docs/reference/ecosystems/confluent-cloud.md.
+ * Allocation of each product of the vendor's bill, as data. docs/reference/ecosystems/confluent-cloud.md has the same
+ * table for people.
  */
 import type {
   AllocationDetail,
@@ -11,15 +11,15 @@ import type {
 import { type ProductFamily, productTypes } from "./costs/product-types.js";
 import type { ConfluentCloudSettings } from "./settings.js";
 
-/** Bytes that clients sent to a Kafka cluster, and that they got from it. */
+/** Bytes that clients sent to a Kafka cluster, and bytes that they received. */
 export const BYTES_IN = "bytes_in";
 export const BYTES_OUT = "bytes_out";
 /** CFU-minutes of a statement's owner in a compute pool, by either of the vendor's two metrics. */
 export const FLINK_CFU = "flink_cfu";
 export const FLINK_CFU_MINUTES = "flink_cfu_minutes";
-/** Stands in for measured usage: how many statements of an owner ran. */
+/** Stands in for measured usage: the number of an owner's statements that ran. */
 export const FLINK_STATEMENTS = "flink_statements";
-/** Usage of compute pools: each metric stands in where there is nothing of those before it. */
+/** Usage of compute pools. Each metric stands in if the ones before it have no data. */
 export const flinkUsage = [FLINK_CFU, FLINK_CFU_MINUTES, FLINK_STATEMENTS] as const;
 
 type AllocationSettings = Pick<ConfluentCloudSettings, "allocator_params">;
@@ -30,12 +30,12 @@ function measured(...metrics: readonly string[]): RuleTier {
   return { kind: "usage", metrics, detail: "usage_ratio_allocation" };
 }
 
-/** Everybody who holds a key of the resource, or shows in its metrics. */
+/** All identities that have a key of the resource, or are in its metrics. */
 function active(detail: AllocationDetail): RuleTier {
   return { kind: "even", scopes: ["resource_active", "metrics_derived"], of: "resource", detail };
 }
 
-/** Everybody in the organisation. */
+/** All identities of the organisation. */
 function everybody(detail: AllocationDetail): RuleTier {
   return { kind: "even", scopes: ["tenant_period"], of: "tenant", detail };
 }
@@ -80,7 +80,7 @@ const families: Readonly<Record<ProductFamily, (settings: AllocationSettings) =>
     malformed: () => terminal("allocation_failed"),
   };
 
-/** A part by measured bytes, the rest evenly. A part of nothing is left out, since nobody ever shares it. */
+/** One part by measured bytes, the rest evenly. A part of 0 is left out, because nobody would get it. */
 function cku({ allocator_params: { kafka_cku_usage_ratio: ratio } }: AllocationSettings): RuleComponent[] {
   const rest = restOf(ratio);
   const parts = [
@@ -93,7 +93,10 @@ function cku({ allocator_params: { kafka_cku_usage_ratio: ratio } }: AllocationS
   return parts.filter((part) => millionths(part.ratio) > 0);
 }
 
-/** The shared ratio is what the usage ratio leaves: the two may be configured to miss 1 by a ten-thousandth, a line may not. */
+/**
+ * The shared ratio is the rest of the usage ratio: the configured ratios may miss 1 by a ten-thousandth, but a line
+ * must not.
+ */
 function restOf(ratio: string): string {
   const rest = 1_000_000 - millionths(ratio);
   return rest === 1_000_000 ? "1" : `0.${String(rest).padStart(6, "0")}`.replace(/\.?0+$/, "");
@@ -112,7 +115,10 @@ export function allocationRules(settings: AllocationSettings): AllocationRule[] 
   return [...known, { product_type: "*", components: terminal("no_allocator_for_product_type") }];
 }
 
-/** Their identities were active on the cluster, also with usage 0. They are owners: keys are translated when gathered. */
+/**
+ * Identities in these metrics were active on the cluster, even with usage 0. They are owners, because keys are resolved
+ * when usage is gathered.
+ */
 export function derivingMetrics(): string[] {
   return [BYTES_IN, BYTES_OUT];
 }

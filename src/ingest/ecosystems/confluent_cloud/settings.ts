@@ -1,6 +1,6 @@
 /**
- * What a `confluent_cloud` tenant is configured with: the keys of the organisation's APIs, how the bill is asked for, and
- * the parameters of its allocation.
+ * Settings of a `confluent_cloud` tenant: the keys of the organisation's APIs, how the bill is requested, and the
+ * parameters of its allocation.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { parseNonNegativeDecimal } from "../../../config/decimal.js";
@@ -44,7 +44,7 @@ const flinkRegion = mapping(
   { description: "One region of Flink." },
 );
 
-/** Places of a ratio: so many does an allocation rule take. */
+/** Format of a ratio, with as many decimals as an allocation rule allows. */
 const RATIO = {
   unit: "share of the line",
   expected: "a decimal from 0 to 1, with at most 6 decimals",

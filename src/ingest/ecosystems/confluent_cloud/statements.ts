@@ -1,10 +1,10 @@
-/** Flink statements: who pays for them, and which of them ran on a day. */
+/** Flink statements: their owners, and which of them ran on a day. */
 import type { KnownInventory, KnownResource } from "../../known.js";
 import { textAt } from "./inventory/fields.js";
 import { existedDuring, type Span } from "./lifetimes.js";
 import { principalId } from "./owners.js";
 
-/** As a metric names a statement; the id is missing from older series. */
+/** A statement as a metric names it. The id is missing from older series. */
 export interface MeasuredStatement {
   readonly pool: string;
   readonly uid: string | undefined;
@@ -12,11 +12,11 @@ export interface MeasuredStatement {
 }
 
 export interface Statements {
-  /** Undefined when the statement, or its owner, is not known. */
+  /** Undefined if the statement or its owner is unknown. */
   ownerOf(statement: MeasuredStatement, during: Span): string | undefined;
-  /** Statements of a pool that existed. */
+  /** Statements of a pool that existed during the span. */
   ofPool(pool: string, during: Span): readonly KnownResource[];
-  /** Of these, those that had not stopped before. */
+  /** Statements of a pool that existed and had not stopped before the span. */
   runningIn(pool: string, during: Span): readonly KnownResource[];
 }
 
@@ -46,7 +46,7 @@ export function indexStatements({ resources }: KnownInventory): Statements {
     ownerOf({ pool, uid, name }, during) {
       const known = uid === undefined ? undefined : byUid.get(uid);
       if (known !== undefined) return statementOwner(known);
-      // A name may be given again: of those that it meant at the time, the newest.
+      // A name may be reused: take the newest statement with this name at that time.
       const named = (byName.get(nameKey(pool, name ?? "")) ?? [])
         .filter((statement) => existedDuring(statement, during))
         .sort((a, b) => (b.created_at ?? 0) - (a.created_at ?? 0));
@@ -55,7 +55,7 @@ export function indexStatements({ resources }: KnownInventory): Statements {
   };
 }
 
-/** When nobody knows when it stopped, it has never run. */
+/** A stopped statement without a known time counts as never having run. */
 function stoppedBefore({ metadata }: KnownResource, { start }: Span): boolean {
   if (metadata.is_stopped !== true) return false;
   const at = Date.parse(textAt(metadata, "stopped_at") ?? "");

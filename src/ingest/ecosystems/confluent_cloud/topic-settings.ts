@@ -1,4 +1,7 @@
-/** `topic_attribution` of Confluent Cloud: the section that all ecosystems with topics share, and which metrics are asked for. */
+/**
+ * Setting `topic_attribution` of Confluent Cloud: the section that all ecosystems with topics share, and the names of
+ * the metrics.
+ */
 import type { Static } from "@sinclair/typebox";
 import { section, text } from "../../../config/setting.js";
 import { topicAttributionSettings } from "../../../config/topic-attribution.js";

@@ -1,9 +1,9 @@
 /**
- * Topics of Kafka clusters: which lines of the bill are attributed to them, and what the vendor measures of them.
+ * Topics of Kafka clusters: the lines of the bill that are attributed to them, and the vendor's metrics of them.
  *
- * Every metric is the vendor's minutes added up: of bytes kept that is byte-minutes, as storage is billed by the hour, so that a
- * topic that existed half a day weighs half. By the day and not by the hour, because the vendor bills whole days: 660 clusters
- * with eight topics each are 16,000 facts a day, where it would be 380,000.
+ * Every metric is summed over the vendor's minutes. For retained bytes that is byte-minutes, because storage is billed
+ * by the hour, so a topic that existed half a day weighs half. Usage is read by day and not by hour, because the vendor
+ * bills whole days: 660 clusters with eight topics each are 16,000 facts a day instead of 380,000.
  */
 import pLimit from "p-limit";
 
@@ -30,8 +30,8 @@ export const TOPIC_LABEL = "topic";
 const both = ["topic_bytes_in", "topic_bytes_out"] as const;
 const kept = ["topic_retained_bytes"] as const;
 
-/** What lines of a product type are weighed by where nothing else is configured. */
-const usual: ReadonlyMap<string, readonly TopicMetric[]> = new Map<string, readonly TopicMetric[]>([
+/** Default weights of a product type's lines. */
+const defaultMetrics: ReadonlyMap<string, readonly TopicMetric[]> = new Map<string, readonly TopicMetric[]>([
   ["KAFKA_NETWORK_WRITE", ["topic_bytes_in"]],
   ["KAFKA_NETWORK_READ", ["topic_bytes_out"]],
   ["KAFKA_NUM_CKU", both],
@@ -43,7 +43,7 @@ const usual: ReadonlyMap<string, readonly TopicMetric[]> = new Map<string, reado
 
 export function topicRules({ cost_mapping_overrides: overrides }: TopicSettings): TopicRule[] {
   const chosen = new Map<string, TopicSplit | "disabled" | undefined>([
-    ...[...usual.keys()].map((type) => [type, undefined] as const),
+    ...[...defaultMetrics.keys()].map((type) => [type, undefined] as const),
     ...Object.entries(overrides),
   ]);
   return [...chosen].flatMap(([product_type, split]) =>
@@ -52,16 +52,16 @@ export function topicRules({ cost_mapping_overrides: overrides }: TopicSettings)
 }
 
 function metricsOf(productType: string, split: TopicSplit | undefined): readonly TopicMetric[] {
-  const byItself = usual.get(productType) ?? [];
+  const defaults = defaultMetrics.get(productType) ?? [];
   switch (split) {
     case undefined:
-      return byItself;
+      return defaults;
     case "even_split":
       return [];
     case "retained_bytes_ratio":
       return kept;
     case "bytes_ratio":
-      return byItself.length > 0 && byItself !== kept ? byItself : both;
+      return defaults.length > 0 && defaults !== kept ? defaults : both;
   }
 }
 
@@ -71,7 +71,7 @@ export interface TopicGathering {
   readonly parallelQueries: number;
 }
 
-/** Clusters of one query, as for usage of identities. */
+/** Clusters of one query, the same number as for usage of identities. */
 const CLUSTERS_A_QUERY = 100;
 
 /** A metric that cannot be fetched is a gap of its clusters and days. */
@@ -90,7 +90,7 @@ export async function gatherTopics(
   };
   const isExcluded = topicMatcher(settings.exclude_topic_patterns);
   const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
+  const stopSignal = AbortSignal.any([signal, stop.signal]);
   const limit = pLimit(parallelQueries);
   const queries = topicMetrics.flatMap((metric) =>
     chunksOf(clusters).map((chunk) =>
@@ -107,7 +107,7 @@ export async function gatherTopics(
           onResponse: (answer: RangeResponse) => void usage.push(answer),
           wanted: new Map(daysOfWindow(window).map((day) => [day, new Set(chunk)])),
           resourceLabel: CLUSTER,
-          // A series that names no topic is of the whole cluster.
+          // A series without a topic is of the whole cluster.
           ownerOf: (labels: Readonly<Record<string, string>>) => () => labels[TOPIC_LABEL] || null,
           unnamed: "dropped" as const,
           keepsZeros: true,
@@ -115,7 +115,7 @@ export async function gatherTopics(
         const into = {
           usageSeries: (batch: readonly UsageSeries[]) => sink.usage(topicFacts(metric, batch, isExcluded)),
         };
-        return measure(source, measurement, into, note, either);
+        return measure(source, measurement, into, note, stopSignal);
       }),
     ),
   );

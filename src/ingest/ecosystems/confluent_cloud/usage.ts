@@ -1,6 +1,7 @@
 /**
- * Usage of what was billed, as hourly facts (by the step): bytes of Kafka clusters, CFUs of Flink. All of owners: what an API
- * key or a statement did is its owner's, so that a key and its owner are one; what has no known owner is nobody's.
+ * Usage of billed resources, as hourly facts (by the step): bytes of Kafka clusters, CFUs of Flink. Facts belong to
+ * owners: usage of an API key or a statement is that of its owner, so a key and its owner are one identity. Usage
+ * without a known owner belongs to UNALLOCATED.
  */
 import pLimit from "p-limit";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
@@ -18,7 +19,7 @@ import type { Gathering, Wanted } from "./usage/gathering.js";
 import { gatherKafkaUsage } from "./usage/kafka.js";
 import { batched } from "./usage/measure.js";
 
-/** Also those that are not weighed by bytes: whoever moves bytes was active on the cluster. */
+/** Includes families that are not divided by bytes, because an identity that moves bytes was active on the cluster. */
 const KAFKA: readonly ProductFamily[] = [
   "kafka_network_read",
   "kafka_network_write",
@@ -45,7 +46,10 @@ export interface GatheredUsage {
   readonly answers: readonly RangeResponse[];
 }
 
-/** What cannot be fetched is a gap of its metric, resources and days, sent to the sink; nothing is thrown for it. */
+/**
+ * Gathers usage. A metric that cannot be fetched becomes a gap of its resources and days, which is sent to the sink and
+ * not thrown.
+ */
 export async function gatherUsage(
   input: UsageInput,
   sink: Pick<WindowSink, "usage" | "usageSeries" | "usageGaps">,
@@ -74,9 +78,9 @@ export async function gatherUsage(
     };
     const kafka = gatherKafkaUsage(gathering, wantedOf(input, KAFKA), indexOwners(input.known));
     const flink = gatherFlinkUsage(gathering, pools, statements);
-    const [kafkaGaps, ofFlink] = await allOrStop(stop, [kafka, flink]);
-    unmeasured = ofFlink.unmeasured;
-    await sink.usageGaps([...kafkaGaps, ...ofFlink.gaps]);
+    const [kafkaGaps, flinkUsage] = await allOrStop(stop, [kafka, flink]);
+    unmeasured = flinkUsage.unmeasured;
+    await sink.usageGaps([...kafkaGaps, ...flinkUsage.gaps]);
   }
   for (const batch of batched(runningStatements(unmeasured, statements))) await sink.usage(batch);
   return { dropped, errors: [], answers };

@@ -1,7 +1,8 @@
 /**
- * One window of a Confluent Cloud tenant: its bill, query by query, then usage and identities of what is billed.
+ * Gathers one window of a Confluent Cloud tenant: its bill, query by query, then usage and identities of the billed
+ * resources.
  *
- * A query of the bill that fails leaves its days as they were, and the others go on, unless nothing can be asked at all. A
+ * If a query of the bill fails, its days stay as they are and the other queries go on, unless no query can succeed. A
  * metric that fails is a gap: the bill stands.
  */
 import type { Logger } from "pino";
@@ -32,11 +33,11 @@ export interface WindowGathering {
   readonly parallelQueries: number;
   known(signal: AbortSignal): Promise<KnownInventory>;
   now(): Date;
-  /** What the windows of one run know of each other. */
+  /** State that the windows of one run share. */
   readonly run: { billAnswered: boolean };
 }
 
-/** Days of more than a year ago are not asked for: they keep what they had, and that is no error. */
+/** Days of more than a year ago are not requested. They stay as they are, and that is not an error. */
 export async function gatherWindow(
   gathering: WindowGathering,
   window: DayWindow,
@@ -82,13 +83,13 @@ interface Bill {
   readonly completeDays: string[];
   readonly errors: string[];
   readonly billed: BilledResources;
-  /** Of the queries that were read whole. */
+  /** Control totals of the queries that were read completely. */
   readonly control: { readonly totals: ControlTotal[]; readonly billed: BilledAmount[] };
 }
 
 /**
- * Throws when nothing can be asked at all, and when no query of the window was answered nor any of this run before: so an
- * upstream that is down is noticed after a few minutes, and one bad day does not end the run.
+ * Throws if no query can succeed, or if no query of the window succeeded nor any earlier one of this run. So an outage
+ * of the upstream is noticed after a few minutes, and one bad day does not end the run.
  */
 async function gatherBill(
   { settings, connection, logger, now, run }: WindowGathering,
@@ -137,7 +138,10 @@ async function gatherBill(
   return { completeDays, errors, billed: collector.billed, bill, control };
 }
 
-/** The next query would only wait as long, for the same answer. A refusal (400) may be about the days of one query alone. */
+/**
+ * The next query would fail in the same way after the same wait. A refusal (400) may concern only the days of one
+ * query.
+ */
 function isLasting(error: UpstreamError): boolean {
   return error.code !== "bad_status" && isHopeless(error);
 }

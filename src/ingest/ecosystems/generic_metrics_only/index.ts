@@ -1,4 +1,4 @@
-/** The ecosystem `generic_metrics_only`: any metered system whose prices stand in the configuration. */
+/** The ecosystem `generic_metrics_only`: any metered system whose prices are in the configuration. */
 import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
@@ -27,7 +27,7 @@ export const genericMetricsOnly: AnyEcosystem = {
   connect: (settings, context) => connect(own(settings), context),
 };
 
-/** Responses are read in small pieces whatever the window is; a month keeps the reports of a run short. */
+/** Responses are read in small pieces for any length of window. A month at a time keeps the reports of a run short. */
 const DAYS_PER_WINDOW = 31;
 function connect(settings: Settings, context: GatherContext): Gatherer {
   const { metrics, metrics_step_seconds: stepSeconds } = settings;

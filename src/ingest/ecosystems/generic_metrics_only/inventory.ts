@@ -1,4 +1,7 @@
-/** The one resource of a `generic_metrics_only` tenant, and its identities: discovered now, and named in the configuration. */
+/**
+ * The one resource of a `generic_metrics_only` tenant, and its identities: those that are discovered now, and those
+ * named in the configuration.
+ */
 
 import { UpstreamError } from "../../../upstream-http/upstream-error.js";
 import type { IdentityRecord, InventorySink } from "../../ecosystem.js";
@@ -39,8 +42,8 @@ export async function gatherInventory(
   if (discovers(identitySource) && source !== undefined) {
     try {
       const known = new Set(named.map((identity) => identity.identity_id));
-      const found = await discover(source, identitySource, stepSeconds, signal);
-      await sink.identities(found.filter((identity) => !known.has(identity.identity_id)));
+      const discovered = await discover(source, identitySource, stepSeconds, signal);
+      await sink.identities(discovered.filter((identity) => !known.has(identity.identity_id)));
       completeTypes.add(PRINCIPAL);
     } catch (error) {
       if (!(error instanceof UpstreamError) || signal.aborted) throw error;
@@ -53,7 +56,7 @@ export async function gatherInventory(
     completeIdentityTypes: [...completeTypes],
     absenceGraceSeconds: { [PRINCIPAL]: PRINCIPAL_GRACE_SECONDS },
     errors,
-    // Who pays for a day is said by that day's metrics, and by the configuration.
+    // A day's payers come from that day's metrics and from the configuration.
     daysNeedIt: false,
   };
 }

@@ -1,12 +1,12 @@
-/** How the cost types of a `generic_metrics_only` tenant are allocated, and which metrics say who was there. */
+/** Allocation rules of the cost types of a `generic_metrics_only` tenant, and the metrics that show who was active. */
 import type { AllocationRule, RuleTier } from "../../../config/allocation-rule.js";
 import { discovers } from "../../metered/identity-source.js";
 import type { CostType, GenericMetricsOnlySettings } from "./settings.js";
 
-/** Metric of the identities that the discovery query finds: 1 for each step in which one was seen. */
+/** Metric of the identities that the discovery query finds: 1 for each step in which an identity was seen. */
 export const DISCOVERY = "discovery";
 
-/** Metric that a `usage_ratio` cost type is weighed by. */
+/** Metric whose usage divides a `usage_ratio` cost type. */
 export function allocationMetric(costType: CostType): string {
   return `alloc_${costType.name}`;
 }
@@ -34,8 +34,8 @@ function everybody(detail: "even_split_allocation" | "no_metrics_located"): Rule
 }
 
 /**
- * An allocation query names identities only when its label is the one that identities are discovered by. With static
- * identities alone, nobody else is ever derived: the configuration says who may be charged.
+ * An allocation query names identities only if its label is the one that identities are discovered by. With only static
+ * identities, none are derived, because the configuration states who may be charged.
  */
 export function derivingMetrics({
   identity_source: source,

@@ -1,8 +1,8 @@
 /**
- * What a `generic_metrics_only` tenant is configured with: one resource whose costs are priced here, from fixed
- * counts or from metrics, and split evenly or by a metric.
+ * Settings of a `generic_metrics_only` tenant: one resource whose costs are priced here, from fixed counts or from
+ * metrics, and split evenly or by a metric.
  *
- * A tenant that only has fixed counts split evenly among static identities needs no Prometheus at all.
+ * A tenant that only has fixed counts split evenly among static identities needs no Prometheus.
  */
 import { type Static, Type } from "@sinclair/typebox";
 import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
@@ -129,8 +129,8 @@ const settings = mapping(
 export type GenericMetricsOnlySettings = Static<typeof settings>;
 export type CostType = GenericMetricsOnlySettings["cost_types"][number];
 
-/** Whether a day of this cost type is measured or split with the help of Prometheus. */
-function asksPrometheus({
+/** Returns true if a day of this cost type is measured or split by Prometheus queries. */
+function queriesPrometheus({
   cost_quantity: quantity,
   allocation_strategy: strategy,
 }: Partial<CostType>): boolean {
@@ -142,8 +142,8 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
     rule: "`metrics` is required when a cost type or the identity source asks Prometheus.",
     check({ cost_types: types = [], identity_source: source, metrics }, report) {
       if (metrics !== undefined) return;
-      const asking = types.findIndex((type) => type !== undefined && asksPrometheus(type));
-      if (asking >= 0) report(["metrics"], `is required: cost_types[${asking}] asks Prometheus`);
+      const index = types.findIndex((type) => type !== undefined && queriesPrometheus(type));
+      if (index >= 0) report(["metrics"], `is required: cost_types[${index}] asks Prometheus`);
       else if (source?.source !== undefined && source.source !== "static") {
         report(["metrics"], `is required: identity_source has source ${source.source}`);
       }
@@ -152,11 +152,11 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
   {
     rule: "`identity_source` is required when a cost type asks Prometheus; `source: static` does without discovery.",
     check({ cost_types: types = [], identity_source: source }, report) {
-      const asking = types.findIndex((type) => type !== undefined && asksPrometheus(type));
-      if (source !== undefined || asking < 0) return;
+      const index = types.findIndex((type) => type !== undefined && queriesPrometheus(type));
+      if (source !== undefined || index < 0) return;
       report(
         ["identity_source"],
-        `is required: cost_types[${asking}] asks Prometheus (source: static does without discovery)`,
+        `is required: cost_types[${index}] asks Prometheus (source: static does without discovery)`,
       );
     },
   },

@@ -1,4 +1,4 @@
-/** What a `generic_metrics_only` tenant measures and prices in a window. */
+/** The metered costs and usage of a `generic_metrics_only` tenant. */
 import { createFirstDay, type FirstDay } from "../../metered/first-day.js";
 import { discovers, namesIdentities } from "../../metered/identity-source.js";
 import type { MeteredProduct } from "../../metered/price-day.js";
@@ -11,7 +11,7 @@ import { allocationMetric, DISCOVERY } from "./rules.js";
 import type { GenericMetricsOnlySettings } from "./settings.js";
 
 export interface Connection {
-  /** Undefined when nothing is asked of Prometheus. */
+  /** Undefined if nothing is read from Prometheus. */
   readonly source: PrometheusSource | undefined;
   readonly stepSeconds: number;
   readonly parallelQueries: number;
@@ -37,7 +37,10 @@ export function meteredTenant(settings: GenericMetricsOnlySettings, connection: 
   };
 }
 
-/** A cost that has no samples is unknown, so a day needs those of every metered cost; one without any, somebody to charge. */
+/**
+ * A cost without samples is unknown, so a day needs samples of every metered cost. A tenant without metered costs needs
+ * samples of some usage.
+ */
 function firstDayOf(
   settings: GenericMetricsOnlySettings,
   { source, stepSeconds }: Connection,

@@ -1,4 +1,7 @@
-/** The ecosystem `self_managed_kafka`: a Kafka cluster of one's own, priced in the configuration and measured by Prometheus. */
+/**
+ * The ecosystem `self_managed_kafka`: a self-managed Kafka cluster, priced in the configuration and measured by
+ * Prometheus.
+ */
 import { settingsOf } from "../../../config/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
@@ -11,7 +14,7 @@ import { createSilentMetrics } from "../../metered/silent-metrics.js";
 import type { UsageMetric } from "../../metered/usage.js";
 import { gatherMeteredWindow, type MeteredTenant } from "../../metered/window.js";
 import { connectPrometheus } from "../../prometheus/connection.js";
-import { askedOnceWhenAway } from "../../prometheus/outage.js";
+import { withoutRetriesWhenDown } from "../../prometheus/outage.js";
 import { usageMetricsOf } from "../../usage-metrics.js";
 import { gatherInventory } from "./inventory.js";
 import { productsOf } from "./products.js";
@@ -33,11 +36,11 @@ export const selfManagedKafka: AnyEcosystem = {
   connect: (settings, context) => connect(own(settings), context),
 };
 
-/** Responses are read in small pieces whatever the window is; a month keeps the reports of a run short. */
+/** Responses are read in small pieces for any length of window. A month at a time keeps the reports of a run short. */
 const DAYS_PER_WINDOW = 31;
 
 function connect(settings: Settings, context: GatherContext): Gatherer {
-  const source = askedOnceWhenAway(connectPrometheus(settings.metrics, context));
+  const source = withoutRetriesWhenDown(connectPrometheus(settings.metrics, context));
   const stepSeconds = settings.metrics_step_seconds;
   const { identity_source: identities } = settings;
   const products = productsOf(settings);
@@ -50,7 +53,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
     namedIdentities: namesIdentities(identities)
       ? identities.static_identities.map(({ identity_id }) => identity_id)
       : [],
-    // Brokers cost what they cost, also while nobody watches them.
+    // Brokers cost the same while they are not monitored.
     whenUnmeasured: "partial_bill",
     source,
     firstDay: createFirstDay({

@@ -1,4 +1,4 @@
-/** The cluster, its brokers and topics, and the principals that use it, as they are now. */
+/** Gathers the cluster, its brokers and topics, and the principals that use it, as they are now. */
 import type { Logger } from "pino";
 import { DAY_SECONDS } from "../../../time/days.js";
 import { UpstreamError } from "../../../upstream-http/upstream-error.js";
@@ -16,11 +16,13 @@ import type { InventoryReport } from "../../reports.js";
 import { describeCluster } from "./kafka/describe-cluster.js";
 import type { KafkaCluster } from "./kafka/metadata-request.js";
 import { discoveryQuery } from "./queries.js";
-import { clusterRecord, describedResources, type Seen, seenResources } from "./records.js";
+import { clusterRecord, type DiscoveredNames, describedResources, discoveredResources } from "./records.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 
 const RESOURCE_TYPES = ["cluster", "broker", "topic"] as const;
-/** Seen in metrics only while it works; in the cluster's own answer a broker is missing while it restarts. */
+/**
+ * Metrics show an entity only while it is active. In the cluster's own response, a broker is missing while it restarts.
+ */
 const SEEN_IN_METRICS_GRACE_SECONDS = 8 * DAY_SECONDS;
 const RESTARTING_GRACE_SECONDS = DAY_SECONDS;
 
@@ -37,57 +39,60 @@ export async function gatherInventory(
   signal: AbortSignal,
 ): Promise<InventoryReport> {
   const { identity_source: identitySource, resource_source: resourceSource } = settings;
-  const asksCluster = resourceSource.source === "admin_api";
-  const asksMetrics = !asksCluster || discovers(identitySource);
+  const usesAdminApi = resourceSource.source === "admin_api";
+  const usesMetrics = !usesAdminApi || discovers(identitySource);
   const errors: string[] = [];
-  const attempt = async <Found>(asked: boolean, what: string, ask: () => Promise<Found>) => {
+  const attempt = async <Found>(isNeeded: boolean, what: string, request: () => Promise<Found>) => {
     try {
-      return asked ? await ask() : undefined;
+      return isNeeded ? await request() : undefined;
     } catch (error) {
       if (!(error instanceof UpstreamError) || signal.aborted) throw error;
       errors.push(`${what} failed: ${error.message}`);
       return undefined;
     }
   };
-  const [seen, described] = await Promise.all([
-    attempt(asksMetrics, "discovery in metrics", () => discover(settings, connection, signal)),
-    attempt(asksCluster, "the Kafka admin API", () => describeCluster(resourceSource, signal)),
+  const [discovered, described] = await Promise.all([
+    attempt(usesMetrics, "discovery in metrics", () => discover(settings, connection, signal)),
+    attempt(usesAdminApi, "the Kafka admin API", () => describeCluster(resourceSource, signal)),
   ]);
   if (described !== undefined) noteBrokerCount(settings, described, connection.logger);
-  if (seen !== undefined) notePrincipals(identitySource, seen, connection.logger);
+  if (discovered !== undefined) notePrincipals(identitySource, discovered, connection.logger);
 
-  const parts = asksCluster
+  const parts = usesAdminApi
     ? described && describedResources(settings, described)
-    : seen && seenResources(settings, seen);
+    : discovered && discoveredResources(settings, discovered);
   await sink.resources([clusterRecord(settings, described), ...(parts ?? [])]);
   return {
     completeResourceTypes: parts === undefined ? ["cluster"] : RESOURCE_TYPES,
-    completeIdentityTypes: await sendIdentities(identitySource, seen?.principals, sink),
+    completeIdentityTypes: await sendIdentities(identitySource, discovered?.principals, sink),
     absenceGraceSeconds: {
       [PRINCIPAL]: PRINCIPAL_GRACE_SECONDS,
-      broker: asksCluster ? RESTARTING_GRACE_SECONDS : SEEN_IN_METRICS_GRACE_SECONDS,
-      ...(asksCluster ? {} : { topic: SEEN_IN_METRICS_GRACE_SECONDS }),
+      broker: usesAdminApi ? RESTARTING_GRACE_SECONDS : SEEN_IN_METRICS_GRACE_SECONDS,
+      ...(usesAdminApi ? {} : { topic: SEEN_IN_METRICS_GRACE_SECONDS }),
     },
     errors,
-    // Who pays for a day is said by that day's metrics, and by the configuration.
+    // A day's payers come from that day's metrics and from the configuration.
     daysNeedIt: false,
   };
 }
 
-/** Named identities, and those that were seen: undefined when nobody could look. Returns the types that are complete. */
+/**
+ * Sends named identities, and those that were discovered, which are undefined if discovery failed. Returns the complete
+ * types.
+ */
 async function sendIdentities(
   source: IdentitySource,
-  seen: readonly string[] | undefined,
+  discovered: readonly string[] | undefined,
   sink: InventorySink,
 ): Promise<string[]> {
   const named = namedIdentities(source);
   const types = new Set(named.map(({ identity_type }) => identity_type));
   await sink.identities(named);
   if (!discovers(source)) return [...types];
-  if (seen === undefined) types.delete(PRINCIPAL);
+  if (discovered === undefined) types.delete(PRINCIPAL);
   else {
     const known = new Set(named.map(({ identity_id }) => identity_id));
-    await sink.identities(seen.filter((id) => !known.has(id)).map((id) => principalRecord(source, id)));
+    await sink.identities(discovered.filter((id) => !known.has(id)).map((id) => principalRecord(source, id)));
     types.add(PRINCIPAL);
   }
   return [...types];
@@ -97,7 +102,7 @@ async function discover(
   settings: SelfManagedKafkaSettings,
   { source, stepSeconds }: InventoryConnection,
   signal: AbortSignal,
-): Promise<Seen> {
+): Promise<DiscoveredNames> {
   const series = await source.labelsNow(discoveryQuery(settings), stepSeconds, signal);
   return {
     brokers: labelValues(series, "broker"),
@@ -118,7 +123,7 @@ function noteBrokerCount(
   );
 }
 
-function notePrincipals(source: IdentitySource, { principals }: Seen, logger: Logger): void {
+function notePrincipals(source: IdentitySource, { principals }: DiscoveredNames, logger: Logger): void {
   if (!discovers(source) || principals.length > 0) return;
   logger.warn(
     { label: source.label },

@@ -1,4 +1,4 @@
-/** The four products of a cluster that nobody sends a bill for, at the rates of its region. */
+/** The four products of a self-managed cluster, priced at the rates of its region. */
 import type { MeteredProduct } from "../../metered/price-day.js";
 import { queryOf } from "./queries.js";
 import type { Rates, SelfManagedKafkaSettings } from "./settings.js";
@@ -8,7 +8,7 @@ export const STORAGE = "SELF_KAFKA_STORAGE";
 export const NETWORK_INGRESS = "SELF_KAFKA_NETWORK_INGRESS";
 export const NETWORK_EGRESS = "SELF_KAFKA_NETWORK_EGRESS";
 
-/** An override replaces the rates that it names. A region without one has the rates of the model. */
+/** An override replaces the rates that it names. A region without an override has the rates of the cost model. */
 function ratesOf({ region, cost_model }: SelfManagedKafkaSettings): Rates {
   const { region_overrides: overrides, currency: _, ...rates } = cost_model;
   if (region === undefined || !Object.hasOwn(overrides, region)) return rates;

@@ -1,9 +1,9 @@
 /**
- * What is asked of Prometheus: the bytes of the whole cluster, which are billed; the bytes of each principal, which the bill is
- * split by; and who and what there is.
+ * The Prometheus queries: the bytes of the whole cluster, which are billed; the bytes of each principal, which divide
+ * the bill; and the discovery of brokers, topics and principals.
  *
- * A range looks back over exactly one step, so no byte is counted twice or lost whatever the step is; `increase` follows a
- * counter over the restart of a broker.
+ * A range looks back over exactly one step, so no byte is counted twice or lost, whatever the step is. `increase`
+ * handles counters that restart with a broker.
  */
 import type { IdentitySource } from "../../metered/identity-source.js";
 import { withSelector } from "./selector.js";
@@ -13,7 +13,7 @@ const BYTES_IN = "kafka_server_brokertopicmetrics_bytesin_total";
 const BYTES_OUT = "kafka_server_brokertopicmetrics_bytesout_total";
 const LOG_SIZE = "kafka_log_log_size";
 
-/** What stands for `discovery_window_hours` in the discovery query. */
+/** Placeholder for `discovery_window_hours` in the discovery query. */
 const DISCOVERY_WINDOW = "$window";
 
 export const BYTES_IN_PER_PRINCIPAL = "bytes_in_per_principal";
@@ -31,13 +31,13 @@ const defaults = {
 
 export type QueryName = keyof typeof defaults;
 
-/** A query of the bill or of the usage: that of the configuration, or the default, for this cluster's series. */
+/** Returns a query of the bill or of the usage, configured or default, narrowed to this cluster's series. */
 export function queryOf(settings: SelfManagedKafkaSettings, name: QueryName): string {
   const query = settings.queries[name] ?? defaults[name](settings.identity_source);
   return withSelector(query, settings.metric_selector);
 }
 
-/** Gives one series for each broker, topic and principal seen in the last hours, with their names as labels. */
+/** Finds one series for each broker, topic and principal seen in the last hours, with their names as labels. */
 export function discoveryQuery(settings: SelfManagedKafkaSettings): string {
   const { label, discovery_query: written } = settings.identity_source;
   const query =

@@ -1,10 +1,13 @@
-/** Resources and identities of a Kafka cluster as records. Brokers and topics are named below their cluster: `orders:topic:events`. */
+/**
+ * Resources and identities of a Kafka cluster as records. Ids of brokers and topics begin with that of their cluster:
+ * `orders:topic:events`.
+ */
 import type { ResourceRecord } from "../../ecosystem.js";
 import type { KafkaCluster } from "./kafka/metadata-request.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 
-/** What the discovery query saw, by name. */
-export interface Seen {
+/** Names that the discovery query found. */
+export interface DiscoveredNames {
   readonly brokers: readonly string[];
   readonly topics: readonly string[];
   readonly principals: readonly string[];
@@ -32,7 +35,7 @@ export function clusterRecord(
 
 interface Part {
   readonly type: "broker" | "topic";
-  /** What it is called within the cluster. */
+  /** Name of the part within the cluster. */
   readonly id: string;
   readonly name: string;
   readonly metadata?: Readonly<Record<string, unknown>>;
@@ -50,9 +53,9 @@ function partRecord(cluster_id: string, { type, id, name, metadata = {} }: Part)
   };
 }
 
-export function seenResources(
+export function discoveredResources(
   { cluster_id }: SelfManagedKafkaSettings,
-  { brokers, topics }: Seen,
+  { brokers, topics }: DiscoveredNames,
 ): ResourceRecord[] {
   return [
     ...brokers.map((id) => partRecord(cluster_id, { type: "broker", id, name: id })),

@@ -1,4 +1,4 @@
-/** `resource_source`: where brokers and topics are learnt from, and how a Kafka cluster is connected to. */
+/** Setting `resource_source`: where brokers and topics come from, and how to connect to a Kafka cluster. */
 import { type Static, Type } from "@sinclair/typebox";
 import { choice, type Parsed, type Rule, section, text } from "../../../config/setting.js";
 
@@ -127,7 +127,7 @@ export interface Server {
 
 const DEFAULT_PORT = 9092;
 
-/** `a:9092, b,[::1]:9093` as its servers; undefined when it is none. */
+/** Parses `a:9092, b,[::1]:9093`. Undefined if the text is invalid. */
 export function serversOf(servers: string): Server[] | undefined {
   const found: Server[] = [];
   for (const entry of servers.split(",")) {

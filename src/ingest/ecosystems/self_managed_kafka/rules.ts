@@ -1,9 +1,9 @@
 /**
- * How the four products are allocated. The network goes by the bytes of each principal; compute and storage have no owner, and are
- * divided evenly among the principals that were active.
+ * Allocation of the four products. The network is divided by the bytes of each principal. Compute and storage have no
+ * owner, and are divided evenly among the principals that were active.
  *
- * With `source: both` the static identities stand in where no principal was seen. With `static` they are all there is, by
- * the user's own choice, so that an even split among them is nothing to look into.
+ * With `source: both`, the static identities stand in if no principal was seen. With `static`, there are only static
+ * identities, by the user's choice, so an even split among them needs no investigation.
  */
 import type {
   AllocationDetail,
@@ -25,7 +25,7 @@ export function allocationRules({ identity_source: source }: SelfManagedKafkaSet
   ];
 }
 
-/** Principals with a series were active, also when they moved no byte. Static identities alone are never added to. */
+/** Principals with a series were active, even if they moved no bytes. With only static identities, none are derived. */
 export function derivingMetrics({ identity_source: source }: SelfManagedKafkaSettings): string[] {
   return discovers(source) ? [BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL] : [];
 }

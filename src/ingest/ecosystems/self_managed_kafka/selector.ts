@@ -1,16 +1,19 @@
 /**
- * `metric_selector`: which series of a Prometheus are this cluster's. Its label matchers go into every query, so that one
- * Prometheus that watches several clusters does not charge one with the bytes of another.
+ * Setting `metric_selector`: selects the series of this cluster. Its label matchers go into every query, so that one
+ * Prometheus that monitors several clusters does not charge one with the bytes of another.
  */
 import type { Parsed } from "../../../config/setting.js";
 
-/** What stands for the matchers in a query: `kafka_log_log_size{$selector}`. */
+/** Placeholder for the matchers in a query: `kafka_log_log_size{$selector}`. */
 export const SELECTOR = "$selector";
 
 const VALUE = String.raw`"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'|${"`[^`]*`"}`;
 const MATCHER = new RegExp(`^\\s*([a-zA-Z_][a-zA-Z0-9_]*)\\s*(=~|!~|!=|=)\\s*(${VALUE})\\s*(,|$)`);
 
-/** `cluster = "a", env=~"x|y",` as `cluster="a",env=~"x|y"`. Nothing but matchers is let through: a brace would end the selector. */
+/**
+ * Normalizes `cluster = "a", env=~"x|y",` to `cluster="a",env=~"x|y"`. Only matchers are accepted, because a brace
+ * would end the selector.
+ */
 export function parseSelector(text: string): Parsed {
   const matchers: string[] = [];
   let rest = text.trim();
@@ -25,7 +28,7 @@ export function parseSelector(text: string): Parsed {
   return { value: matchers.join(",") };
 }
 
-/** The query with the matchers in place. Without any, an empty selector is taken out: `metric{}` is `metric`. */
+/** Inserts the matchers into the query. Without matchers, an empty selector is removed: `metric{}` becomes `metric`. */
 export function withSelector(query: string, selector: string | undefined): string {
   if (selector !== undefined) return query.replaceAll(SELECTOR, () => selector);
   return query.replaceAll(`{${SELECTOR}}`, "").replaceAll(SELECTOR, "");

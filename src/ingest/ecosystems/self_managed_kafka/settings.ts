@@ -1,4 +1,4 @@
-/** What a `self_managed_kafka` tenant is configured with: one cluster, what its parts cost, and whom Prometheus knows to use it. */
+/** Settings of a `self_managed_kafka` tenant: one cluster, its prices, and the identities that use it. */
 import { type Static, Type } from "@sinclair/typebox";
 import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
 import { metricsSettings } from "../../../config/metrics.js";

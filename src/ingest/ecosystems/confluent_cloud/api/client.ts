@@ -1,23 +1,25 @@
 /**
- * The vendor's REST APIs as one tenant sees them: lists read page by page, and single objects.
+ * The vendor's REST APIs for one tenant: lists that are read page by page, and single objects.
  *
- * What fails for a moment is asked again, and requests of all tenants with one key share their pace: both in the shared
- * client (`upstream-http`). Throws `UpstreamError`.
+ * The shared client (`upstream-http`) retries temporary failures and paces the requests of all tenants with the same
+ * key. Throws `UpstreamError`.
  */
 
 import type { UpstreamClient, UpstreamRequest } from "../../../../upstream-http/client.js";
 import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
 import { quoteNumbers } from "../../../number-text.js";
-import { readEnvelope, readObject, readSealed } from "./envelope.js";
+import { readDigest, readEnvelope, readObject } from "./envelope.js";
 import { listProgress, nextPage, type Page } from "./paging.js";
 
 export interface ListOptions {
   readonly signal: AbortSignal;
-  /** Sent with every page, as it is ignored after the first. The vendor's lists take at most 100, costs 10,000. */
+  /**
+   * Sent with every page, because it is ignored after the first. The vendor's lists allow at most 100, costs 10,000.
+   */
   readonly pageSize?: number;
-  /** What a 404 means: nothing there, or a mistake (the default), as an empty list makes entities look deleted. */
+  /** Whether a 404 is an empty result or an error (the default), because an empty list makes entities look deleted. */
   readonly notFound?: "empty" | "error";
-  /** `text`: numbers become strings with every digit that was sent. For money. Default: JSON numbers. */
+  /** `text`: numbers become strings with every digit of the response. For money. Default: JSON numbers. */
   readonly numbers?: "text";
   /** Called with the digest of each page. */
   readonly onPage?: (digest: string) => void;
@@ -27,24 +29,24 @@ export type DigestOptions = Pick<ListOptions, "signal" | "pageSize">;
 export type GetOptions = Pick<ListOptions, "signal" | "notFound">;
 
 export interface ConfluentApi {
-  /** The items of a list, page by page. Pages may be empty. Fails rather than end early or go on for ever. */
+  /** Yields the items of a list, page by page. Pages may be empty. Throws if the list would end early or never end. */
   list(
     path: string,
     query: Readonly<Record<string, string>>,
     options: ListOptions,
   ): AsyncIterable<readonly unknown[]>;
-  /** The same list, of which nothing is read but a digest of each page. Each page is asked for once. */
+  /** Yields only the digest of each page of the same list. Each page is requested once, without retries. */
   digests(
     path: string,
     query: Readonly<Record<string, string>>,
     options: DigestOptions,
   ): AsyncIterable<string>;
-  /** One JSON object. `{}` when it is not found and `notFound` is `empty`. */
+  /** Returns one JSON object, or `{}` if it is not found and `notFound` is `empty`. */
   get(path: string, query: Readonly<Record<string, string>>, options: GetOptions): Promise<unknown>;
   close(): Promise<void>;
 }
 
-/** What the vendor's lists take at most; by default they give 10. */
+/** The maximum of the vendor's lists, whose default is 10. */
 const PAGE_SIZE = 100;
 
 export function createConfluentApi(client: UpstreamClient, baseUrl: string): ConfluentApi {
@@ -62,7 +64,7 @@ export function createConfluentApi(client: UpstreamClient, baseUrl: string): Con
         page_size: String(pageSize),
         ...(token === undefined ? {} : { page_token: token }),
       };
-      const answer = await found(notFound, () =>
+      const response = await orNotFound(notFound, () =>
         client.request(
           {
             ...request,
@@ -78,10 +80,10 @@ export function createConfluentApi(client: UpstreamClient, baseUrl: string): Con
           signal,
         ),
       );
-      if (answer === undefined) return;
-      progress.add(answer.content);
-      yield answer.content;
-      token = answer.token;
+      if (response === undefined) return;
+      progress.add(response.content);
+      yield response.content;
+      token = response.token;
       if (token !== undefined) tokens.add(token);
     } while (token !== undefined);
   }
@@ -90,7 +92,7 @@ export function createConfluentApi(client: UpstreamClient, baseUrl: string): Con
     async *list(path, query, { numbers, onPage, ...options }) {
       const asText = numbers === "text" ? quoteNumbers : (body: string) => body;
       const read = (body: Buffer) => ({
-        ...readSealed(body),
+        ...readDigest(body),
         ...readEnvelope(asText(body.toString("utf8"))),
       });
       for await (const { items, digest } of pagesOf({ path, query }, options, read)) {
@@ -99,12 +101,12 @@ export function createConfluentApi(client: UpstreamClient, baseUrl: string): Con
       }
     },
     async *digests(path, query, options) {
-      const pages = pagesOf({ path, query, attempts: 1 }, options, readSealed);
+      const pages = pagesOf({ path, query, attempts: 1 }, options, readDigest);
       for await (const { digest } of pages) yield digest;
     },
     async get(path, query, { signal, notFound = "error" }) {
-      const decode = (answer: Buffer) => readObject(answer.toString("utf8"));
-      const body = await found(notFound, () =>
+      const decode = (response: Buffer) => readObject(response.toString("utf8"));
+      const body = await orNotFound(notFound, () =>
         client.request({ method: "GET", path, query, decode }, signal),
       );
       return body ?? {};
@@ -113,9 +115,9 @@ export function createConfluentApi(client: UpstreamClient, baseUrl: string): Con
   };
 }
 
-async function found<T>(notFound: "empty" | "error", ask: () => Promise<T>): Promise<T | undefined> {
+async function orNotFound<T>(notFound: "empty" | "error", request: () => Promise<T>): Promise<T | undefined> {
   try {
-    return await ask();
+    return await request();
   } catch (error) {
     if (notFound === "empty" && error instanceof UpstreamError && error.status === 404) return undefined;
     throw error;

@@ -1,4 +1,4 @@
-/** Everything that one tenant asks during a run: the Cloud API, a Flink API for each region, and Prometheus. */
+/** Connections of one tenant during a run: the Cloud API, a Flink API for each region, and Prometheus. */
 import type { PluginSettings } from "../../../../config/plugin-settings.js";
 import { createUpstreamClient, type UpstreamClientOptions } from "../../../../upstream-http/client.js";
 import type { GatherContext } from "../../../ecosystem.js";
@@ -11,9 +11,9 @@ import { warnOfSharedKey } from "./shared-keys.js";
 
 export interface ConfluentConnection {
   readonly cloud: ConfluentApi;
-  /** Undefined when there is no key for the region. `cloud` is that of the compute pool: `aws`. */
+  /** Undefined if there is no key for the region. `cloud` is that of the compute pool, such as `aws`. */
   flink(region: string, cloud: string): ConfluentApi | undefined;
-  /** Undefined when the tenant has no `metrics`. */
+  /** Undefined if the tenant has no `metrics`. */
   readonly prometheus: PrometheusSource | undefined;
   close(): Promise<void>;
 }
@@ -21,17 +21,17 @@ export interface ConfluentConnection {
 type ConnectionSettings = ConfluentCloudSettings & Pick<PluginSettings, "metrics">;
 type Context = Pick<GatherContext, "tenantName" | "logger">;
 
-/** What tests change to be quick. */
+/** Settings that tests change to be fast. */
 export type Tuning = Partial<
   Pick<UpstreamClientOptions, "pace" | "retry" | "connectTimeoutMs" | "attemptTimeoutMs">
 >;
 
 /**
- * The vendor limits requests per user and per organisation, in numbers that it does not publish and changes: ten a second is
- * what its other clients keep to. A run of a small organisation is through before that is felt.
+ * The vendor limits requests per user and per organisation, by numbers that it does not publish and that change. Its
+ * other clients keep to ten a second. A run of a small organisation ends before it reaches the limit.
  */
 const PACE = { concurrency: 8, minIntervalMs: 100, burst: 20 };
-/** Waits of about 2, 4, 8, 16 and 32 s, or what the vendor asks for, at least 1 s: it rounds down. */
+/** Waits of about 2, 4, 8, 16 and 32 s, or what the vendor requests. At least 1 s, because the vendor rounds down. */
 const RETRY = { attempts: 6, baseDelayMs: 2000, maxDelayMs: 60_000, minRequestedWaitMs: 1000 };
 /** A page of the bill is some 5 MB. */
 const ATTEMPT_TIMEOUT_MS = 60_000;
@@ -65,10 +65,15 @@ export function connectConfluent(
     cloud,
     prometheus,
     flink(region, cloudName) {
-      const own = settings.flink.find(({ region_id }) => region_id === region.trim().toLowerCase());
-      const baseUrl = own === undefined ? undefined : (own.base_url ?? vendorAddress(own, cloudName));
-      if (own === undefined || baseUrl === undefined) return undefined;
-      const opened = regions.get(baseUrl) ?? api(baseUrl, own);
+      const regionSettings = settings.flink.find(
+        ({ region_id }) => region_id === region.trim().toLowerCase(),
+      );
+      const baseUrl =
+        regionSettings === undefined
+          ? undefined
+          : (regionSettings.base_url ?? vendorAddress(regionSettings, cloudName));
+      if (regionSettings === undefined || baseUrl === undefined) return undefined;
+      const opened = regions.get(baseUrl) ?? api(baseUrl, regionSettings);
       regions.set(baseUrl, opened);
       return opened;
     },
@@ -79,7 +84,10 @@ export function connectConfluent(
   };
 }
 
-/** The cloud comes out of an answer and becomes part of a host that a key is sent to: nothing but a word is taken. */
+/**
+ * Returns the vendor's address of a region. The cloud comes from a response and becomes part of a host that a key is
+ * sent to, so only a plain word is accepted.
+ */
 function vendorAddress({ region_id: region }: FlinkRegionSettings, cloud: string): string | undefined {
   const name = cloud.trim().toLowerCase();
   return /^[a-z]{1,20}$/.test(name) ? `https://flink.${region}.${name}.confluent.cloud` : undefined;

@@ -1,17 +1,17 @@
-/** The bodies of the vendor's APIs: a list with its `metadata`, an object, an error. */
+/** Reads the bodies of the vendor's APIs: a list with its `metadata`, an object, an error. */
 import { digestOf } from "../../../../upstream-http/digest.js";
 import { DecodeError } from "../../../../upstream-http/judge.js";
 
 export interface Envelope {
   readonly items: readonly unknown[];
-  /** Where the next page is, as the vendor writes it: an address. */
+  /** Address of the next page, as the vendor writes it. */
   readonly next: string | undefined;
 }
 
-/** Throws `DecodeError`. An answer that was cut short is no JSON, and worth another attempt. */
+/** Throws `DecodeError`. A response that was cut off is not JSON, and is retried. */
 export function readEnvelope(body: string): Envelope {
   const { data, metadata } = readObject(body);
-  // Not even `null` is an empty list: an upstream that has lost its data says so, and the bill would vanish.
+  // `null` is not an empty list: an upstream that has lost its data returns it, and the bill would vanish.
   if (!Array.isArray(data)) {
     throw new DecodeError("bad_body", "the response is not a list of the Confluent Cloud API", true);
   }
@@ -22,9 +22,9 @@ export function readEnvelope(body: string): Envelope {
   return { items: data, next: next ?? undefined };
 }
 
-/** A list of which nothing is read but where it goes on. */
-export interface Sealed {
-  /** Of the bytes of the items. Not of where the next page is, which may be said differently each time. */
+/** A page of which only the digest and the address of the next page are read. */
+export interface DigestedPage {
+  /** Digest of the bytes of the items. The address of the next page is left out, because it may differ each time. */
   readonly digest: string;
   readonly isEmpty: boolean;
   readonly next: string | undefined;
@@ -34,10 +34,11 @@ const ITEMS = Buffer.from('"data":[');
 const BRACKET = "]".charCodeAt(0);
 
 /**
- * The items are what lies between the first bracket of `data` and the last one of the answer, when everything around them is the
- * JSON of an answer without items; else the whole is read. Throws `DecodeError` as `readEnvelope` does.
+ * Digests the items without parsing them. They are the bytes between the first bracket of `data` and the last one of
+ * the response, if everything around them is a valid response without items; otherwise the whole response is parsed.
+ * Throws `DecodeError` like `readEnvelope`.
  */
-export function readSealed(body: Buffer): Sealed {
+export function readDigest(body: Buffer): DigestedPage {
   const start = body.indexOf(ITEMS) + ITEMS.length;
   const end = body.lastIndexOf(BRACKET);
   if (start >= ITEMS.length && end >= start) {
@@ -74,7 +75,9 @@ export function readObject(body: string): Record<string, unknown> {
   return parsed;
 }
 
-/** Of an error, what the vendor says about it: `errors[].detail`. Undefined when it is no error of the vendor's. */
+/**
+ * Returns the vendor's own text of an error: `errors[].detail`. Undefined if the body is not an error of the vendor.
+ */
 export function vendorDetail(body: string): string | undefined {
   let parsed: unknown;
   try {
@@ -85,10 +88,10 @@ export function vendorDetail(body: string): string | undefined {
   if (!isRecord(parsed) || !Array.isArray(parsed.errors)) return undefined;
   const details = parsed.errors.flatMap((error: unknown) => {
     if (!isRecord(error)) return [];
-    const said = [error.detail, error.title, error.code].find(
+    const detail = [error.detail, error.title, error.code].find(
       (text) => typeof text === "string" && text !== "",
     );
-    return typeof said === "string" ? [said] : [];
+    return typeof detail === "string" ? [detail] : [];
   });
   return details.length === 0 ? undefined : details.join("; ");
 }

@@ -1,6 +1,6 @@
 /**
- * Where a list goes on. Of the address that the vendor names, only the opaque `page_token` is taken and sent to our own
- * address: a gateway may stand before the vendor, and the key must never travel to a host that an answer names.
+ * Finds the next page of a list. Of the vendor's address, only the opaque `page_token` is used and sent to our own
+ * address: there may be a gateway before the vendor, and the key must never be sent to a host that a response names.
  */
 import { DecodeError } from "../../../../upstream-http/judge.js";
 
@@ -10,12 +10,12 @@ export interface Pages {
   readonly tokens: ReadonlySet<string>;
 }
 
-/** The vendor says 255; more than this is an answer gone wrong. */
+/** The vendor documents 255. A longer token is a broken response. */
 const LONGEST_TOKEN = 4096;
 
 /**
- * Token of the next page, or undefined at the end. Throws `DecodeError` when the list does not end, or when it is said to
- * go on at a host that has nothing to do with it: what was read until then is not the whole list.
+ * Returns the token of the next page, or undefined at the end. Throws `DecodeError` if the list does not end, or if it
+ * continues at an unrelated host, because the pages so far are not the whole list.
  */
 export function nextPage({ baseUrl, tokens }: Pages, next: string | undefined): string | undefined {
   if (next === undefined || next === "") return undefined;
@@ -37,7 +37,7 @@ export function nextPage({ baseUrl, tokens }: Pages, next: string | undefined): 
   return token;
 }
 
-/** Behind a gateway, pages are still named by the vendor's own address. */
+/** Behind a gateway, pages still have the vendor's own address. */
 function isVendor({ hostname }: URL): boolean {
   return hostname === "confluent.cloud" || hostname.endsWith(".confluent.cloud");
 }
@@ -48,37 +48,37 @@ export interface ListLimits {
   readonly emptyPagesInARow: number;
 }
 
-/** A million items at the vendor's size of a page. A million rows of a bill take some 0.65 GB. */
-const mostOfList: ListLimits = { pages: 10_000, items: 1_000_000, emptyPagesInARow: 100 };
+/** A million items at the vendor's page size. A million rows of a bill take some 0.65 GB. */
+const listLimits: ListLimits = { pages: 10_000, items: 1_000_000, emptyPagesInARow: 100 };
 
 export interface Page {
   readonly digest: string;
   readonly isEmpty: boolean;
-  /** Left out when they were not read. */
+  /** Left out if the items were not read. */
   readonly items?: readonly unknown[];
 }
 
-/** What a list has come to so far: it keeps a cursor that always names another page from running for ever. */
+/** Counts pages and items, so that a cursor that always names another page does not run forever. */
 export interface Progress {
-  /** Throws `DecodeError` for a page that was there before, and for one that is too much. */
+  /** Throws `DecodeError` for a page that repeats, and for one that exceeds a limit. */
   check(page: Page): void;
   add(page: Page): void;
 }
 
-export function listProgress(most: ListLimits = mostOfList): Progress {
+export function listProgress(limits: ListLimits = listLimits): Progress {
   const digests = new Set<string>();
   let pages = 0;
   let items = 0;
   let empty = 0;
   return {
     check(page) {
-      if (page.isEmpty && empty >= most.emptyPagesInARow)
-        throw endless(`more than ${most.emptyPagesInARow} pages in a row are empty`);
+      if (page.isEmpty && empty >= limits.emptyPagesInARow)
+        throw endless(`more than ${limits.emptyPagesInARow} pages in a row are empty`);
       // Empty pages look alike, and a filtered list may have several.
       if (!page.isEmpty && digests.has(page.digest)) throw endless("a page repeats");
-      if (pages >= most.pages) throw endless(`it has more than ${most.pages} pages`);
-      if (items + (page.items?.length ?? 0) > most.items)
-        throw new DecodeError("bad_body", `the list has more than ${most.items} items`, false);
+      if (pages >= limits.pages) throw endless(`it has more than ${limits.pages} pages`);
+      if (items + (page.items?.length ?? 0) > limits.items)
+        throw new DecodeError("bad_body", `the list has more than ${limits.items} items`, false);
     },
     add(page) {
       pages += 1;

@@ -1,6 +1,6 @@
 /**
- * Two tenants with one Cloud key are one organisation twice: each is billed all of it. That may be meant (a trial beside
- * the real thing), so it is no refusal, but it is said, once for each pair.
+ * Warns once for each pair of tenants with the same Cloud key, because each of them is billed for the whole
+ * organisation. That may be intended (a trial beside the real tenant), so it is not refused.
  */
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";

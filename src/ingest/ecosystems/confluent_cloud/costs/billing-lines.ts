@@ -1,9 +1,9 @@
 /**
- * Parts of the bill to billing lines: rows that are equal in day, environment, resource, product and line type are one line,
- * such as the tiers of a price, or a charge and its refund.
+ * Combines rows of the bill into billing lines. Rows that are equal in day, environment, resource, product and line
+ * type are one line, such as the tiers of a price, or a charge and its refund.
  *
- * Sums are exact; the store's 12 places are rounded to once, at the end. A line does not depend on the order of its rows,
- * which the vendor does not promise.
+ * Sums are exact, and are rounded once at the end to the 12 decimal places of the store. A line does not depend on the
+ * order of its rows, which the vendor does not guarantee.
  */
 
 import {
@@ -19,16 +19,19 @@ import type { BillingLine } from "../../../ecosystem.js";
 import type { CostPart } from "./cost-part.js";
 import { fittingMetadata } from "./metadata.js";
 
-/** Decimals of quantities, prices and costs in the store. */
+/** Decimal places of quantities, prices and costs in the store. */
 const PLACES = 12;
 
 export interface LineCollector {
   add(part: CostPart): void;
-  /** Lines of a day, in an order of their own. Its parts are forgotten: memory goes down from here on. */
+  /** Returns the lines of a day in a fixed order, and frees the memory of its parts. */
   takeLinesOf(day: string): BillingLine[];
 }
 
-/** `repeated` is called for each row that was there before, and counts once: pages of a list that changes meanwhile overlap. */
+/**
+ * `repeated` is called for each row that was already added, and counts once: pages of a list that changes meanwhile
+ * overlap.
+ */
 export function collectLines(repeated: (part: CostPart) => void): LineCollector {
   const days = new Map<string, Map<string, CostPart[]>>();
   return {
@@ -54,21 +57,21 @@ function keyOf({ env_id, resource_id, product_category, product_type }: CostPart
   return JSON.stringify([resource_id, product_type, env_id, product_category]);
 }
 
-/** The same row: the vendor's id of it, and everything else. */
+/** Drops repeated rows, which have the same vendor id and are equal in everything else. */
 function withoutRepeated(
   parts: readonly CostPart[],
   repeated: (part: CostPart) => void,
 ): readonly CostPart[] {
   if (parts.length === 1) return parts;
-  const seen = new Set<string>();
+  const known = new Set<string>();
   return parts.filter((part) => {
     const { vendorId, notes, ...amounts } = part;
     if (vendorId === undefined) return true;
     const { quantity, price, cost, original, discount } = amounts;
     const texts = [quantity, price, cost, original, discount].map((amount) => amount && exactText(amount));
     const row = JSON.stringify([vendorId, ...texts, notes]);
-    const isNew = !seen.has(row);
-    if (isNew) seen.add(row);
+    const isNew = !known.has(row);
+    if (isNew) known.add(row);
     else repeated(part);
     return isNew;
   });
@@ -116,7 +119,7 @@ function exactText({ units, scale }: Exact): string {
   return decimalText(units, scale);
 }
 
-/** `exact`: what the store has no room for, so that nobody has to wonder where a digit went. */
+/** Returns `exact`: the amounts that were rounded for the store, so that no digit is lost. */
 function digitsLost(amounts: Readonly<Record<string, Exact>>): Record<string, unknown> {
   const lost = Object.entries(amounts).filter(
     ([, amount]) => !isStorable(amount) && stored(amount) !== exactText(amount),
@@ -125,7 +128,9 @@ function digitsLost(amounts: Readonly<Record<string, Exact>>): Record<string, un
   return { exact: Object.fromEntries(lost.map(([name, amount]) => [name, exactText(amount)])) };
 }
 
-/** What all rows say alike, the sums of their list prices and discounts, and the vendor's ids of the rows. */
+/**
+ * Returns what all rows have in common, the sums of their list prices and discounts, and the vendor's ids of the rows.
+ */
 function commonOf(parts: readonly CostPart[], shared: ReadonlySet<string>): Record<string, unknown> {
   const common: Record<string, unknown> = {};
   for (const [name, note] of Object.entries(parts[0]?.notes ?? {})) if (shared.has(name)) common[name] = note;
@@ -156,7 +161,7 @@ function sharedNotes([first, ...others]: readonly CostPart[]): Set<string> {
   return new Set(same.map(([name]) => name));
 }
 
-/** The rows of a line of several, by the start of their tier, with what they do not all say. */
+/** Returns the rows of a line with several rows, by the start of their tier, with the notes that differ. */
 function tiersOf(parts: readonly CostPart[], shared: ReadonlySet<string>): Record<string, unknown>[] {
   return parts
     .map((part) => {
@@ -169,7 +174,7 @@ function tiersOf(parts: readonly CostPart[], shared: ReadonlySet<string>): Recor
       };
       return { tier, start: tierStart(part), text: JSON.stringify(tier) };
     })
-    .sort((a, b) => compared(a.start, b.start) || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
+    .sort((a, b) => compareExact(a.start, b.start) || (a.text < b.text ? -1 : a.text > b.text ? 1 : 0))
     .map(({ tier }) => tier);
 }
 
@@ -180,7 +185,7 @@ function tierStart({ notes }: CostPart): Exact {
   return (typeof start === "string" ? parseExact(start) : undefined) ?? zero;
 }
 
-function compared(a: Exact, b: Exact): number {
+function compareExact(a: Exact, b: Exact): number {
   const { units } = minus(a, b);
   return units < 0n ? -1 : units > 0n ? 1 : 0;
 }

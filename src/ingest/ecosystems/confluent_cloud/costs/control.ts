@@ -7,14 +7,20 @@ import type { CostPart } from "./cost-part.js";
 export type CountedRow = Pick<CostPart, "day" | "cost" | "notes">;
 
 export interface ControlCounter {
-  /** A row that is charged, or that costs nothing. The reason is `malformed` for a row that could not be read whole. */
+  /**
+   * Counts a row that is charged, or that costs nothing. The reason is `malformed` for a row that could not be read
+   * completely.
+   */
   charged(row: CountedRow): void;
-  /** A row that was counted as charged, and is there a second time. */
+  /** Reclassifies a row that was counted as charged and is there a second time. */
   repeated(row: CountedRow): void;
-  /** A row of a day that was not requested. It is kept with the first day of the query. */
+  /** Counts a row of a day that was not requested, under the first day of the query. */
   notRequested(queryStart: string, cost: Exact): void;
   totals(): ControlTotal[];
-  /** Amounts of the rows that are charged. Days with more decimal places than the store holds are left out: their lines are rounded. */
+  /**
+   * Sums of the charged rows. Days with more decimal places than the store are left out, because their lines are
+   * rounded.
+   */
   billed(): BilledAmount[];
 }
 

@@ -1,6 +1,6 @@
 import type { Exact } from "../../../../numbers/exact.js";
 
-/** What a row adds to a line: rows of one key and day are one line. */
+/** A row's contribution to a line. Rows of one key and day are one line. */
 export interface CostPart {
   readonly day: string;
   readonly env_id: string;
@@ -13,6 +13,6 @@ export interface CostPart {
   readonly original: Exact | undefined;
   readonly discount: Exact | undefined;
   readonly vendorId: string | undefined;
-  /** What else the row says, for the line's metadata. Values are JSON, with keys in order. */
+  /** Other fields of the row, for the line's metadata. Values are JSON, with sorted keys. */
   readonly notes: Readonly<Record<string, unknown>>;
 }

@@ -1,7 +1,9 @@
 /**
- * One row of the vendor's bill, read. What may be absent may also be `null`; amounts are text, exact to the last digit.
+ * Reads one row of the vendor's bill. Optional fields may be absent or `null`; amounts are text, exact to the last
+ * digit.
  *
- * A row that cannot be understood is not thrown away: it is a malformed part, charged to nobody, which says why.
+ * A row that cannot be read is not dropped: it becomes a malformed part, which is charged to UNALLOCATED and states the
+ * reason.
  */
 
 import { minus, zero } from "../../../../numbers/exact.js";
@@ -9,36 +11,36 @@ import { LONGEST_ID } from "../../../../store/text-limits.js";
 import { addDays } from "../../../../time/days.js";
 import { isRecord } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
-import { amountAt, objectAt, readDay, storable, textAt, Unreadable } from "./fields.js";
+import { amountAt, objectAt, readDay, storable, textAt, UnreadableRowError } from "./fields.js";
 import { malformedPart } from "./malformed-row.js";
 import { productTypeOf } from "./product-types.js";
 
 export interface ReadRow {
   readonly part: CostPart;
   readonly malformed: boolean;
-  /** It does not say which day it is of. */
+  /** The row does not state its day. */
   readonly undated: boolean;
 }
 
 /**
- * `anchor`: the day for rows that do not say theirs, and do not even say where they end. It is the first day of the query's
- * span by the calendar, so that such a row stays where it is when the window moves on.
+ * `anchor`: the day of rows that state neither their start nor their end. It is the first day of the query's span by
+ * the calendar, so that such a row stays on its day when the window moves on.
  */
 export function readCostRow(row: unknown, anchor: string): ReadRow {
   try {
     return { part: readPart(row), malformed: false, undated: false };
   } catch (error) {
-    if (!(error instanceof Unreadable)) throw error;
-    const day = dayAtAnyCost(row);
+    if (!(error instanceof UnreadableRowError)) throw error;
+    const day = dayOfMalformedRow(row);
     const part = malformedPart(row, day ?? anchor, error.message);
     return { part, malformed: true, undated: day === undefined };
   }
 }
 
 function readPart(row: unknown): CostPart {
-  if (!isRecord(row)) throw new Unreadable("the row is not an object");
+  if (!isRecord(row)) throw new UnreadableRowError("the row is not an object");
   const day = readDay(row, "start_date");
-  if (day === undefined) throw new Unreadable("start_date is missing");
+  if (day === undefined) throw new UnreadableRowError("start_date is missing");
   const resource = objectAt(row, "resource") ?? {};
   const environment = objectAt(resource, "environment") ?? {};
   const product = textAt(row, "product") ?? "";
@@ -49,7 +51,8 @@ function readPart(row: unknown): CostPart {
   return {
     day,
     env_id: textAt(environment, "id", LONGEST_ID) ?? "",
-    // Never a row's position, which is another one tomorrow: what has no resource is one line for each product and type.
+    // Never use a row's position, which changes every day. Rows without a resource are one line for each product and
+    // type.
     resource_id: resourceId ?? `no_resource:${product}:${productType}`,
     product_category: product,
     product_type: productType,
@@ -61,12 +64,12 @@ function readPart(row: unknown): CostPart {
 
 type Amounts = Pick<CostPart, "quantity" | "price" | "cost" | "original" | "discount">;
 
-/** The net amount is what is charged. Where only the list price and the discount are given, it is their difference. */
+/** The net amount is charged. If only the list price and the discount are given, it is their difference. */
 function readAmounts(row: Readonly<Record<string, unknown>>): Amounts {
   const original = amountAt(row, "original_amount");
   const discount = amountAt(row, "discount_amount");
   const net = amountAt(row, "amount");
-  if (net === undefined && original === undefined) throw new Unreadable("the row has no amount");
+  if (net === undefined && original === undefined) throw new UnreadableRowError("the row has no amount");
   const cost = net ?? minus(original ?? zero, discount ?? zero);
   return {
     cost: storable(cost, "amount"),
@@ -77,7 +80,7 @@ function readAmounts(row: Readonly<Record<string, unknown>>): Amounts {
   };
 }
 
-/** Longer than any text of the vendor's own; people write descriptions of refunds. */
+/** Longer than the vendor's own texts. Descriptions of refunds are written by people. */
 const LONGEST_NOTE = 500;
 
 function noteAt(of: Readonly<Record<string, unknown>>, key: string): string | undefined {
@@ -114,16 +117,16 @@ function notesOf(
 
 const MOST_TIER_DIMENSIONS = 20;
 
-/** The day of a row that something else is wrong with: its start, or the day before its end. */
-function dayAtAnyCost(row: unknown): string | undefined {
+/** Returns the day of a malformed row: its start, or the day before its end. */
+function dayOfMalformedRow(row: unknown): string | undefined {
   if (!isRecord(row)) return undefined;
-  const start = quietly(() => readDay(row, "start_date"));
+  const start = orUndefined(() => readDay(row, "start_date"));
   if (start !== undefined) return start;
-  const end = quietly(() => readDay(row, "end_date"));
+  const end = orUndefined(() => readDay(row, "end_date"));
   return end === undefined ? undefined : addDays(end, -1);
 }
 
-function quietly<T>(read: () => T): T | undefined {
+function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {

@@ -1,9 +1,9 @@
 /**
- * The bill of one query: all its pages, merged into lines, or nothing. A query that fails says nothing about its days, and a
- * complete one is the whole truth of them: what it does not return any more is gone.
+ * Gathers the bill of one query: all its pages, merged into lines, or nothing. A failed query says nothing about its
+ * days. A complete query is authoritative: lines that it no longer returns are gone.
  *
- * Rows come in no order, so a query is held in memory until its last page: 75,000 rows at 5,000 a day. The bill of 200 such
- * days, a million rows, took 20 s of one core, in a process of at most 0.65 GB.
+ * Rows are not sorted, so a query is held in memory until its last page: 75,000 rows at 5,000 a day. The bill of 200
+ * such days, a million rows, took 20 s of one core, in a process of at most 0.65 GB.
  */
 import type { Logger } from "pino";
 import { daysOfWindow } from "../../../../time/days.js";
@@ -19,7 +19,9 @@ export interface CostQuery {
   readonly window: RequestWindow;
   readonly logger: Logger;
   readonly dropped: (reason: string) => void;
-  /** Counts each row of the response. Complete once the lines of all days were taken. Left out where nothing is charged. */
+  /**
+   * Counts each row of the response. Complete once the lines of all days were taken. Left out if nothing is charged.
+   */
   readonly control?: ControlCounter;
   /** Called with the digest of each page. */
   readonly onPage?: (digest: string) => void;
@@ -30,11 +32,11 @@ export interface BilledDay {
   readonly lines: readonly BillingLine[];
 }
 
-/** The vendor's own default; it takes 10,000 at most. */
+/** The vendor's own default. The maximum is 10,000. */
 const PAGE_SIZE = 5000;
 const COSTS = "billing/v1/costs";
 
-/** All days of the query, also those without a line. Throws `UpstreamError`. */
+/** Returns all days of the query, including those without a line. Throws `UpstreamError`. */
 export async function gatherCosts(
   { cloud, window, logger, dropped, control, onPage }: CostQuery,
   signal: AbortSignal,
@@ -54,7 +56,7 @@ export async function gatherCosts(
     for (const row of rows) {
       const read = readCostRow(row, window.anchor);
       if (read.part.day < window.start || read.part.day >= window.end) {
-        // An undated row whose day lies before the window was charged there, by the run that still asked for that day.
+        // An undated row of a day before the window was charged on that day, by a run that still requested it.
         control?.notRequested(window.start, read.part.cost);
         dropped(read.undated ? "undated_outside_window" : "outside_window");
         continue;
@@ -73,7 +75,7 @@ export async function gatherCosts(
   return eachDay(window, lines.takeLinesOf);
 }
 
-/** Digests of the pages of the same query, of which nothing else is read. */
+/** Digests of the pages of the same query. */
 export function costDigests(
   cloud: ConfluentApi,
   window: DayWindow,

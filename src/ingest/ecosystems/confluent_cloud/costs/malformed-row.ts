@@ -1,7 +1,7 @@
 /**
- * A row of the bill that cannot be read, as a line of its own: what it costs is charged, as far as that can be told, with the
- * reason and the row itself beside it. It keeps what can be read of it. Without a resource its id is the vendor's, or made of its
- * content: the same row has it again tomorrow.
+ * Turns an unreadable row of the bill into a line of its own. Its cost is charged, as far as it can be read, and the
+ * line keeps the reason, the readable fields and the row itself. Without a resource, its id is the vendor's or a hash
+ * of its content, so that the same row has the same id tomorrow.
  */
 import { createHash } from "node:crypto";
 import { type Exact, minus, zero } from "../../../../numbers/exact.js";
@@ -14,17 +14,17 @@ import { MALFORMED } from "./product-types.js";
 const LONGEST_RAW = 20_000;
 
 export function malformedPart(row: unknown, day: string, reason: string): CostPart {
-  const raw = JSON.stringify(inOrder(row));
+  const raw = JSON.stringify(withSortedKeys(row));
   const fields = isRecord(row) ? row : {};
-  const vendorId = attempt(() => textAt(fields, "id"));
-  const resource = attempt(() => objectAt(fields, "resource")) ?? {};
-  const environment = attempt(() => objectAt(resource, "environment")) ?? {};
+  const vendorId = orUndefined(() => textAt(fields, "id"));
+  const resource = orUndefined(() => objectAt(fields, "resource")) ?? {};
+  const environment = orUndefined(() => objectAt(resource, "environment")) ?? {};
   const ownId = `malformed_billing:${vendorId ?? createHash("sha256").update(raw).digest("hex").slice(0, 16)}`;
   return {
     day,
-    env_id: attempt(() => textAt(environment, "id", LONGEST_ID)) ?? "",
-    resource_id: attempt(() => textAt(resource, "id", LONGEST_ID)) ?? ownId,
-    product_category: attempt(() => textAt(fields, "product")) ?? "",
+    env_id: orUndefined(() => textAt(environment, "id", LONGEST_ID)) ?? "",
+    resource_id: orUndefined(() => textAt(resource, "id", LONGEST_ID)) ?? ownId,
+    product_category: orUndefined(() => textAt(fields, "product")) ?? "",
     product_type: MALFORMED,
     quantity: amount(fields, "quantity") ?? zero,
     price: amount(fields, "price") ?? zero,
@@ -35,7 +35,7 @@ export function malformedPart(row: unknown, day: string, reason: string): CostPa
     notes: {
       ...notesOf(
         fields,
-        attempt(() => textAt(fields, "line_type")),
+        orUndefined(() => textAt(fields, "line_type")),
       ),
       malformed: true,
       parse_error: reason,
@@ -45,7 +45,9 @@ export function malformedPart(row: unknown, day: string, reason: string): CostPa
 }
 
 function notesOf(fields: Readonly<Record<string, unknown>>, lineType: string | undefined) {
-  const name = attempt(() => textAt(attempt(() => objectAt(fields, "resource")) ?? {}, "display_name"));
+  const name = orUndefined(() =>
+    textAt(orUndefined(() => objectAt(fields, "resource")) ?? {}, "display_name"),
+  );
   const notes = { resource_name: name, line_type: lineType };
   return Object.fromEntries(Object.entries(notes).filter(([, note]) => note !== undefined));
 }
@@ -57,14 +59,14 @@ function difference(fields: Readonly<Record<string, unknown>>): Exact | undefine
 }
 
 function amount(fields: Readonly<Record<string, unknown>>, key: string): Exact | undefined {
-  return attempt(() => {
+  return orUndefined(() => {
     const exact = amountAt(fields, key);
     return exact === undefined ? undefined : storable(exact, key);
   });
 }
 
-/** What the row says of one thing, whatever is wrong with the others. */
-function attempt<T>(read: () => T): T | undefined {
+/** Reads one field, however broken the others are. */
+function orUndefined<T>(read: () => T): T | undefined {
   try {
     return read();
   } catch {
@@ -72,11 +74,11 @@ function attempt<T>(read: () => T): T | undefined {
   }
 }
 
-/** The same value with all keys in order, so that equal rows have equal texts. Deeper than any row: cut off. */
-function inOrder(value: unknown, depth = 0): unknown {
+/** Sorts all keys, so that equal rows have equal texts. Values that are nested deeper than in any row are cut off. */
+function withSortedKeys(value: unknown, depth = 0): unknown {
   if (depth > 10) return null;
-  if (Array.isArray(value)) return value.map((item) => inOrder(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => withSortedKeys(item, depth + 1));
   if (!isRecord(value)) return value;
   const keys = Object.keys(value).sort();
-  return Object.fromEntries(keys.map((key) => [key, inOrder(value[key], depth + 1)]));
+  return Object.fromEntries(keys.map((key) => [key, withSortedKeys(value[key], depth + 1)]));
 }

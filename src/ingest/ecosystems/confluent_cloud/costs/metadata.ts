@@ -1,17 +1,19 @@
-/** The metadata of a line, kept inside the size that the staging tables take, however many rows were merged into it. */
+/**
+ * Keeps the metadata of a line within the size that the staging tables allow, however many rows were merged into it.
+ */
 
-/** Half of what is refused there. A thousand rows in one line are some 200 KB. */
+/** Half of the allowed size. A thousand rows in one line are some 200 KB. */
 const LARGEST = 500_000;
 
 /**
- * Lists that do not fit are cut short, and how many were left out is said: amounts are summed already, so only their
- * explanation gets shorter. The lists are in an order of their own, so the same rows always lose the same.
+ * Shortens lists that do not fit, and states how many entries were left out. Amounts are already summed, so only their
+ * explanation gets shorter. The lists are sorted, so the same rows always lose the same entries.
  */
 export function fittingMetadata(
   common: Readonly<Record<string, unknown>>,
   tiers: readonly Readonly<Record<string, unknown>>[],
 ): Record<string, unknown> {
-  if (tiers.length === 0) return { ...common }; // one row, whose texts are cut to size when they are read
+  if (tiers.length === 0) return { ...common }; // one row, whose texts are shortened when they are read
   for (let most = tiers.length; ; most = Math.floor(most / 2)) {
     const metadata = withMost(common, tiers, most);
     if (most === 0 || JSON.stringify(metadata).length <= LARGEST) return metadata;

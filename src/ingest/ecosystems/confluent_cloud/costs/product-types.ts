@@ -1,7 +1,7 @@
 /**
  * The line types of the vendor's bill, each with the family that its allocation rule is written for.
  *
- * The vendor lists 29 and says that there may be more: one that is not here falls to the rule `*`, and is warned about once.
+ * The vendor lists 29 and says that there may be more. An unknown type gets the rule `*`, with one warning.
  */
 export const productFamilies = [
   "kafka_network_read",
@@ -20,7 +20,7 @@ export const productFamilies = [
 ] as const;
 export type ProductFamily = (typeof productFamilies)[number];
 
-/** As the vendor's documentation lists them. */
+/** As listed in the vendor's documentation. */
 const vendorTypes = {
   KAFKA_STORAGE: "kafka_base",
   KAFKA_PARTITION: "kafka_partition",
@@ -53,7 +53,7 @@ const vendorTypes = {
   USM_CONNECTED_NODE: "org_wide",
 } as const satisfies Record<string, ProductFamily>;
 
-/** Not in the vendor's list, but seen: older or singular spellings. */
+/** Spellings that the vendor does not list but uses: older or singular forms. */
 const aliases = {
   KAFKA_NUM_CKU: "kafka_cku",
   KSQL_NUM_CSU: "ksqldb",
@@ -62,9 +62,9 @@ const aliases = {
 } as const satisfies Record<string, ProductFamily>;
 
 /**
- * A credit for a resource goes where the charges of that resource go. The vendor's line type does not say which product that
- * is, and a rule knows nothing but the product type: so such a credit gets a product type of its own. Credits without a
- * resource, and for products that belong to the whole organisation, stay `PROMO_CREDIT`.
+ * A credit for a resource is allocated like the charges of that resource. The vendor's line type does not name the
+ * product, and rules match only the product type, so such a credit gets a product type of its own. Credits without a
+ * resource, and for products of the whole organisation, stay `PROMO_CREDIT`.
  */
 const credits = {
   PROMO_CREDIT_KAFKA: "kafka_base",
@@ -77,7 +77,7 @@ const credits = {
   PROMO_CREDIT_TABLEFLOW: "cluster_extra",
 } as const satisfies Record<string, ProductFamily>;
 
-/** Product type of a row of the bill that cannot be read: nobody can be charged for it. */
+/** Product type of a row of the bill that cannot be read. It is charged to UNALLOCATED. */
 export const MALFORMED = "MALFORMED";
 /** Product type of a row that has no line type. */
 const UNNAMED = "UNNAMED";
@@ -91,12 +91,12 @@ export const productTypes: Readonly<Record<string, ProductFamily>> = {
   [MALFORMED]: "malformed",
 };
 
-/** Undefined for a product type that nobody has heard of. */
+/** Undefined for an unknown product type. */
 export function familyOf(productType: string): ProductFamily | undefined {
   return Object.hasOwn(productTypes, productType) ? productTypes[productType] : undefined;
 }
 
-/** Product type of a billed row: its line type, except for a credit of a resource. */
+/** Returns the product type of a billed row: its line type, except for a credit of a resource. */
 export function productTypeOf(lineType: string, product: string, hasResource: boolean): string {
   if (lineType === "") return UNNAMED;
   if (lineType !== "PROMO_CREDIT" || !hasResource) return lineType;

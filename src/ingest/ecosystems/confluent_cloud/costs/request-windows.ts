@@ -1,19 +1,21 @@
 /**
- * How a window is cut into queries of the bill. The vendor takes at most a month at once, from at most a year back.
+ * Splits a window into queries of the bill. The vendor allows at most a month at once, from at most a year back.
  *
- * Queries start where the calendar says, on the 1st of a month and every `days_per_query` after it, not where the window
- * happens to start: so the same days are asked for together tomorrow, when the window has moved on. What is left of a span at
- * the edge of the window is a shorter query.
+ * Queries start on fixed calendar days, the 1st of a month and every `days_per_query` after it, and not at the start of
+ * the window. So the same days are requested together tomorrow, when the window has moved on. At the edge of the
+ * window, a query is shorter.
  */
 import { addDays, addMonths, daysBetween, earliest, firstOfMonth, latest } from "../../../../time/days.js";
 import type { DayWindow } from "../../../ecosystem.js";
 
 export interface RequestWindow extends DayWindow {
-  /** First day of the whole span, whether or not it is asked for: the same tomorrow. */
+  /** First day of the whole span, requested or not. It is the same tomorrow. */
   readonly anchor: string;
 }
 
-/** In ascending order. Days of more than a year ago are left out: the vendor does not have them any more. */
+/**
+ * Returns queries in ascending order. Days of more than a year ago are left out, because the vendor no longer has them.
+ */
 export function requestWindows(window: DayWindow, daysPerQuery: number, today: string): RequestWindow[] {
   const start = latest(window.start, oldestDay(today));
   const windows: RequestWindow[] = [];
@@ -28,7 +30,7 @@ export function requestWindows(window: DayWindow, daysPerQuery: number, today: s
   return windows;
 }
 
-/** The same date a year back, and a day of room for the midnight between asking and answering. */
+/** The same date a year ago, plus a day in case midnight passes between request and response. */
 function oldestDay(today: string): string {
   return addDays(addMonths(firstOfMonth(today), -12), Number(today.slice(8)));
 }

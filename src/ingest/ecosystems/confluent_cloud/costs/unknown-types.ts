@@ -1,12 +1,12 @@
-/** A line type that has no rule is charged to nobody; somebody should know, but not at every refresh. */
+/** Warns about a line type without a rule, whose costs go to UNALLOCATED, but not at every refresh. */
 import type { Logger } from "pino";
 
-/** What an upstream may fill memory with: far more than a vendor has products. */
+/** Limits the memory that an upstream can fill. Vendors have far fewer products. */
 const MOST_TYPES = 1000;
 
 const warnedOf = new Set<string>();
 
-/** Once for each type and process. */
+/** Warns once for each type and process. */
 export function warnOfUnknownType(productType: string, logger: Logger): void {
   if (warnedOf.has(productType) || warnedOf.size >= MOST_TYPES) return;
   warnedOf.add(productType);

@@ -1,7 +1,8 @@
 /**
- * Connectors, cluster by cluster. Their list is not paged: it is an object with an entry for each connector, by its name.
+ * Gathers connectors, cluster by cluster. Their list is not paged: it is an object with an entry for each connector, by
+ * name.
  *
- * Of a connector's configuration only what says who pays is kept: the rest may hold credentials of other systems.
+ * Of a connector's configuration only the payer is stored, because the rest may contain credentials of other systems.
  */
 import type { ResourceRecord } from "../../../ecosystem.js";
 import { isRecord } from "../api/envelope.js";
@@ -9,12 +10,12 @@ import type { Owners } from "../owners.js";
 import { fieldAt, textAt } from "./fields.js";
 import { forEach, type Listing } from "./listing.js";
 
-/** How a connector gets at its Kafka cluster; anything else the vendor says is kept as it is. */
+/** How a connector authenticates to its Kafka cluster. Other values are kept as they are. */
 const SERVICE_ACCOUNT = "SERVICE_ACCOUNT";
 const KAFKA_API_KEY = "KAFKA_API_KEY";
 const UNKNOWN = "UNKNOWN";
 
-/** `owners`: as those that pay are found, so that the owner that is shown is the one that pays. */
+/** `owners` also finds the payers, so the displayed owner is the one that pays. */
 export async function gatherConnectors(
   listing: Listing,
   clusters: readonly ResourceRecord[],
@@ -23,7 +24,7 @@ export async function gatherConnectors(
   const { cloud, sink, tally, signal } = listing;
   await forEach(listing, "connectors", clusters, async ({ resource_id: cluster, parent_id: environment }) => {
     const path = `connect/v1/environments/${segment(environment)}/clusters/${segment(cluster)}/connectors`;
-    // A cluster that never had a connector may answer 404.
+    // A cluster that never had a connector may return 404.
     const options = { signal, notFound: "empty" } as const;
     const found = await cloud.get(path, { expand: "info,status,id" }, options);
     const entries = Object.entries(asObject(found));
@@ -64,7 +65,7 @@ function connectorRecord(
   };
 }
 
-/** Older connectors do not name their mode. */
+/** Derives the mode of older connectors, which do not name it. */
 function authMode(written: string | null, serviceAccount: string | null, apiKey: string | null): string {
   if (written !== null) return written.trim().toUpperCase();
   if (apiKey !== null) return KAFKA_API_KEY;
@@ -75,7 +76,7 @@ function asObject(value: unknown): object {
   return typeof value === "object" && value !== null ? value : {};
 }
 
-/** An id of the upstream as a part of a path. */
+/** Encodes an id of the upstream for a path. */
 export function segment(id: string | null): string {
   return encodeURIComponent(id ?? "");
 }

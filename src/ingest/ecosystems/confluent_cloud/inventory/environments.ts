@@ -1,11 +1,11 @@
-/** Environments and what lies directly in them: Kafka clusters, schema registries, ksqlDB clusters. */
+/** Gathers environments and their direct contents: Kafka clusters, schema registries, ksqlDB clusters. */
 
 import { allOrStop } from "../../../all-or-stop.js";
 import type { ResourceRecord } from "../../../ecosystem.js";
 import { fieldAt, lowerCase, textAt, timeAt } from "./fields.js";
 import { forEach, type Listing, listResources } from "./listing.js";
 
-/** Throws when the list fails: nothing of an organisation can be known without its environments. */
+/** Throws if the list fails, because everything else of an organisation depends on its environments. */
 export async function gatherEnvironments(listing: Listing): Promise<ResourceRecord[]> {
   return await listResources(listing, "environments", { path: "org/v2/environments" }, (item) => {
     const id = textAt(item, "id");
@@ -22,7 +22,7 @@ export async function gatherEnvironments(listing: Listing): Promise<ResourceReco
   });
 }
 
-/** Throws when the list of any environment fails, for the same reason. */
+/** Throws if the list of any environment fails, for the same reason. */
 export async function gatherClusters(
   listing: Listing,
   environments: readonly ResourceRecord[],
@@ -34,7 +34,7 @@ export async function gatherClusters(
         listResources(listing, "clusters", { path: "cmk/v2/clusters", query: { environment } }, (item) =>
           inEnvironment(item, environment, "kafka_cluster", {
             bootstrap_url: textAt(item, "spec", "kafka_bootstrap_endpoint"),
-            ...place(item),
+            ...cloudAndRegion(item),
             provider_cloud: textAt(item, "spec", "cloud"),
             provider_region: textAt(item, "spec", "region"),
           }),
@@ -54,7 +54,7 @@ export async function gatherSchemaRegistries(listing: Listing, environments: rea
       (item) =>
         inEnvironment(item, environment, "schema_registry", {
           http_endpoint: textAt(item, "spec", "http_endpoint"),
-          ...place(item),
+          ...cloudAndRegion(item),
         }),
     ),
   );
@@ -77,7 +77,7 @@ export async function gatherKsqlClusters(listing: Listing, environments: readonl
   );
 }
 
-/** A resource as most lists have it; undefined without an id. */
+/** A resource in the format that most lists share. Undefined without an id. */
 export function inEnvironment(
   item: unknown,
   environment: string,
@@ -97,8 +97,8 @@ export function inEnvironment(
   };
 }
 
-/** Cloud and region, in lower case: how one region is written differs from endpoint to endpoint. */
-export function place(item: unknown): { cloud: string | null; region: string | null } {
+/** Cloud and region in lower case, because endpoints spell regions differently. */
+export function cloudAndRegion(item: unknown): { cloud: string | null; region: string | null } {
   return {
     cloud: lowerCase(textAt(item, "spec", "cloud")),
     region: lowerCase(textAt(item, "spec", "region")),

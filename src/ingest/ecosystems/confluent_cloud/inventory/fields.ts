@@ -1,4 +1,7 @@
-/** Fields of the vendor's JSON objects, whose shape nobody promises: what is not there, or of another kind, is null. */
+/**
+ * Reads fields of the vendor's JSON objects, whose shape is not guaranteed. A missing field, or one of another type, is
+ * null.
+ */
 import { midnightOf } from "../../../../time/days.js";
 
 export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
@@ -10,16 +13,16 @@ export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
   return found;
 }
 
-/** Null also for an empty text. */
+/** Also null for an empty text. */
 export function textAt(value: unknown, ...path: readonly string[]): string | null {
   const found = fieldAt(value, ...path);
   return typeof found === "string" && found !== "" ? found : null;
 }
 
-/** Before it there was no Confluent Cloud: the vendor's "no time" is the year 1. */
+/** Earlier than any object of Confluent Cloud: the vendor's "no time" is the year 1. */
 const EARLIEST = midnightOf("2010-01-01").getTime();
 
-/** A time as ISO 8601 in UTC; null when it is not one. */
+/** Returns a time as ISO 8601 in UTC, or null if it is not a time. */
 export function timeAt(value: unknown, ...path: readonly string[]): string | null {
   const text = textAt(value, ...path);
   const at = text === null || !/^\d{4}-\d{2}-\d{2}T/.test(text) ? Number.NaN : Date.parse(text);

@@ -1,14 +1,14 @@
-/** Flink: compute pools of every environment, and the statements of those pools whose region we have a key for. */
+/** Gathers Flink compute pools of every environment, and the statements of pools in regions with a key. */
 import type { ResourceRecord } from "../../../ecosystem.js";
 import type { ConfluentApi } from "../api/client.js";
 import { crnValue, parseCrn } from "../crn.js";
 import { principalId } from "../owners.js";
 import { segment } from "./connectors.js";
-import { inEnvironment, place } from "./environments.js";
+import { cloudAndRegion, inEnvironment } from "./environments.js";
 import { textAt, timeAt } from "./fields.js";
 import { forEach, type Listing, listResources } from "./listing.js";
 
-/** The API of a region, or undefined when there is no key for it. */
+/** Returns the API of a region, or undefined if there is no key for it. */
 export type FlinkRegions = (region: string, cloud: string) => ConfluentApi | undefined;
 
 export async function gatherFlink(
@@ -24,23 +24,23 @@ export async function gatherFlink(
       { path: "fcpm/v2/compute-pools", query: { environment }, pageSize: 50 },
       (item) =>
         inEnvironment(item, environment, "flink_compute_pool", {
-          ...place(item),
-          is_allocatable: regionOf(item, regions) !== undefined,
+          ...cloudAndRegion(item),
+          is_allocatable: regionApi(item, regions) !== undefined,
         }),
     ),
   );
-  const pools = lists.flat().map((pool) => ({ pool, api: regionOf({ spec: pool.metadata }, regions) }));
-  const asked = pools.flatMap(({ pool, api }) => (api === undefined ? [] : [{ pool, api }]));
-  // With a list of pools missing, or no pool that may be asked, what is not returned may still be there.
-  if (lists.length < environments.length || asked.length === 0) tally.leaveOut("statements");
-  await forEach(listing, "statements", asked, ({ pool, api }) => gatherStatements(listing, pool, api));
+  const pools = lists.flat().map((pool) => ({ pool, api: regionApi({ spec: pool.metadata }, regions) }));
+  const accessible = pools.flatMap(({ pool, api }) => (api === undefined ? [] : [{ pool, api }]));
+  // If a list of pools is missing, or no pool may be queried, statements that are not returned may still exist.
+  if (lists.length < environments.length || accessible.length === 0) tally.leaveOut("statements");
+  await forEach(listing, "statements", accessible, ({ pool, api }) => gatherStatements(listing, pool, api));
   return {
     poolsWithoutKey: pools.filter(({ api }) => api === undefined).map(({ pool }) => pool.resource_id),
   };
 }
 
-function regionOf(item: unknown, regions: FlinkRegions): ConfluentApi | undefined {
-  const { cloud, region } = place(item);
+function regionApi(item: unknown, regions: FlinkRegions): ConfluentApi | undefined {
+  const { cloud, region } = cloudAndRegion(item);
   return cloud === null || region === null ? undefined : regions(region, cloud);
 }
 
@@ -61,13 +61,13 @@ async function gatherStatements(listing: Listing, pool: ResourceRecord, api: Con
 const STOPPED_PHASES: ReadonlySet<string> = new Set(["COMPLETED", "FAILED", "STOPPED"]);
 
 /**
- * A statement belongs to the pool that it names itself, whichever pool was asked about. When it stopped nobody says; the last
- * change of a statement that does not run any more is taken for it, so that the days before still find it running.
+ * A statement belongs to the pool that it names itself, whichever pool was queried. The vendor does not state when it
+ * stopped. The last change of a stopped statement is used instead, so that earlier days still find it running.
  */
 function statementRecord(item: unknown, environment: string): ResourceRecord | undefined {
   const name = textAt(item, "name");
   const created = timeAt(item, "metadata", "created_at");
-  const id = textAt(item, "metadata", "uid") ?? (name && nameInTime(environment, name, created));
+  const id = textAt(item, "metadata", "uid") ?? (name && statementKey(environment, name, created));
   if (id === null) return undefined;
   const phase = textAt(item, "status", "phase")?.toUpperCase() ?? null;
   const stopped = phase !== null && STOPPED_PHASES.has(phase);
@@ -88,7 +88,7 @@ function statementRecord(item: unknown, environment: string): ResourceRecord | u
   };
 }
 
-/** A name is unique in its environment, but may be given again once its statement is gone. */
-function nameInTime(environment: string, name: string, created: string | null): string {
+/** A name is unique in its environment, but may be reused once its statement is gone. */
+function statementKey(environment: string, name: string, created: string | null): string {
   return created === null ? `${environment}/${name}` : `${environment}/${name}@${created}`;
 }

@@ -1,4 +1,4 @@
-/** Who there is in an organisation: service accounts, users, API keys, identity providers and their pools. */
+/** Gathers the identities of an organisation: service accounts, users, API keys, identity providers and their pools. */
 import type { IdentityRecord } from "../../../ecosystem.js";
 import { segment } from "./connectors.js";
 import { textAt, timeAt } from "./fields.js";
@@ -23,8 +23,8 @@ export async function gatherUsers(listing: Listing): Promise<void> {
 }
 
 /**
- * A key's resource may be absent, or a kind (`CLOUD`) or a region instead of a cluster. It is kept as it came: a key is bound
- * to a billed resource when the ids are the same, and to none otherwise.
+ * A key's resource may be absent, or a kind (`CLOUD`) or a region instead of a cluster. It is stored as it is: a key is
+ * bound to a billed resource only if the ids are equal.
  */
 export async function gatherApiKeys(listing: Listing): Promise<IdentityRecord[]> {
   const lists = await forEach(listing, "API keys", ["iam/v2/api-keys"], (path) =>
@@ -38,7 +38,7 @@ export async function gatherApiKeys(listing: Listing): Promise<IdentityRecord[]>
   return lists.flat();
 }
 
-/** Pools are asked for provider by provider: without all providers, nothing is known about all pools. */
+/** Pools are listed for each provider, so without all providers the list of pools is incomplete. */
 export async function gatherIdentityProviders(listing: Listing): Promise<void> {
   const { tally } = listing;
   const lists = await forEach(listing, "identity providers", ["iam/v2/identity-providers"], (path) =>

@@ -1,8 +1,8 @@
 /**
- * The inventory of an organisation: who and what there is now.
+ * Gathers the current inventory of an organisation.
  *
- * Environments and clusters come first, as everything else is asked for in terms of them; without them the gathering fails as a
- * whole. All others run side by side, and one that fails costs only the proof that things of its types have gone.
+ * Environments and clusters come first, because all other requests need them; without them, the gathering fails. The
+ * others run in parallel. If one of them fails, only entities of its types cannot be marked as deleted.
  */
 import pLimit from "p-limit";
 import type { Logger } from "pino";
@@ -24,10 +24,10 @@ import { gatherApiKeys, gatherIdentityProviders, gatherServiceAccounts, gatherUs
 import type { Listing } from "./listing.js";
 import { createTally } from "./tally.js";
 
-/** Lists that are read at once. The pace of the requests is the client's. */
+/** Lists that are read in parallel. The client paces the requests. */
 const PARALLEL_LISTS = 8;
 
-/** Throws when environments or clusters cannot be listed. */
+/** Throws if environments or clusters cannot be listed. */
 export async function gatherInventory(
   connection: {
     readonly cloud: ConfluentApi;
@@ -39,23 +39,23 @@ export async function gatherInventory(
   logger: Logger,
 ): Promise<InventoryReport> {
   const stop = new AbortController();
-  const either = AbortSignal.any([signal, stop.signal]);
-  const tally = createTally(either);
+  const stopSignal = AbortSignal.any([signal, stop.signal]);
+  const tally = createTally(stopSignal);
   const listing: Listing = {
     cloud: connection.cloud,
     sink,
     tally,
     limit: pLimit(PARALLEL_LISTS),
     stop,
-    signal: either,
+    signal: stopSignal,
   };
   const environments = await gatherEnvironments(listing);
   const clusters = await gatherClusters(listing, environments);
   const keys = gatherApiKeys(listing);
   const connectors = async () => {
-    // A key that is not listed any more, or whose list failed, is still remembered by who it belonged to.
-    const remembered = await connection.known(either);
-    const identities = [...remembered.identities, ...(await keys)];
+    // The stored inventory has the owners of keys that are no longer listed, or whose list failed.
+    const known = await connection.known(stopSignal);
+    const identities = [...known.identities, ...(await keys)];
     await gatherConnectors(listing, clusters, indexOwners({ identities }));
   };
   const work = [

@@ -1,4 +1,4 @@
-/** Lists of the vendor's API, turned into records page by page on their way to the inventory. */
+/** Lists of the vendor's API, converted to records page by page and sent to the inventory. */
 import type { LimitFunction } from "p-limit";
 import { allOrStop } from "../../../all-or-stop.js";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../../../ecosystem.js";
@@ -10,9 +10,9 @@ export interface Listing {
   readonly cloud: ConfluentApi;
   readonly sink: InventorySink;
   readonly tally: Tally;
-  /** Lists that are read at the same time. Never taken twice by one caller. */
+  /** Limits the lists that are read in parallel. A caller never acquires it twice. */
   readonly limit: LimitFunction;
-  /** Ends the gathering; `signal` is aborted by it, and by whoever asked for the inventory. */
+  /** Ends the gathering. It aborts `signal`, and so does the caller. */
   readonly stop: AbortController;
   readonly signal: AbortSignal;
 }
@@ -23,14 +23,14 @@ export interface List {
   readonly pageSize?: number;
 }
 
-/** Sends what a list of resources has, and answers it. An item without an id makes its source incomplete. */
+/** Sends the resources of a list to the sink, and returns them. An item without an id makes its source incomplete. */
 export async function listResources(
   { sink, ...listing }: Listing,
   source: Source,
   list: List & { readonly api?: ConfluentApi },
   recordOf: (item: unknown) => ResourceRecord | undefined,
 ): Promise<ResourceRecord[]> {
-  return await listed(listing, source, list, recordOf, (batch) => sink.resources(batch));
+  return await sendList(listing, source, list, recordOf, (batch) => sink.resources(batch));
 }
 
 export async function listIdentities(
@@ -39,10 +39,10 @@ export async function listIdentities(
   list: List,
   recordOf: (item: unknown) => IdentityRecord | undefined,
 ): Promise<IdentityRecord[]> {
-  return await listed(listing, source, list, recordOf, (batch) => sink.identities(batch));
+  return await sendList(listing, source, list, recordOf, (batch) => sink.identities(batch));
 }
 
-async function listed<Item>(
+async function sendList<Item>(
   { cloud, tally, signal }: Omit<Listing, "sink">,
   source: Source,
   { api = cloud, path, query = {}, pageSize }: List & { readonly api?: ConfluentApi },
@@ -61,7 +61,7 @@ async function listed<Item>(
   return all;
 }
 
-/** The same list for each of several things, side by side. One that fails does not stop the others. */
+/** Runs the same work for each item in parallel. One that fails does not stop the others. */
 export async function forEach<Item, Result>(
   { tally, limit, stop }: Pick<Listing, "tally" | "limit" | "stop">,
   source: Source,

@@ -1,12 +1,12 @@
 /**
- * What of an inventory was gathered completely. A source that fails takes its own types out of the complete ones, so that
- * nothing of them is taken for deleted, and leaves the other sources alone.
+ * Records which sources of an inventory were gathered completely. A failed source makes only its own types incomplete,
+ * so that none of their entities is marked as deleted.
  */
 
 import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
 import type { InventoryReport } from "../../../reports.js";
 
-/** The sources of an organisation's inventory, each with the types that only it can prove. */
+/** The sources of an organisation's inventory, each with the types that only it can list. */
 export const sources = {
   environments: { resources: ["environment"], identities: [] },
   clusters: { resources: ["kafka_cluster"], identities: [] },
@@ -26,13 +26,13 @@ export type Source = keyof typeof sources;
 
 export interface Tally {
   /**
-   * One request of a source, or several that belong together. Returns undefined when the upstream failed it; throws what is
-   * not the upstream's doing.
+   * Runs one request of a source, or several that belong together. Returns undefined if the upstream failed; throws
+   * other errors.
    */
   attempt<T>(source: Source, work: () => Promise<T>): Promise<T | undefined>;
-  /** Something of the source cannot be known. */
+  /** Something of the source could not be gathered. */
   fail(source: Source, reason: string): void;
-  /** The source is not asked at all, which proves nothing and is no error. */
+  /** The source is not requested at all. Its types are incomplete, but that is not an error. */
   leaveOut(source: Source): void;
   report(): InventoryReport;
 }

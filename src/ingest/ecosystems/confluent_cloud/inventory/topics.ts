@@ -1,6 +1,6 @@
 /**
- * Topics as resources, discovered by their metrics: the vendor measures what each topic keeps, also one that nobody uses. What
- * fails here is only reported: no day waits for its topics, and nothing is allocated by them.
+ * Topics as resources, discovered by their metrics: the vendor measures the retained bytes of each topic, including
+ * unused ones. A failure is only reported, because no day waits for its topics, and nothing is allocated by them.
  */
 import { DAY_SECONDS } from "../../../../time/days.js";
 import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
@@ -13,7 +13,7 @@ import { TOPIC_LABEL } from "../topics.js";
 import { anyOf, CLUSTER } from "../usage/queries.js";
 
 const TOPIC = "topic";
-/** Metrics come late and have holes; a topic that was not seen for a week has gone. */
+/** Metrics arrive late and have gaps. A topic that was not seen for a week is gone. */
 const TOPIC_GRACE_SECONDS = 8 * DAY_SECONDS;
 const DISCOVERY_SECONDS = 3600;
 const BATCH = 5000;
@@ -23,7 +23,7 @@ export interface TopicDiscovery {
   readonly source: PrometheusSource;
 }
 
-/** Gathers the rest of the inventory by `gatherRest`, and then the topics of the clusters that it found. */
+/** Gathers the rest of the inventory with `gatherRest`, and then the topics of the clusters that it found. */
 export async function withTopics(
   { settings, source }: TopicDiscovery,
   gatherRest: (sink: InventorySink) => Promise<InventoryReport>,

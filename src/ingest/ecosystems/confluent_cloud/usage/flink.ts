@@ -1,7 +1,7 @@
 /**
- * CFUs of every billed compute pool, by the owner of the statement that used them. The vendor's second metric is asked only for
- * the days and pools of which the first says nothing; and where neither does, statements that ran stand in, one like the
- * other, as a metric of its own, so that nobody takes it for measured.
+ * CFUs of every billed compute pool, by the owner of the statement that used them. The vendor's second metric is
+ * requested only for days and pools without data of the first. If neither has data, the statements that ran stand in
+ * with equal weights, as a metric of its own, so that it is not mistaken for measured usage.
  */
 import { UNALLOCATED } from "../../../../config/allocation-rule.js";
 import type { UsageFact, UsageGap } from "../../../ecosystem.js";
@@ -11,7 +11,7 @@ import { type Statements, statementOwner } from "../statements.js";
 import { type Gathering, readMetric, type Wanted } from "./gathering.js";
 import { POOL, STATEMENT_NAME, STATEMENT_UID } from "./queries.js";
 
-/** Returns the gaps, and what nothing was measured of. */
+/** Returns the gaps, and the days and pools that nothing was measured of. */
 export async function gatherFlinkUsage(
   gathering: Gathering,
   wanted: Wanted,
@@ -45,7 +45,7 @@ export async function gatherFlinkUsage(
   return { gaps, unmeasured };
 }
 
-/** A fact for each owner and day: a million micro-units for each of its statements that ran. */
+/** Yields a fact for each owner and day: a million micro-units for each of its statements that ran. */
 export function* runningStatements(unmeasured: Wanted, statements: Statements): Generator<UsageFact> {
   for (const [day, pools] of unmeasured) {
     for (const resource_id of pools) {

@@ -1,4 +1,4 @@
-/** What the gathering of usage works with, and how it is cut into queries. */
+/** Shared context of gathering usage, and the division into queries. */
 import type { LimitFunction } from "p-limit";
 import { allOrStop } from "../../../all-or-stop.js";
 import type { DayWindow, UsageGap, WindowSink } from "../../../ecosystem.js";
@@ -14,12 +14,12 @@ export interface Gathering {
   readonly sink: Pick<WindowSink, "usageSeries">;
   readonly dropped: UsageDropped;
   readonly onResponse: (answer: RangeResponse) => void;
-  /** Ends the gathering; `signal` is aborted by it, and by the run. */
+  /** Ends the gathering. It aborts `signal`, and so does the run. */
   readonly stop: AbortController;
   readonly signal: AbortSignal;
 }
 
-/** Day → resources that are measured on it; days without any are left out. */
+/** Day → resources that are measured on it. Days without resources are left out. */
 export type Wanted = ReadonlyMap<string, ReadonlySet<string>>;
 
 export interface MetricReading {
@@ -31,10 +31,10 @@ export interface MetricReading {
   readonly onUsed?: (day: string, resource: string) => void;
 }
 
-/** Resources of one query: some 1.5 kB of it. An answer that grows too large is asked for in parts anyway. */
+/** Resources of one query, which take some 1.5 kB of it. A response that is too large is requested in parts anyway. */
 const RESOURCES_A_QUERY = 100;
 
-/** One metric of all wanted resources, a number of them at a time. Returns the gaps. */
+/** Reads one metric of all wanted resources, in chunks. Returns the gaps. */
 export async function readMetric(gathering: Gathering, reading: MetricReading): Promise<UsageGap[]> {
   const { source, window, stepSeconds, limit, sink, dropped, onResponse, stop, signal } = gathering;
   const { metric, wanted } = reading;

@@ -1,10 +1,10 @@
 /**
- * Usage facts of one metric: how much each owner used of each billed resource in each step. Answers are added up one at a
- * time, so that memory holds one answer and a batch of facts.
+ * Usage facts of one metric: the usage of each billed resource by each owner in each step. Responses are added up one
+ * at a time, so that memory holds one response and a batch of facts.
  *
- * A sample of 0 is no usage, but says that somebody was there: whoever has nothing else on a day gets one fact of 0 at its
- * start. One a day and not one a step, because that is all a set needs; and after the last answer, so that it does not
- * depend on how the answers were cut.
+ * A sample of 0 is no usage, but shows that an owner was active: an owner without any other usage on a day gets one
+ * fact of 0 at its start. It is one fact a day and not one a step, because a set needs no more, and it is sent after
+ * the last response, so that it does not depend on how the responses were split.
  */
 import { UNALLOCATED } from "../../../../config/allocation-rule.js";
 import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../../../time/days.js";
@@ -29,7 +29,10 @@ import {
 
 export type UsageDropped = (reason: DropReason | "without_identity") => void;
 
-/** Owner of a step that begins then. Null if the series names nobody, undefined if nobody knows the owner. */
+/**
+ * Returns the owner of the step that begins at `from`. Null if the series names no identity, undefined if its owner is
+ * unknown.
+ */
 export type OwnerOfStep = (from: number) => string | null | undefined;
 
 export interface Measurement {
@@ -40,25 +43,29 @@ export interface Measurement {
   readonly window: DayWindow;
   readonly stepSeconds: number;
   readonly onResponse?: RangeQuery["onResponse"];
-  /** Day → resources that are measured on it. What is measured of others is passed over. */
+  /** Day → resources that are measured on it. Usage of other resources is ignored. */
   readonly wanted: ReadonlyMap<string, ReadonlySet<string>>;
   readonly resourceLabel: string;
-  /** Who used it, asked once for each series. */
+  /** Finds the owner. Called once for each series. */
   ownerOf(labels: Labels): OwnerOfStep;
   /**
-   * What becomes of series that name nobody. `nobodys`: their usage weighs for `UNALLOCATED`, so that the others do not pay for it.
-   * `beside_others`: the same, but only on days and resources that somebody is known to have used; without any, another metric is tried.
+   * How to treat series without an identity. `nobodys`: their usage counts as a weight of `UNALLOCATED`, so that the
+   * others do not pay for it. `beside_others`: the same, but only on days and resources with usage of a known identity;
+   * without any, another metric is tried.
    */
   readonly unnamed: "nobodys" | "beside_others" | "dropped";
-  /** Whether a sample of 0 says that somebody was there. */
+  /** Whether a sample of 0 shows that an identity was active. */
   readonly keepsZeros: boolean;
-  /** Called for each day and resource that somebody used. */
+  /** Called for each day and resource that a known identity used. */
   readonly onUsed?: (day: string, resource: string) => void;
 }
 
 const BATCH = 10_000;
 
-/** Sends facts to the sink. What fails becomes a gap of its resource and day: the bill does not depend on it. Returns the gaps. */
+/**
+ * Sends facts to the sink, and returns the gaps. A failure becomes a gap of its resource and day, because the bill does
+ * not depend on it.
+ */
 export async function measure(
   source: PrometheusSource,
   measurement: Measurement,
@@ -68,7 +75,7 @@ export async function measure(
 ): Promise<UsageGap[]> {
   const { metric, wanted } = measurement;
   const gaps: Gaps = new Map();
-  const seen: Seen = new Map();
+  const activity: Activity = new Map();
   const unnamed: Unnamed = new Map();
   try {
     for await (const piece of source.range(measurement, dropped, signal)) {
@@ -77,15 +84,15 @@ export async function measure(
         continue;
       }
       const used = usedIn(measurement, piece, unnamed, dropped);
-      await sink.usageSeries(seriesOf(measurement, used, seen, gaps));
+      await sink.usageSeries(seriesOf(measurement, used, activity, gaps));
     }
   } catch (error) {
     if (!(error instanceof UpstreamError) || signal.aborted) throw error;
     noteGaps(gaps, wanted, { days: [...wanted.keys()], reason: error.message });
   }
-  await sink.usageSeries(seriesOf(measurement, unnamedIn(measurement, unnamed, seen), seen, gaps));
+  await sink.usageSeries(seriesOf(measurement, unnamedIn(measurement, unnamed, activity), activity, gaps));
   if (measurement.keepsZeros) {
-    await sink.usageSeries(zerosOf(metric, seen));
+    await sink.usageSeries(zerosOf(metric, activity));
   }
   return [...gaps].flatMap(([day, resources]) =>
     [...resources].map(([resource_id, reason]) => ({ day, metric, resource_id, reason })),
@@ -95,7 +102,7 @@ export async function measure(
 /** Day → resource → why it could not be measured. */
 type Gaps = Map<string, Map<string, string>>;
 
-/** Of all wanted resources where none are named. */
+/** Adds a gap for the named resources, or for all wanted resources if none are named. */
 function noteGaps(
   gaps: Gaps,
   wanted: Measurement["wanted"],
@@ -116,12 +123,15 @@ function noteGaps(
   }
 }
 
-/** Resource → owner → what was used in each step. */
+/** Resource → owner → usage in each step. */
 type Used = Map<string, Map<string, StepAmounts>>;
-/** Resource → usage of series that name nobody. It is held until the end: whether it counts does not depend on how responses are cut. */
+/**
+ * Resource → usage of series without an identity. It is held until the end, so that it does not depend on how responses
+ * are split whether it counts.
+ */
 type Unnamed = Map<string, StepAmounts>;
-/** Day → resource → owner → whether anything was used. */
-type Seen = Map<string, Map<string, Map<string, boolean>>>;
+/** Day → resource → owner → whether the owner used anything. */
+type Activity = Map<string, Map<string, Map<string, boolean>>>;
 
 type SamplesPiece = Extract<RangePiece, { kind: "samples" }>;
 
@@ -136,7 +146,7 @@ function usedIn(
     const resource = labels[resourceLabel] ?? "";
     const ownerOfStep = ownerOf(labels);
     const ofResource = entry(used, resource, () => new Map<string, StepAmounts>());
-    // Of the sample before: hardly any sample has another.
+    // State of the previous sample, which nearly every sample shares.
     let day = Number.NaN;
     let isWanted = false;
     let owner: string | undefined;
@@ -164,9 +174,10 @@ function usedIn(
   return used;
 }
 
-function unnamedIn({ unnamed: kept }: Measurement, unnamed: Unnamed, seen: Seen): Used {
+function unnamedIn({ unnamed: kept }: Measurement, unnamed: Unnamed, activity: Activity): Used {
   const counts = (resource: string, start: number) =>
-    kept === "nobodys" || [...(seen.get(dayOfSeconds(start))?.get(resource)?.values() ?? [])].includes(true);
+    kept === "nobodys" ||
+    [...(activity.get(dayOfSeconds(start))?.get(resource)?.values() ?? [])].includes(true);
   return new Map(
     [...unnamed].map(([resource, { starts, amounts }]) => {
       const counted = noAmounts();
@@ -179,7 +190,12 @@ function unnamedIn({ unnamed: kept }: Measurement, unnamed: Unnamed, seen: Seen)
   );
 }
 
-function seriesOf({ metric, onUsed }: Measurement, used: Used, seen: Seen, gaps: Gaps): UsageSeries[] {
+function seriesOf(
+  { metric, onUsed }: Measurement,
+  used: Used,
+  activity: Activity,
+  gaps: Gaps,
+): UsageSeries[] {
   const series: MeasuredSeries[] = [];
   for (const [resource_id, owners] of used) {
     for (const [identity_id, { starts, amounts }] of owners) {
@@ -192,7 +208,7 @@ function seriesOf({ metric, onUsed }: Measurement, used: Used, seen: Seen, gaps:
         const day = dayOfSeconds(start);
         if (day !== of) {
           of = day;
-          const resources = entry(seen, day, () => new Map<string, Map<string, boolean>>());
+          const resources = entry(activity, day, () => new Map<string, Map<string, boolean>>());
           known = entry(resources, resource_id, () => new Map<string, boolean>());
         }
         if (isTooLarge(amount)) {
@@ -219,8 +235,8 @@ function seriesOf({ metric, onUsed }: Measurement, used: Used, seen: Seen, gaps:
   return inWholeUnits(series);
 }
 
-function zerosOf(metric: string, seen: Seen): UsageSeries[] {
-  return [...seen].flatMap(([day, resources]) =>
+function zerosOf(metric: string, activity: Activity): UsageSeries[] {
+  return [...activity].flatMap(([day, resources]) =>
     [...resources].flatMap(([resource_id, owners]) =>
       [...owners].flatMap(([identity_id, isUsed]) =>
         isUsed

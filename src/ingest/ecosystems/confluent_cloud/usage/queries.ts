@@ -1,6 +1,7 @@
 /**
- * PromQL over the vendor's metrics as a Prometheus has scraped them. They are exported once a minute, counters as the delta
- * of that minute, so `sum_over_time` over the step is all of it; a plain value each hour would be one minute in sixty.
+ * PromQL over the vendor's metrics as scraped by a Prometheus. They are exported once a minute, counters as the delta
+ * of that minute, so `sum_over_time` over the step is the whole usage; a plain value each hour would be one minute in
+ * sixty.
  */
 import { BYTES_IN, BYTES_OUT, FLINK_CFU, FLINK_CFU_MINUTES } from "../rules.js";
 
@@ -31,9 +32,9 @@ export function resourceLabel(metric: MeasuredMetric): string {
 }
 
 /**
- * What each series of these resources amounts to in a step. A millisecond less than the step: up to its version 2, Prometheus takes
- * both ends of a range, and the vendor's samples lie on whole minutes, so that the one on the hour would count for both hours
- * (measured on a day of minutes: 1.6 % too much).
+ * Returns the query for the usage of these resources in each step. The range is a millisecond less than the step:
+ * before version 3, Prometheus includes both ends of a range, and the vendor's samples are on whole minutes, so that
+ * the sample on the hour would count for both hours (measured on a day of minutes: 1.6 % too much).
  */
 export function usageQuery(
   metric: MeasuredMetric,
@@ -44,12 +45,15 @@ export function usageQuery(
   return `sum by (${by.join(", ")}) (sum_over_time(${series}{${label}=~"${anyOf(resources)}"}[${stepSeconds * 1000 - 1}ms]))`;
 }
 
-/** What a label has to match to be one of these ids. */
+/** Returns a regular expression that matches any of these ids. */
 export function anyOf(ids: readonly string[]): string {
   return ids.map(escaped).join("|");
 }
 
-/** An id of the bill as a regular expression inside a PromQL string: it comes from outside, and must mean only itself. */
+/**
+ * Escapes an id of the bill for a regular expression in a PromQL string, because it comes from outside and must match
+ * only itself.
+ */
 function escaped(id: string): string {
   return id.replace(/[^A-Za-z0-9_-]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;

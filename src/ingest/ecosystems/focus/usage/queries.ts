@@ -19,7 +19,7 @@ import { retentionCovers } from "../../../metered/retention-covers.js";
 import { createSilentMetrics } from "../../../metered/silent-metrics.js";
 import { EVERY_RESOURCE, gatherUsage, type UsageMetric, type UsageOf } from "../../../metered/usage.js";
 import { connectPrometheus } from "../../../prometheus/connection.js";
-import { askedOnceWhenAway } from "../../../prometheus/outage.js";
+import { withoutRetriesWhenDown } from "../../../prometheus/outage.js";
 import { failuresOf, type RangeResponse } from "../../../prometheus/source.js";
 import { areUnchanged } from "../../../prometheus/unchanged-responses.js";
 import type { WindowReport } from "../../../reports.js";
@@ -55,7 +55,7 @@ export function connectQueries(
   if (queries.length === 0) return undefined;
   if (metrics === undefined) throw new Error("settings that were not checked: queries without metrics");
   const parallelQueries = context.parallelQueries ?? 4;
-  const source = askedOnceWhenAway(connectPrometheus(metrics, context));
+  const source = withoutRetriesWhenDown(connectPrometheus(metrics, context));
   const usageMetrics = queries.map(usageMetricOf);
   const silent = createSilentMetrics(source, usageMetrics, stepSeconds);
   const replicas = createReplicaNotes(source, stepSeconds);
@@ -78,14 +78,14 @@ export function connectQueries(
     const refusals: string[] = [];
     const answers: RangeResponse[] = [];
     /** Metric → start of its last step with usage. */
-    const heard = new Map<string, number>();
+    const lastSteps = new Map<string, number>();
     const misspelt = misspeltResources(billed);
     const countingSink: WindowSink = {
       ...sink,
       usageSeries: async (batch) => {
         const [metric = ""] = batch.map((series) => series.metric);
         for (const { starts } of batch)
-          heard.set(metric, Math.max(heard.get(metric) ?? 0, starts.at(-1) ?? 0));
+          lastSteps.set(metric, Math.max(lastSteps.get(metric) ?? 0, starts.at(-1) ?? 0));
         if (caseInsensitive.has(metric)) await sink.usageSeries(asBilled(batch, billed));
         else {
           misspelt.note(metric, batch);
@@ -106,13 +106,13 @@ export function connectQueries(
       limit(() => gatherUsage(source, { ...query, ...asking }, countingSink, onDropped, stopSignal)),
     );
     const gaps = (await allOrStop(stop, work)).flat();
-    const copied = usageMetrics.map(({ metric, expression, label }) =>
-      replicas.of({ name: `usage ${metric}`, expression, label, step: heard.get(metric) }, signal),
+    const replicaSentences = usageMetrics.map(({ metric, expression, label }) =>
+      replicas.of({ name: `usage ${metric}`, expression, label, step: lastSteps.get(metric) }, signal),
     );
     const notes = [
-      ...(await silent.missed({ window, heard, gaps }, signal)),
+      ...(await silent.missingMetrics({ window, measured: lastSteps, gaps }, signal)),
       ...misspelt.notes(),
-      ...(await Promise.all(copied)).flat(),
+      ...(await Promise.all(replicaSentences)).flat(),
     ];
     await sendGaps(
       gaps.map((gap) =>

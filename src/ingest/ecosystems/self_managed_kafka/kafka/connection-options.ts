@@ -1,4 +1,4 @@
-/** How the Kafka client connects: `resource_source` in its words. */
+/** Translates `resource_source` to options of the Kafka client. */
 import { readFile } from "node:fs/promises";
 import type { ConnectionOptions } from "@platformatic/kafka";
 import type { ResourceSource } from "../resource-source.js";
@@ -24,7 +24,7 @@ function saslOptions({ sasl_mechanism, sasl_username, sasl_password }: ResourceS
   return { mechanism: sasl_mechanism, username: sasl_username, password: sasl_password };
 }
 
-/** The server's certificate is always checked, its name too; files of the configuration replace the usual authorities. */
+/** The server's certificate and its name are always checked. A configured CA file replaces the default authorities. */
 async function tlsOptions(source: ResourceSource): Promise<Pick<ConnectionOptions, "tls" | "tlsServerName">> {
   const { ssl_ca_file: ca, ssl_certificate_file: cert, ssl_key_file: key } = source;
   return {

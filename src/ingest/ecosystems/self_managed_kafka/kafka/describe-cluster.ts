@@ -1,8 +1,9 @@
 /**
- * Asks a Kafka cluster for its brokers and topics, as an admin client does.
+ * Requests the brokers and topics of a Kafka cluster, as an admin client does.
  *
- * The bootstrap servers are tried in turn until one answers. The client is loaded here and only when it is needed: it runs on Node.js
- * 20.19 and later, the rest of the service on 20.11. Everything that can go wrong becomes an `UpstreamError`, without the password.
+ * The bootstrap servers are tried in turn until one responds. The client is loaded only if it is needed, because it
+ * requires Node.js 20.19 or later, and the rest of the service 20.11. Every failure becomes an `UpstreamError`, without
+ * the password.
  */
 import { isIP } from "node:net";
 import type { Connection } from "@platformatic/kafka";
@@ -12,7 +13,7 @@ import { type ResourceSource, type Server, serversOf } from "../resource-source.
 import { connectionOptions } from "./connection-options.js";
 import { type KafkaCluster, KafkaProtocolError, requestMetadata } from "./metadata-request.js";
 
-/** Connecting, authenticating and answering, for one server. */
+/** Time to connect, authenticate and respond, for one server. */
 const SERVER_TIMEOUT_MS = 45_000;
 
 export async function describeCluster(source: ResourceSource, signal: AbortSignal): Promise<KafkaCluster> {
@@ -20,10 +21,10 @@ export async function describeCluster(source: ResourceSource, signal: AbortSigna
   if (servers === undefined) throw new Error("bootstrap servers that were not checked");
   const failures: UpstreamError[] = [];
   for (const server of servers) {
-    const answer = await askServer(source, server, signal).catch(asError);
-    if (!(answer instanceof Error)) return checked(answer, source, server);
-    if (!(answer instanceof UpstreamError) || answer.code === "aborted") throw answer;
-    failures.push(answer);
+    const cluster = await requestCluster(source, server, signal).catch(asError);
+    if (!(cluster instanceof Error)) return requireClusterId(cluster, source, server);
+    if (!(cluster instanceof UpstreamError) || cluster.code === "aborted") throw cluster;
+    failures.push(cluster);
   }
   const [first] = failures;
   if (first === undefined || failures.length === 1) throw first ?? new Error("no bootstrap server");
@@ -32,7 +33,11 @@ export async function describeCluster(source: ResourceSource, signal: AbortSigna
   throw new UpstreamError({ code, endpoint: "no bootstrap server responds", reason, attempts: 1 });
 }
 
-async function askServer(source: ResourceSource, server: Server, signal: AbortSignal): Promise<KafkaCluster> {
+async function requestCluster(
+  source: ResourceSource,
+  server: Server,
+  signal: AbortSignal,
+): Promise<KafkaCluster> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(SERVER_TIMEOUT_MS)]);
   let connection: Connection | undefined;
   try {
@@ -40,20 +45,20 @@ async function askServer(source: ResourceSource, server: Server, signal: AbortSi
     const options = await connectionOptions(source);
     connection = new kafka.Connection("chargehouse", {
       ...options,
-      // A name is asked for by SNI, and checked; an address is checked without it.
+      // A name is sent as SNI and checked; an IP address is checked without SNI.
       ...(options.tls === undefined || isIP(server.host) !== 0 ? {} : { tlsServerName: server.host }),
     });
-    // An error without a listener would end the process. Those that matter reject what is waited for.
+    // An error event without a listener would end the process. Relevant errors reject the pending calls.
     connection.on("error", () => undefined);
-    const asked = connection;
+    const opened = connection;
     return await unlessAborted(deadline, async () => {
-      await asked.connect(server.host, server.port);
-      return await requestMetadata(asked, () => kafka.Writer.create());
+      await opened.connect(server.host, server.port);
+      return await requestMetadata(opened, () => kafka.Writer.create());
     });
   } catch (error) {
-    throw asUpstreamError(error, { source, server, gaveUp: signal.aborted, late: deadline.aborted });
+    throw asUpstreamError(error, { source, server, aborted: signal.aborted, timedOut: deadline.aborted });
   } finally {
-    hangUp(connection);
+    closeNow(connection);
   }
 }
 
@@ -66,11 +71,11 @@ async function loadClient({ host, port }: Server) {
   }
 }
 
-/** The connection is not waited for: an unwilling peer would hold the run up. */
-function hangUp(connection: Connection | undefined): void {
+/** Closes the connection without waiting, because an unresponsive peer would delay the run. */
+function closeNow(connection: Connection | undefined): void {
   if (connection === undefined) return;
   connection.close(() => undefined);
-  // Before the connection is attempted there is no socket, whatever the type says.
+  // Before the connection is attempted there is no socket, although the type has one.
   const socket: { destroy(): void } | undefined = connection.socket;
   socket?.destroy();
 }
@@ -78,7 +83,7 @@ function hangUp(connection: Connection | undefined): void {
 async function unlessAborted<Value>(signal: AbortSignal, work: () => Promise<Value>): Promise<Value> {
   signal.throwIfAborted();
   const working = work();
-  working.catch(() => undefined); // what it says after it was given up interests nobody
+  working.catch(() => undefined); // ignore errors after the abort
   return await new Promise<Value>((resolve, reject) => {
     const onAbort = () => reject(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
@@ -86,23 +91,23 @@ async function unlessAborted<Value>(signal: AbortSignal, work: () => Promise<Val
   });
 }
 
-interface Circumstances {
+interface RequestState {
   readonly source: ResourceSource;
   readonly server: Server;
-  readonly gaveUp: boolean;
-  readonly late: boolean;
+  readonly aborted: boolean;
+  readonly timedOut: boolean;
 }
 
-function asUpstreamError(error: unknown, { source, server, gaveUp, late }: Circumstances): UpstreamError {
+function asUpstreamError(error: unknown, { source, server, aborted, timedOut }: RequestState): UpstreamError {
   if (error instanceof UpstreamError) return error;
   const causes = causesOf(error);
   const endpoint = `${server.host}:${server.port}`;
-  if (gaveUp)
+  if (aborted)
     return new UpstreamError({ code: "aborted", endpoint, reason: "the request was given up", attempts: 1 });
-  const said = causes.map(({ message }) => message).join(": ");
+  const messages = causes.map(({ message }) => message).join(": ");
   const secrets = source.sasl_password === undefined ? [] : [source.sasl_password];
-  const reason = late ? `no answer within ${SERVER_TIMEOUT_MS / 1000} s` : excerpt(said, secrets);
-  return new UpstreamError({ code: late ? "timeout" : codeOf(causes), endpoint, reason, attempts: 1 });
+  const reason = timedOut ? `no answer within ${SERVER_TIMEOUT_MS / 1000} s` : excerpt(messages, secrets);
+  return new UpstreamError({ code: timedOut ? "timeout" : codeOf(causes), endpoint, reason, attempts: 1 });
 }
 
 function codeOf(causes: readonly Error[]): UpstreamErrorCode {
@@ -119,7 +124,7 @@ function asError(error: unknown): Error {
   return error instanceof Error ? error : new Error(String(error));
 }
 
-/** An error and what caused it, the outermost first; of several causes the first. */
+/** An error and its causes, the outermost first. Of several causes, the first one is taken. */
 function causesOf(error: unknown): Error[] {
   const causes: Error[] = [];
   let at = error;
@@ -130,7 +135,7 @@ function causesOf(error: unknown): Error[] {
   return causes.length > 0 ? causes : [asError(error)];
 }
 
-function checked(
+function requireClusterId(
   cluster: KafkaCluster,
   { kafka_cluster_id: wanted }: ResourceSource,
   server: Server,

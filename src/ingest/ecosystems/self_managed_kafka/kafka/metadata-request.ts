@@ -1,14 +1,14 @@
 /**
- * Two requests of the Kafka protocol: which versions a broker speaks, and the metadata of the whole cluster.
+ * Two requests of the Kafka protocol: the API versions of a broker, and the metadata of the whole cluster.
  *
- * The client's own admin calls are not used: they ask for versions that brokers before Kafka 2.4 and several of its relatives do not
- * speak, and fail as a whole when a single partition has no leader. Versions 2 (Kafka 0.10.1) to 12 of the metadata are
- * read here, so that any broker of the last ten years answers. https://kafka.apache.org/protocol
+ * The client's own admin calls are not used: they request versions that brokers before Kafka 2.4 and several compatible
+ * systems do not support, and fail completely if a single partition has no leader. Versions 2 (Kafka 0.10.1) to 12 of
+ * the metadata are supported here, which covers any broker of the last ten years. https://kafka.apache.org/protocol
  */
 import type { Connection, Reader, Writer } from "@platformatic/kafka";
 
 export interface KafkaCluster {
-  /** Null when the broker does not say. */
+  /** Null if the broker does not state it. */
   readonly clusterId: string | null;
   readonly brokers: readonly KafkaBroker[];
   readonly topics: readonly KafkaTopic[];
@@ -23,7 +23,7 @@ export interface KafkaBroker {
 
 export interface KafkaTopic {
   readonly name: string;
-  /** Of Kafka itself, such as `__consumer_offsets`. */
+  /** A topic of Kafka itself, such as `__consumer_offsets`. */
   readonly internal: boolean;
   readonly partitions: number;
 }
@@ -35,7 +35,7 @@ const API_VERSIONS = 18;
 const OLDEST = 2;
 const NEWEST = 12;
 
-/** The broker cannot be asked, or answered that something is wrong. */
+/** The broker cannot be queried, or returned an error. */
 export class KafkaProtocolError extends Error {
   override readonly name = "KafkaProtocolError";
 }
@@ -52,7 +52,7 @@ export async function requestMetadata(connection: Connection, newWriter: NewWrit
   });
 }
 
-/** Version 0 is the one that every broker understands, whatever else it speaks. */
+/** Every broker supports version 0 of this request. */
 async function metadataVersion(connection: Connection, newWriter: NewWriter): Promise<number> {
   const spoken = await send(connection, {
     apiKey: API_VERSIONS,
@@ -106,7 +106,7 @@ function readMetadata(reader: Reader, version: number): KafkaCluster {
   return { clusterId, brokers, topics: topics.filter(({ name }) => name !== "") };
 }
 
-/** Errors of a topic or a partition (no leader at the moment) do not make it any less a topic. */
+/** Errors of a topic or a partition (no leader at the moment) are ignored: it is still a topic. */
 function readTopic(reader: Reader, version: number): KafkaTopic {
   const flexible = version >= 9;
   reader.readInt16(); // error_code
@@ -131,29 +131,29 @@ function readPartition(reader: Reader, version: number): number {
   return index;
 }
 
-interface Request<Answer> {
+interface Request<Response> {
   readonly apiKey: number;
   readonly version: number;
-  /** Compact encodings and tagged fields, in the headers as well. */
+  /** Uses compact encodings and tagged fields, also in the headers. */
   readonly flexible: boolean;
   readonly payload: () => Writer;
-  readonly read: (reader: Reader) => Answer;
+  readonly read: (reader: Reader) => Response;
 }
 
-function send<Answer>(connection: Connection, request: Request<Answer>): Promise<Answer> {
+function send<Response>(connection: Connection, request: Request<Response>): Promise<Response> {
   const { apiKey, version, flexible, payload, read } = request;
   return new Promise((resolve, reject) => {
-    connection.send<Answer>(
+    connection.send<Response>(
       apiKey,
       version,
       payload,
       (_correlation, _key, _version, reader) => read(reader),
       flexible,
       flexible,
-      (error, answer) => {
+      (error, response) => {
         if (error !== null && error !== undefined) reject(error);
-        else if (answer === undefined) reject(new KafkaProtocolError("the broker's response is empty"));
-        else resolve(answer);
+        else if (response === undefined) reject(new KafkaProtocolError("the broker's response is empty"));
+        else resolve(response);
       },
     );
   });
