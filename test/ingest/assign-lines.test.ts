@@ -22,7 +22,7 @@ const plan = planAllocation(
   [],
 );
 
-t.test("only lines of the days are rewritten, and nothing is left behind", async (t) => {
+t.test("lines of other days are not rewritten, and no temporary table stays behind", async (t) => {
   if (plan === undefined) throw new Error("no plan");
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");

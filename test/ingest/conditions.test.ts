@@ -16,7 +16,7 @@ const lines = [
   ["zero", "0", String.raw`a\b`],
 ] as const;
 
-t.test("which lines conditions take", async (t) => {
+t.test("conditions of a rule select the expected lines", async (t) => {
   const engine = await openScratchEngine(testLogger);
   t.teardown(() => engine.close());
   await engine.client.command({
@@ -42,7 +42,7 @@ t.test("which lines conditions take", async (t) => {
     t.strictSame(await taken({ cost: { below: "-10.5" } }), []);
   });
 
-  await t.test("in a glob, an underscore, a percent sign and a backslash are themselves", async (t) => {
+  await t.test("an underscore, a percent sign and a backslash in a glob match themselves", async (t) => {
     t.strictSame(await taken({ resource_id: "r_*" }), ["below"]);
     t.strictSame(await taken({ resource_id: "50%*" }), ["above"]);
     t.strictSame(await taken({ resource_id: "*%" }), ["above"]);
@@ -53,7 +53,7 @@ t.test("which lines conditions take", async (t) => {
     t.strictSame(await taken({ resource_id: { not: ["r_*", "50%*"] } }), ["exact", "refund", "zero"]);
   });
 
-  await t.test("all conditions hold, and one of the alternatives", async (t) => {
+  await t.test("a rule matches if all of its conditions and one of its alternatives match", async (t) => {
     t.strictSame(
       await taken({ cost: { above: "0" }, any: [{ resource_id: "rx*" }, { resource_id: "50*" }] }),
       ["above", "exact"],

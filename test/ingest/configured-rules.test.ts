@@ -44,42 +44,45 @@ function planOf(map: Readonly<Record<string, string>>, allocation: Partial<Alloc
   return plan;
 }
 
-t.test("rules by configuration on staged days", async (t) => {
+t.test("configured rules apply to staged days", async (t) => {
   const { store, stage, rows, hashes } = await openStaging(t);
   const staged = async (plan: ReturnType<typeof planOf>) => {
     await prepareStore(store.client, plan, forever);
     return await stage({ billing }, { allocation: plan, rulesHash: ruleSetOf([], plan).hash });
   };
 
-  await t.test("each line has its rule and whom it names; costs weigh by day and by month", async (t) => {
-    await staged(planOf({ "acct-1": "ann" }));
-    const lines = await rows("billing", "toString(day) AS date, resource_id, rule, named_identity");
-    t.strictSame(
-      lines.filter(({ date }) => date === DAYS[0]).map((each) => Object.values(each).slice(1)),
-      [
-        ["i-1", "rest", "ann"],
-        ["i-2", "rest", ""],
-        ["s", "support", ""],
-      ],
-    );
-    const facts = await rows(
-      "usage",
-      "toString(day) AS date, metric, resource_id, identity_id, toString(micro_units) AS weight",
-    );
-    t.strictSame(
-      facts.map((each) => Object.values(each).join(" ")),
-      [
-        "2026-01-01 cost USD ann 1000000",
-        "2026-01-01 cost/month USD ann 1000000",
-        "2026-01-02 cost USD ann 2000000",
-        "2026-01-02 cost/month USD ann 3000000",
-        "2026-01-03 cost USD ann 3000000",
-        "2026-01-03 cost/month USD ann 6000000",
-      ],
-    );
-  });
+  await t.test(
+    "each line gets its rule and identity, and costs become weights by day and by month",
+    async (t) => {
+      await staged(planOf({ "acct-1": "ann" }));
+      const lines = await rows("billing", "toString(day) AS date, resource_id, rule, named_identity");
+      t.strictSame(
+        lines.filter(({ date }) => date === DAYS[0]).map((each) => Object.values(each).slice(1)),
+        [
+          ["i-1", "rest", "ann"],
+          ["i-2", "rest", ""],
+          ["s", "support", ""],
+        ],
+      );
+      const facts = await rows(
+        "usage",
+        "toString(day) AS date, metric, resource_id, identity_id, toString(micro_units) AS weight",
+      );
+      t.strictSame(
+        facts.map((each) => Object.values(each).join(" ")),
+        [
+          "2026-01-01 cost USD ann 1000000",
+          "2026-01-01 cost/month USD ann 1000000",
+          "2026-01-02 cost USD ann 2000000",
+          "2026-01-02 cost/month USD ann 3000000",
+          "2026-01-03 cost USD ann 3000000",
+          "2026-01-03 cost/month USD ann 6000000",
+        ],
+      );
+    },
+  );
 
-  await t.test("a month counts published days that are not staged", async (t) => {
+  await t.test("weights of a month include published days that are not staged", async (t) => {
     await store.client.command({
       query: `INSERT INTO billing (timestamp, ecosystem, tenant_id, env_id, resource_id, product_category, product_type, quantity, unit_price, total_cost, currency, granularity, metadata)
         VALUES ('2026-01-01 00:00:00', 'e', 't', 'acct-1', 'i-1', 'c', 'EC2', 1, 1, 40, 'USD', 'daily', '{}'),
@@ -96,7 +99,7 @@ t.test("rules by configuration on staged days", async (t) => {
     await store.client.command({ query: "TRUNCATE TABLE billing" });
   });
 
-  await t.test("another map, identity source or rule is another input of every day", async (t) => {
+  await t.test("a changed map, identity source or rule changes the input of every day", async (t) => {
     const seen = new Set<string>();
     const plans = [
       planOf({ "acct-1": "ann" }),
@@ -114,7 +117,7 @@ t.test("rules by configuration on staged days", async (t) => {
     t.ok(seen.has(String((await hashes())[0])), "and the same configuration is the same input");
   });
 
-  await t.test("a pattern that the store does not take stops the run before it gathers", async (t) => {
+  await t.test("a pattern that the store rejects stops the run before it gathers", async (t) => {
     const plan = planOf(
       {},
       { rules: [{ name: "a", where: { env_id: { matches: "(?=x)" } }, split: [{ by: "line" }] }] },
@@ -125,7 +128,7 @@ t.test("rules by configuration on staged days", async (t) => {
     );
   });
 
-  await t.test("without a configuration nothing is assigned and nothing weighs", async (t) => {
+  await t.test("without a configuration, lines get no rule and no weights are derived", async (t) => {
     await stage({ billing });
     t.strictSame(await rows("usage"), []);
     t.strictSame(await rows("billing", "DISTINCT rule, named_identity"), [{ rule: "", named_identity: "" }]);

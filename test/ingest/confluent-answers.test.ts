@@ -47,7 +47,7 @@ async function started(t: Test) {
   };
 }
 
-t.test("the same answers are asked for once each, and are the same", async (t) => {
+t.test("unchanged responses are requested once each, and the window is unchanged", async (t) => {
   const { bill, metrics, same } = await started(t);
   const [pages, queries] = [bill.asked.length, metrics.queries.length];
   t.ok(pages === 3 && queries > 0);
@@ -55,7 +55,7 @@ t.test("the same answers are asked for once each, and are the same", async (t) =
   t.same([bill.asked.length, metrics.queries.length], [2 * pages, 2 * queries]);
 });
 
-t.test("one row that differs is a difference, and nothing is asked after it", async (t) => {
+t.test("one row that differs is a difference, and nothing is requested after it", async (t) => {
   const { bill, same } = await started(t);
   const asked = bill.asked.length;
   for (const changed of [
@@ -76,7 +76,7 @@ t.test("one row that differs is a difference, and nothing is asked after it", as
   t.equal(await same(), true);
 });
 
-t.test("a sample that differs, a failure, other queries, another inventory", async (t) => {
+t.test("a different sample, a failure, other queries and another inventory are differences", async (t) => {
   const { bill, metrics, connect, know, same } = await started(t);
   const { series } = metrics;
   metrics.series = [bytes({ "2026-03-01T05:30:00Z": 7, "2026-03-02T05:30:00Z": 1 })];
@@ -100,7 +100,7 @@ t.test("a sample that differs, a failure, other queries, another inventory", asy
   t.equal(await same(), true);
 });
 
-t.test("a gathering that lacked something has no answers to compare", async (t) => {
+t.test("a gathering with missing data records no responses to compare", async (t) => {
   const { bill, connect } = await started(t);
   bill.setInstead((query, _request, response) => {
     if (query.get("start_date") !== "2026-03-02") return false;
@@ -112,7 +112,7 @@ t.test("a gathering that lacked something has no answers to compare", async (t) 
   t.equal(report.responses, undefined);
 });
 
-t.test("a question that failed is the same while it fails, and asked once", async (t) => {
+t.test("a request that failed is unchanged while it fails, and is sent once", async (t) => {
   const { metrics, connect } = await started(t);
   const gathered = async () => {
     const { responses: answers, failures } = await connect().gatherWindow(window, recordingSink(), forever);
@@ -147,7 +147,7 @@ t.test("a question that failed is the same while it fails, and asked once", asyn
   t.equal(await hopeless.same(), false);
 });
 
-t.test("what comes and goes after a window does not concern it", async (t) => {
+t.test("entities that are created or deleted after a window do not change it", async (t) => {
   const base = [knownAccount("sa-1"), knownKey("K1", "sa-1", "lkc-1")];
   const digest = (...identities: Parameters<typeof knownOf>) => knownDigest(knownOf(...identities), window);
   const before = digest(base);
@@ -161,7 +161,7 @@ t.test("what comes and goes after a window does not concern it", async (t) => {
   t.not(digest([...base, late], connectors), digest(base, connectors), "a key that tells an owner");
 });
 
-t.test("a page is known by its items, whatever is around them", async (t) => {
+t.test("a page is identified by its items, whatever surrounds them", async (t) => {
   const sealed = (text: string) => readDigest(Buffer.from(text));
   const items = '{"id":"a","note":"x\\"data\\":[y"},{"ids":[1,[2]],"metadata":{"next":"no"}}';
   const page = (before: string, after: string) => sealed(`{${before}"data":[${items}]${after}}`);

@@ -72,7 +72,7 @@ t.test("a list of no, one and three pages is read to its end", async (t) => {
   });
 });
 
-t.test("the end of a list is said in several ways", async (t) => {
+t.test("each form of the end of a list is recognised", async (t) => {
   for (const end of [
     page([1]),
     page([1], null),
@@ -86,7 +86,7 @@ t.test("the end of a list is said in several ways", async (t) => {
   }
 });
 
-t.test("a list that never ends fails, rather than count its items again and again", async (t) => {
+t.test("a list that never ends fails instead of counting its items repeatedly", async (t) => {
   const loop = await listed(t, page([1], to("x")), page([2], to("y")), page([3], to("x")));
   t.match((await failure(loop.list())).message, /token of its next page repeats/);
   t.equal(loop.seen.length, 3);
@@ -108,7 +108,7 @@ t.test("a list that never ends fails, rather than count its items again and agai
   t.match((await failure(digests())).message, /the list does not end: a page repeats$/);
 });
 
-t.test("a list has at most so many pages and items, and empty pages end", (t) => {
+t.test("the number of pages and items of a list is limited, and a series of empty pages ends it", (t) => {
   const progress = listProgress({ pages: 4, items: 5, emptyPagesInARow: 2 });
   const message = (digest: string, items: readonly unknown[]) => {
     const next = { digest, items, isEmpty: items.length === 0 };
@@ -131,7 +131,7 @@ t.test("a list has at most so many pages and items, and empty pages end", (t) =>
   t.end();
 });
 
-t.test("the key never travels to a host that an answer names", async (t) => {
+t.test("the key is never sent to a host that a response names", async (t) => {
   const foreign = await upstream(t, page(["stolen"]));
   const { list, seen } = await listed(t, page([1], to("x", foreign.url)), page([2]));
   const error = await failure(list());
@@ -147,7 +147,7 @@ t.test("the key never travels to a host that an answer names", async (t) => {
   t.equal(elsewhere.seen.length, 0);
 });
 
-t.test("an answer that is not the vendor's is no list", async (t) => {
+t.test("a response in another format than the vendor's is not a list", async (t) => {
   for (const body of [
     "[]",
     "<html>",
@@ -167,7 +167,7 @@ t.test("an answer that is not the vendor's is no list", async (t) => {
   }
 });
 
-t.test("what may pass is asked again: a broken list goes on where it was", async (t) => {
+t.test("temporary failures are retried, and a broken list continues where it was", async (t) => {
   const cut: RequestListener = (_request, response) => {
     response.writeHead(200, { "content-length": "1000" });
     response.write('{"data":[', () => response.socket?.resetAndDestroy());
@@ -180,12 +180,12 @@ t.test("what may pass is asked again: a broken list goes on where it was", async
   );
 });
 
-t.test("an answer that stalls is given up and asked for again", async (t) => {
+t.test("a response that stalls is aborted and requested again", async (t) => {
   const { url } = await upstream(t, () => undefined, page([1]));
   t.same(await itemsOf(connected(t, url, { tuning: { attemptTimeoutMs: 200 } })), [1]);
 });
 
-t.test("each header of a 429 is waited for, at least a second, and asked again", async (t) => {
+t.test("each header of a 429 is obeyed, with a wait of at least a second before the retry", async (t) => {
   const inTwoSeconds = () => new Date(Date.now() + 2000).toUTCString();
   const headers: [string, () => Record<string, string>, number][] = [
     ["seconds", () => ({ "retry-after": "1" }), 990],
@@ -208,7 +208,7 @@ t.test("each header of a 429 is waited for, at least a second, and asked again",
   );
 });
 
-t.test("an error says what the vendor says, without secrets", async (t) => {
+t.test("an error has the vendor's own message, without secrets", async (t) => {
   const body = JSON.stringify({
     errors: [
       {
@@ -232,7 +232,7 @@ t.test("an error says what the vendor says, without secrets", async (t) => {
   t.match((await failure(plain.list())).message, /returned 400: no such thing/);
 });
 
-t.test("a 404 is an error, or nothing where that is harmless", async (t) => {
+t.test("a 404 is an error, or an empty result where that is harmless", async (t) => {
   const { url } = await upstream(t, answers(404, '{"errors":[{"detail":"gone"}]}'));
   const connection = connected(t, url);
   holds(t, await failure(itemsOf(connection)), { code: "bad_status", status: 404, attempts: 1 });
@@ -243,40 +243,44 @@ t.test("a 404 is an error, or nothing where that is harmless", async (t) => {
   t.same(await get("empty"), {});
 });
 
-t.test("an object is read as it is, and numbers as text where they are asked for so", async (t) => {
+t.test("an object is read as it is, and its numbers become text on request", async (t) => {
   const { url } = await upstream(t, answers(200, '{"a":0.10,"data":[0.10,12345678901234567890]}'));
   const connection = connected(t, url);
   holds(t, await connection.cloud.get("x", {}, { signal: forever }), { a: 0.1 });
   t.same(await itemsOf(connection, { numbers: "text" }), ["0.10", "12345678901234567890"]);
 });
 
-t.test("giving up ends a list", async (t) => {
+t.test("an abort ends a list", async (t) => {
   const giveUp = new AbortController();
   const { url } = await upstream(t, page([1], to("x")), () => giveUp.abort());
   holds(t, await failure(itemsOf(connected(t, url), { signal: giveUp.signal })), { code: "aborted" });
 });
 
-t.test("each region of Flink has its own key and address; the others have none", async (t) => {
-  const { url, seen } = await upstream(t, page([1]));
-  const flink = [
-    { region_id: " EU-West-1 ", key: "FLINKKEY", secret: "f", base_url: `${url}/flink` },
-    { region_id: "us-east-2", key: "OTHER", secret: "o" },
-  ];
-  const connection = connected(t, "http://127.0.0.1:9", { flink });
-  const region = connection.flink("eu-west-1", "AWS");
-  t.ok(region);
-  t.equal(connection.flink("eu-west-1", "aws"), region, "one client for a region");
-  t.equal(connection.flink("ap-south-1", "aws"), undefined);
-  t.ok(connection.flink("us-east-2", "AZURE"));
-  t.equal(connection.flink("us-east-2", "evil.example/"), undefined, "a cloud is a word, not a host");
-  for await (const batch of region?.list("sql/v1/statements", {}, { signal: forever, pageSize: 50 }) ?? []) {
-    t.same(batch, [1]);
-  }
-  t.equal(seen[0]?.url, "/flink/sql/v1/statements?page_size=50");
-  t.equal(seen[0]?.headers.authorization, `Basic ${Buffer.from("FLINKKEY:f").toString("base64")}`);
-});
+t.test(
+  "each region of Flink has its own key and address, and regions without a key have no API",
+  async (t) => {
+    const { url, seen } = await upstream(t, page([1]));
+    const flink = [
+      { region_id: " EU-West-1 ", key: "FLINKKEY", secret: "f", base_url: `${url}/flink` },
+      { region_id: "us-east-2", key: "OTHER", secret: "o" },
+    ];
+    const connection = connected(t, "http://127.0.0.1:9", { flink });
+    const region = connection.flink("eu-west-1", "AWS");
+    t.ok(region);
+    t.equal(connection.flink("eu-west-1", "aws"), region, "one client for a region");
+    t.equal(connection.flink("ap-south-1", "aws"), undefined);
+    t.ok(connection.flink("us-east-2", "AZURE"));
+    t.equal(connection.flink("us-east-2", "evil.example/"), undefined, "a cloud is a word, not a host");
+    for await (const batch of region?.list("sql/v1/statements", {}, { signal: forever, pageSize: 50 }) ??
+      []) {
+      t.same(batch, [1]);
+    }
+    t.equal(seen[0]?.url, "/flink/sql/v1/statements?page_size=50");
+    t.equal(seen[0]?.headers.authorization, `Basic ${Buffer.from("FLINKKEY:f").toString("base64")}`);
+  },
+);
 
-t.test("tenants with one key share its pace: a burst, then one after another", async (t) => {
+t.test("tenants with one key share its pace: a burst, then one request after another", async (t) => {
   const { url, seen } = await upstream(t, page([1]));
   const pace = { concurrency: 8, minIntervalMs: 300, burst: 3 };
   const tenants = [connected(t, url, { tuning: { pace } }), connected(t, url, { tuning: { pace } })];
@@ -287,7 +291,7 @@ t.test("tenants with one key share its pace: a burst, then one after another", a
   t.ok((at[5] ?? 0) - (at[0] ?? 0) >= 500, `${Math.round((at[5] ?? 0) - (at[0] ?? 0))} ms`);
 });
 
-t.test("a tenant with the key of another is warned about, once", async (t) => {
+t.test("a tenant with the key of another tenant gets one warning", async (t) => {
   const lines: string[] = [];
   const logger = pino({ level: "warn" }, { write: (line) => void lines.push(line) });
   const settings = settingsOf(confluentCloudSettings, confluentSettings("http://127.0.0.1:9/shared"));

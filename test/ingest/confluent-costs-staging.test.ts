@@ -50,7 +50,7 @@ const organisation: Row[] = [
   },
 ];
 
-t.test("gathering a bill again", async (t) => {
+t.test("a bill can be gathered again", async (t) => {
   const { postgres, store } = await openGatheringStores(t);
   const bill = await startBill(t, { rows: organisation, pageSize: 25 });
   const gatherer = connectConfluentTenant(t, bill.url);
@@ -90,7 +90,7 @@ t.test("gathering a bill again", async (t) => {
     await dropStagedDays(store.client, EPOCH, days);
   };
 
-  await t.test("each day has its lines once, whatever they lack", async (t) => {
+  await t.test("each day has its lines once, even if fields are missing", async (t) => {
     holds(t, await stage(), { staged: days, incomplete: [], errors: [], dropped: {} });
     t.same(await lines("day = '2026-03-16'"), [
       { resource_id: "lkc-aa11", product_type: "KAFKA_STORAGE", cost: "2" },
@@ -104,7 +104,7 @@ t.test("gathering a bill again", async (t) => {
     t.equal(sum?.cost, "7");
   });
 
-  await t.test("three refreshes change nothing, also when the window has moved on", async (t) => {
+  await t.test("three refreshes change nothing, even if the window has moved on", async (t) => {
     const before = await hashes();
     await publish();
     for (const start of ["2026-03-04", "2026-03-05", "2026-03-07"]) {
@@ -133,7 +133,7 @@ t.test("gathering a bill again", async (t) => {
     bill.setRows(organisation);
   });
 
-  await t.test("a revised line stages its day again, and no other", async (t) => {
+  await t.test("a revised line stages its day again, and no other day", async (t) => {
     const revised = organisation.map((row) =>
       typeof row === "object" && row?.id === "s-1" && row.start_date === "2026-03-05"
         ? { ...row, amount: 8 }
@@ -148,7 +148,7 @@ t.test("gathering a bill again", async (t) => {
     holds(t, await stage(), { staged: [] });
   });
 
-  await t.test("a line that is withdrawn is gone from its day", async (t) => {
+  await t.test("a line that is withdrawn disappears from its day", async (t) => {
     bill.setRows(organisation.filter((row) => typeof row !== "object" || row?.id !== "m-2026-03-10"));
     holds(t, await stage(), { staged: ["2026-03-05", "2026-03-10"] }, "the one revised above, and this one");
     t.same(await lines("day = '2026-03-10' AND product_type = 'MALFORMED'"), []);
@@ -156,7 +156,7 @@ t.test("gathering a bill again", async (t) => {
     await publish();
   });
 
-  await t.test("days of a query that failed keep what they had, and wait", async (t) => {
+  await t.test("days of a failed query stay as they are, and wait", async (t) => {
     const before = await hashes();
     bill.setRows([]);
     bill.setInstead((query, _request, response) => {

@@ -40,7 +40,7 @@ t.test("every line type of the vendor has a family, and a credit has that of its
   });
 });
 
-t.test("a line type that nobody knows is billed, and warned about once", async (t) => {
+t.test("an unknown line type is billed, with one warning", async (t) => {
   const logged: { product_type?: string }[] = [];
   const logger = pino({ level: "warn" }, { write: (line) => void logged.push(JSON.parse(line)) });
   const rows = ["2026-03-04", "2026-03-05"].map((day) => costRow(day, { line_type: "KAFKA_TELEPATHY" }));
@@ -57,7 +57,7 @@ t.test("a line type that nobody knows is billed, and warned about once", async (
   );
 });
 
-t.test("a row that cannot be read is kept, says why, and is charged as far as it can be told", async (t) => {
+t.test("an unreadable row is kept with its reason, and charged as far as it can be read", async (t) => {
   const own = "malformed_billing:c-0001";
   const cases: [string, Readonly<Record<string, unknown>>, RegExp, string?, string?][] = [
     ["a resource that is a list", { resource: [{ id: "lkc-1" }] }, /resource is not an object/, "2", own],

@@ -36,7 +36,7 @@ t.test(
   },
 );
 
-t.test("a row outside the days that were asked for is dropped and counted", async (t) => {
+t.test("a row outside of the requested days is dropped and counted", async (t) => {
   const astray = [
     { ...costRow("2026-02-28"), hidden_day: "2026-03-02" },
     { ...costRow("2026-03-16"), hidden_day: "2026-03-02" },
@@ -50,7 +50,7 @@ t.test("a row outside the days that were asked for is dropped and counted", asyn
   t.same(report.dropped, { outside_window: 2 });
 });
 
-t.test("queries start by the calendar, within a month, and not more than a year ago", async (t) => {
+t.test("queries start on calendar days, within a month, and at most a year ago", async (t) => {
   const spans = (window: DayWindow, days: number, today = "2026-04-20") =>
     requestWindows(window, days, today).map(({ start, end, anchor }) => `${start} ${end} ${anchor}`);
   t.same(spans({ start: "2026-02-10", end: "2026-03-17" }, 15), [
@@ -81,7 +81,7 @@ t.test("queries start by the calendar, within a month, and not more than a year 
   ]);
 });
 
-t.test("each query asks for its days, and days of more than a year ago are left as they are", async (t) => {
+t.test("each query requests its own days, and days of more than a year ago stay as they are", async (t) => {
   const { bill, gather } = await billed(t, [], {
     today: "2026-03-20",
     settings: { billing_api: { days_per_query: 10 } },
@@ -108,7 +108,7 @@ const fails = (bill: Bill, start: string, status = 500) =>
     return true;
   });
 
-t.test("a query that fails leaves its own days incomplete, and no others", async (t) => {
+t.test("a failed query makes only its own days incomplete", async (t) => {
   const rows = daysOfWindow(march).map((day) => costRow(day));
   const { bill, gather } = await billed(t, rows, { pageSize: 4 });
   for (const [status, name] of [
@@ -142,7 +142,7 @@ t.test("a query that fails leaves its own days incomplete, and no others", async
 });
 
 t.test(
-  "a bill that never answers fails the window; one that did before leaves days incomplete",
+  "a bill without any response fails the window, but after an earlier success only days are incomplete",
   async (t) => {
     const { bill, gather } = await billed(t);
     const dead: Parameters<Bill["setInstead"]>[0] = (_query, _request, response) => {
@@ -161,7 +161,7 @@ t.test(
   },
 );
 
-t.test("a key that may not see the bill is told at once, and the window fails", async (t) => {
+t.test("a key without access to the bill is reported at once, and the window fails", async (t) => {
   const { bill, gather } = await billed(t);
   bill.setInstead((_query, _request, response) => {
     response.writeHead(403).end(JSON.stringify({ errors: [{ detail: "needs BillingAdmin" }] }));
@@ -171,7 +171,7 @@ t.test("a key that may not see the bill is told at once, and the window fails", 
   t.equal(bill.asked.length, 1, "the other queries would only be told the same");
 });
 
-t.test("giving up ends the window with the reason that was given", async (t) => {
+t.test("an abort ends the window with its reason", async (t) => {
   const bill = await startBill(t);
   const giveUp = new AbortController();
   bill.setInstead(() => {

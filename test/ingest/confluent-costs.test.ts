@@ -57,7 +57,7 @@ const documented = [
   },
 ];
 
-t.test("the vendor's rows become the lines that they mean, on one page and on several", async (t) => {
+t.test("the vendor's rows become the expected lines, on one page and on several", async (t) => {
   for (const pageSize of [1000, 1]) {
     const lines = await linesOf(t, documented, { pageSize });
     const usual = { timestamp: "2026-03-04T00:00:00Z", currency: "USD", granularity: "daily" };
@@ -121,7 +121,7 @@ t.test("the vendor's rows become the lines that they mean, on one page and on se
   }
 });
 
-t.test("the net amount is charged, and its digits are those that were sent", async (t) => {
+t.test("the net amount is charged, with the digits of the response", async (t) => {
   const big = "12345678901234567890.123456789012";
   const amounts: [string, Readonly<Record<string, unknown>>, string][] = [
     ["text", { amount: big }, big],
@@ -158,7 +158,7 @@ t.test("numbers of the vendor's JSON keep more digits than a float has", async (
   t.equal((await gather()).lines[0]?.total_cost, "98765432109876543.21");
 });
 
-t.test("what is absent and what is null are the same", async (t) => {
+t.test("absent and null fields are the same", async (t) => {
   const all = {
     resource: null,
     price: null,
@@ -209,7 +209,7 @@ t.test("a charge and its refund are one line, with both in its metadata", async 
 });
 
 t.test(
-  "a row that comes again on the next page counts once, and a row that only looks like it counts",
+  "a row that repeats on the next page counts once, and a row that only resembles it counts as well",
   async (t) => {
     const row = costRow("2026-03-04");
     const later = { ...row, id: "c-2" };
@@ -236,7 +236,7 @@ t.test("a line of very many rows keeps its sum, and as many of its parts as fit"
   t.ok(Number(line?.metadata.tiers_left_out) > 0);
 });
 
-t.test("whatever the rows are, their order makes no difference and no amount is lost", async (t) => {
+t.test("the order of any rows makes no difference, and no amount is lost", async (t) => {
   const cents = fc.bigInt({ min: -(10n ** 14n), max: 10n ** 14n });
   const row = fc.record({
     id: fc.option(fc.constantFrom("a", "b", "c"), { nil: null }),

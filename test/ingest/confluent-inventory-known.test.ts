@@ -30,63 +30,66 @@ async function ownersOn(known: KnownInventory, day: string): Promise<string[]> {
   return identitySets.filter(({ scope }) => scope === "owner").map(({ identity_id }) => identity_id);
 }
 
-t.test("the deleted and what was before are known too, the system's own identity is not", async (t) => {
-  const { postgres, store } = await openGatheringStores(t);
-  const { tenantName, tenantId, ecosystem } = store;
-  const organisation = await startOrganisation(t, small);
-  const gather = () =>
-    gatherInventory({
-      postgres,
-      client: store.client,
-      owner: { tenantName, tenantId, ecosystem },
-      gatherer: connectConfluentTenant(t, organisation.url),
-      zeroGatherDeletionThreshold: -1,
-      signal: forever,
-      logger: silent,
-    });
-  await gather();
-  const known = createKnownInventory(postgres, tenantName);
-  const before = await known.read(forever);
-  holds(
-    t,
-    before.identities.find(({ identity_id }) => identity_id === "KEY0001"),
-    {
-      identity_type: "api_key",
-      metadata: { owner_id: "sa-10", resource_id: "lkc-aa11" },
-      created_at: Date.parse("2026-01-06T09:00:00Z"),
-      deleted_at: null,
-    },
-  );
-  holds(
-    t,
-    before.resources.find(({ resource_id }) => resource_id === "lksqlc-1"),
-    { resource_type: "ksqldb_cluster", owner_id: "sa-10", parent_id: "env-77" },
-  );
-  t.notOk(before.identities.some(({ identity_id }) => identity_id === "UNALLOCATED"));
+t.test(
+  "the known inventory includes deleted entities and earlier states, but not the system identity",
+  async (t) => {
+    const { postgres, store } = await openGatheringStores(t);
+    const { tenantName, tenantId, ecosystem } = store;
+    const organisation = await startOrganisation(t, small);
+    const gather = () =>
+      gatherInventory({
+        postgres,
+        client: store.client,
+        owner: { tenantName, tenantId, ecosystem },
+        gatherer: connectConfluentTenant(t, organisation.url),
+        zeroGatherDeletionThreshold: -1,
+        signal: forever,
+        logger: silent,
+      });
+    await gather();
+    const known = createKnownInventory(postgres, tenantName);
+    const before = await known.read(forever);
+    holds(
+      t,
+      before.identities.find(({ identity_id }) => identity_id === "KEY0001"),
+      {
+        identity_type: "api_key",
+        metadata: { owner_id: "sa-10", resource_id: "lkc-aa11" },
+        created_at: Date.parse("2026-01-06T09:00:00Z"),
+        deleted_at: null,
+      },
+    );
+    holds(
+      t,
+      before.resources.find(({ resource_id }) => resource_id === "lksqlc-1"),
+      { resource_type: "ksqldb_cluster", owner_id: "sa-10", parent_id: "env-77" },
+    );
+    t.notOk(before.identities.some(({ identity_id }) => identity_id === "UNALLOCATED"));
 
-  organisation.lists.set("/iam/v2/api-keys", small["/iam/v2/api-keys"].slice(1));
-  const gathering = Date.now();
-  await gather();
-  t.equal(await known.read(forever), before, "one picture for all windows of a run");
-  known.renew();
-  const after = await known.read(forever);
-  const key = after.identities.find(({ identity_id }) => identity_id === "KEY0001");
-  t.ok(gathering <= (key?.deleted_at ?? 0) && (key?.deleted_at ?? 0) <= Date.now());
-  t.equal(after.identities.length, before.identities.length);
+    organisation.lists.set("/iam/v2/api-keys", small["/iam/v2/api-keys"].slice(1));
+    const gathering = Date.now();
+    await gather();
+    t.equal(await known.read(forever), before, "one picture for all windows of a run");
+    known.renew();
+    const after = await known.read(forever);
+    const key = after.identities.find(({ identity_id }) => identity_id === "KEY0001");
+    t.ok(gathering <= (key?.deleted_at ?? 0) && (key?.deleted_at ?? 0) <= Date.now());
+    t.equal(after.identities.length, before.identities.length);
 
-  organisation.lists.set("/ksqldbcm/v2/clusters?environment=env-77", [handedOver]);
-  await gather();
-  known.renew();
-  const now = await known.read(forever);
-  holds(
-    t,
-    now.resources.find(({ resource_id }) => resource_id === "lksqlc-1"),
-    { owner_id: "sa-30", earlier: [{ owner_id: "sa-10", until: Number }] },
-  );
-  t.same(await ownersOn(now, "2026-01-07"), ["sa-10"], "a day before keeps its owner");
-  t.same(await ownersOn(now, addDays(dayOf(new Date(gathering)), 1)), ["sa-30"]);
+    organisation.lists.set("/ksqldbcm/v2/clusters?environment=env-77", [handedOver]);
+    await gather();
+    known.renew();
+    const now = await known.read(forever);
+    holds(
+      t,
+      now.resources.find(({ resource_id }) => resource_id === "lksqlc-1"),
+      { owner_id: "sa-30", earlier: [{ owner_id: "sa-10", until: Number }] },
+    );
+    t.same(await ownersOn(now, "2026-01-07"), ["sa-10"], "a day before keeps its owner");
+    t.same(await ownersOn(now, addDays(dayOf(new Date(gathering)), 1)), ["sa-30"]);
 
-  const other = createKnownInventory(postgres, "somebody-else");
-  t.same(await other.read(forever), { resources: [], identities: [] });
-  await t.rejects(known.read(AbortSignal.abort(new Error("given up"))), { message: "given up" });
-});
+    const other = createKnownInventory(postgres, "somebody-else");
+    t.same(await other.read(forever), { resources: [], identities: [] });
+    await t.rejects(known.read(AbortSignal.abort(new Error("given up"))), { message: "given up" });
+  },
+);

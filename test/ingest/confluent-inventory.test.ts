@@ -44,7 +44,7 @@ async function gathered(t: Test, organisation: Organisation, regions: readonly s
   return { report, recorded: sink.recorded, resource, identity };
 }
 
-t.test("every list is gathered, page by page, with what each thing says of itself", async (t) => {
+t.test("every list is gathered page by page, with all properties of its items", async (t) => {
   const organisation = await startOrganisation(t, small);
   organisation.objects.set(connectorsOf("lkc-aa11"), {
     "sink-one": connector("lcc-9x", {
@@ -170,7 +170,7 @@ t.test("a statement belongs to the pool that it names, and to the principal of i
   t.same(new Set(pools), new Set(["lfcp-5", "lfcp-6"]), "asked for by pool");
 });
 
-t.test("a source that fails costs only the proof of its own types", async (t) => {
+t.test("a failed source prevents deletions only of its own types", async (t) => {
   const failures: readonly (readonly [string, readonly string[]])[] = [
     ["/srcm/v3/clusters", ["schema_registry"]],
     ["/ksqldbcm/v2/clusters", ["ksqldb_cluster"]],
@@ -207,7 +207,7 @@ t.test("a source that fails costs only the proof of its own types", async (t) =>
   t.notOk((await gathered(t, organisation)).report.completeResourceTypes.includes("schema_registry"), "404");
 });
 
-t.test("without its environments or its clusters, nothing of an organisation is known", async (t) => {
+t.test("without its environments or its clusters, the gathering of an organisation fails", async (t) => {
   const organisation = await startOrganisation(t, small);
   for (const path of ["/org/v2/environments", "/cmk/v2/clusters"]) {
     organisation.failing.clear();
@@ -217,7 +217,7 @@ t.test("without its environments or its clusters, nothing of an organisation is 
 });
 
 t.test(
-  "statements are known only of regions with a key, and their absence proves nothing elsewhere",
+  "statements are known only of regions with a key, and their absence elsewhere deletes nothing",
   async (t) => {
     const organisation = await startOrganisation(t, small);
     const without = await gathered(t, organisation, []);
@@ -245,7 +245,7 @@ t.test(
   },
 );
 
-t.test("odd items: without an id, with times that are none, with fields of another kind", async (t) => {
+t.test("items without an id, with invalid times and with fields of other types are handled", async (t) => {
   const organisation = await startOrganisation(t, small);
   organisation.lists.set("/iam/v2/users", [
     { full_name: "nobody" },
@@ -266,7 +266,7 @@ t.test("odd items: without an id, with times that are none, with fields of anoth
   );
 });
 
-t.test("giving up ends a gathering", async (t) => {
+t.test("an abort ends a gathering", async (t) => {
   const organisation = await startOrganisation(t, small);
   const gatherer = connectConfluentTenant(t, organisation.url);
   const giveUp = new AbortController();
@@ -274,23 +274,26 @@ t.test("giving up ends a gathering", async (t) => {
   await t.rejects(gatherer.gatherInventory(recordingSink(), giveUp.signal), /the request was given up/);
 });
 
-t.test("CRNs: percent-decoded, first `=` parts, keys may repeat, nonsense is passed over", async (t) => {
-  const crn = parseCrn(
-    "crn://confluent.cloud/organization=0f/environment=env-1/topic=a%2Fb=c/x/=y/z=/kafka=1/kafka=2/p=%zz",
-  );
-  t.equal(crn?.authority, "confluent.cloud");
-  t.equal(crnValue(crn, "topic"), "a/b=c");
-  t.equal(crnValue(crn, "kafka"), "2");
-  t.equal(crnValue(crn, "p"), "%zz");
-  t.equal(crnValue(crn, "constructor"), undefined);
-  t.equal(crn?.parts.length, 6);
-  t.equal(parseCrn("sa-1"), undefined);
-  t.equal(
-    principalId("crn://confluent.cloud/organization=0f/identity-provider=op-1/identity-pool=pool-9"),
-    "pool-9",
-  );
-  t.equal(principalId("crn://confluent.cloud/organization=0f/user=u%2D7"), "u-7");
-  t.equal(principalId("crn://confluent.cloud/organization=0f"), null);
-  t.equal(principalId("User:sa-1"), "sa-1");
-  t.equal(principalId(null), null);
-});
+t.test(
+  "a CRN is percent-decoded and split at the first `=`, its keys may repeat, and invalid parts are ignored",
+  async (t) => {
+    const crn = parseCrn(
+      "crn://confluent.cloud/organization=0f/environment=env-1/topic=a%2Fb=c/x/=y/z=/kafka=1/kafka=2/p=%zz",
+    );
+    t.equal(crn?.authority, "confluent.cloud");
+    t.equal(crnValue(crn, "topic"), "a/b=c");
+    t.equal(crnValue(crn, "kafka"), "2");
+    t.equal(crnValue(crn, "p"), "%zz");
+    t.equal(crnValue(crn, "constructor"), undefined);
+    t.equal(crn?.parts.length, 6);
+    t.equal(parseCrn("sa-1"), undefined);
+    t.equal(
+      principalId("crn://confluent.cloud/organization=0f/identity-provider=op-1/identity-pool=pool-9"),
+      "pool-9",
+    );
+    t.equal(principalId("crn://confluent.cloud/organization=0f/user=u%2D7"), "u-7");
+    t.equal(principalId("crn://confluent.cloud/organization=0f"), null);
+    t.equal(principalId("User:sa-1"), "sa-1");
+    t.equal(principalId(null), null);
+  },
+);

@@ -2,7 +2,7 @@
 import t from "tap";
 import { existedDuring, spanOfDay } from "../../src/ingest/ecosystems/confluent_cloud/lifetimes.js";
 
-t.test("the edges of a day", async (t) => {
+t.test("an entity exists on a day if its lifetime touches it", async (t) => {
   const day = spanOfDay("2026-03-29");
   const at = (time: string | null) => (time === null ? null : Date.parse(time));
   for (const [created, deleted, existed] of [

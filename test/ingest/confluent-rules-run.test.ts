@@ -51,7 +51,7 @@ tenants:
       flink: [{ region_id: eu-west-1, key: FLINKKEY, secret: flink-secret, base_url: "${url}/flink" }]
       metrics: { url: "${metrics}" }`;
 
-t.test("runs of a Confluent Cloud tenant", async (t) => {
+t.test("runs charge a Confluent Cloud tenant", async (t) => {
   const organisation = await startOrganisation(t, small);
   const bill = (stored: Readonly<Record<string, string>> = {}) =>
     organisation.lists.set(
@@ -83,7 +83,7 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
   const identity = async (id: string) =>
     (await stores.postgres.query("SELECT deleted_at FROM identities WHERE identity_id = $1", [id])).rows[0];
 
-  await t.test("the first charges every day", async (t) => {
+  await t.test("the first run charges every day", async (t) => {
     holds(t, await run(), { status: "completed", errors: [], dates_calculated: 3 });
     t.same(await chargedOn(stores, "acme", ONE), [
       "sa-10: 1 direct_owner_allocation",
@@ -96,12 +96,12 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
     holds(t, await reconciled(stores, "acme"), { days: 3, off: [], billing: "48", staged: 0 });
   });
 
-  await t.test("the next changes nothing", async (t) => {
+  await t.test("the next run changes nothing", async (t) => {
     holds(t, await run(), { status: "completed", errors: [], dates_calculated: 0 });
   });
 
   await t.test(
-    "a connector that is handed over today leaves the days before to its owner then",
+    "after a connector changes its owner today, earlier days keep the owner of then",
     async (t) => {
       organisation.objects.set(connectorsOf("lkc-aa11"), {
         "sink-one": connector("lcc-9x", {
@@ -118,17 +118,20 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
     },
   );
 
-  await t.test("an account, a key and a connector that go today do not change the days before", async (t) => {
-    organisation.lists.set("/iam/v2/service-accounts", [person("sa-11"), person("sa-12")]);
-    organisation.lists.set("/iam/v2/api-keys", [apiKey("KEY0002", "u-3", null)]);
-    organisation.objects.set(connectorsOf("lkc-aa11"), { other: connector("lcc-7", {}) });
-    holds(t, await run(), { status: "completed", errors: [], dates_calculated: 0 });
-    t.type((await identity("sa-10"))?.deleted_at, Date);
-    t.type((await identity("KEY0001"))?.deleted_at, Date);
-  });
+  await t.test(
+    "an account, a key and a connector that are deleted today do not change the days before",
+    async (t) => {
+      organisation.lists.set("/iam/v2/service-accounts", [person("sa-11"), person("sa-12")]);
+      organisation.lists.set("/iam/v2/api-keys", [apiKey("KEY0002", "u-3", null)]);
+      organisation.objects.set(connectorsOf("lkc-aa11"), { other: connector("lcc-7", {}) });
+      holds(t, await run(), { status: "completed", errors: [], dates_calculated: 0 });
+      t.type((await identity("sa-10"))?.deleted_at, Date);
+      t.type((await identity("KEY0001"))?.deleted_at, Date);
+    },
+  );
 
   await t.test(
-    "with a source failing, nothing of it is deleted, and changed days are provisional",
+    "if a source fails, none of its entities are deleted, and changed days are provisional",
     async (t) => {
       organisation.lists.set("/iam/v2/service-accounts", [person("sa-11")]);
       organisation.failing.set("/iam/v2/service-accounts", 403);
@@ -160,7 +163,7 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
     },
   );
 
-  await t.test("what is new and has been there before changes the days that it was there on", async (t) => {
+  await t.test("a new entity that existed before changes the days on which it existed", async (t) => {
     organisation.lists.set("/fcpm/v2/compute-pools?environment=env-2", [pool("lfcp-9")]);
     const born = { metadata: { created_at: `${THREE}T00:00:00Z` } };
     organisation.lists.set("/iam/v2/users", [...small["/iam/v2/users"], { id: "u-new", ...born }]);
@@ -169,7 +172,7 @@ t.test("runs of a Confluent Cloud tenant", async (t) => {
   });
 });
 
-t.test("connectors that may not be listed keep no day back: nobody is known to own them", async (t) => {
+t.test("connectors that may not be listed hold no day back: their owners are unknown", async (t) => {
   const organisation = await startOrganisation(t, small);
   organisation.lists.set(
     "/billing/v1/costs",
@@ -202,7 +205,7 @@ t.test("connectors that may not be listed keep no day back: nobody is known to o
   holds(t, await trackingDate(stores, "acme", ONE), { provisional: false, resources_gathered: true });
 });
 
-t.test("a rule may divide what only connectors and new products cost among everybody", async (t) => {
+t.test("a rule may divide the costs of connectors and new products among everybody", async (t) => {
   const organisation = await startOrganisation(t, small);
   organisation.lists.set(
     "/billing/v1/costs",
@@ -222,7 +225,7 @@ t.test("a rule may divide what only connectors and new products cost among every
   for (const day of days) t.strictSame(await chargedOn(stores, "acme", day), everybody);
 });
 
-t.test("an owner whose id cannot be stored keeps no other line of the day back", async (t) => {
+t.test("an owner whose id cannot be stored holds no other line of the day back", async (t) => {
   const organisation = await startOrganisation(t, small);
   organisation.lists.set("/billing/v1/costs", rowsOf(ONE, "2"));
   organisation.objects.set(connectorsOf("lkc-aa11"), {

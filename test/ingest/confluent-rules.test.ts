@@ -29,19 +29,19 @@ t.test("every product type has a rule, whatever the ratios of CKUs are", async (
   }
 });
 
-t.test("allocating a bill of Confluent Cloud", async (t) => {
+t.test("a bill of Confluent Cloud is allocated by its rules", async (t) => {
   const allocate = await openAllocation(t);
   const metrics = await startMetrics(t, series);
   metrics.failing.push({ match: "request_bytes", day: TWO, status: 503 });
   const allocated = await allocate({ charges, known, prometheus: metrics.source() });
   const { of } = allocated;
 
-  await t.test("every line conserves", async (t) => {
+  await t.test("the parts of every line add up to the line", async (t) => {
     t.equal(allocated.checks.length, 3);
     for (const check of allocated.checks) holds(t, check, { lines_off: 0, billed: check.charged });
   });
 
-  await t.test("CKUs: a part by bytes in and out, the rest evenly", async (t) => {
+  await t.test("CKUs are divided in part by bytes in and out, and the rest evenly", async (t) => {
     t.same(of(ONE, "KAFKA_NUM_CKUS", "lkc-v1"), [
       "sa-1 35 usage usage_ratio usage_ratio_allocation",
       "sa-2 21 usage usage_ratio usage_ratio_allocation",
@@ -66,7 +66,7 @@ t.test("allocating a bill of Confluent Cloud", async (t) => {
   });
 
   await t.test(
-    "network: by bytes, a key and its owner as one; then those with a key, then everybody",
+    "network costs are divided by bytes with a key counted as its owner, else among owners of keys, else everybody",
     async (t) => {
       t.same(of(ONE, "KAFKA_NETWORK_WRITE", "lkc-merge"), [
         "sa-1 5 usage usage_ratio usage_ratio_allocation",
@@ -87,7 +87,7 @@ t.test("allocating a bill of Confluent Cloud", async (t) => {
     },
   );
 
-  await t.test("the part of a key that nobody owns is UNALLOCATED, and says why", async (t) => {
+  await t.test("the part of a key without an owner is UNALLOCATED, with its reason", async (t) => {
     t.same(of(ONE, "KAFKA_NETWORK_WRITE", "lkc-orphan"), [
       "UNALLOCATED 7.5 usage usage_ratio owner_unknown",
       "sa-1 2.5 usage usage_ratio usage_ratio_allocation",
@@ -98,7 +98,7 @@ t.test("allocating a bill of Confluent Cloud", async (t) => {
     ]);
   });
 
-  await t.test("an outage of the metric is told apart from no usage", async (t) => {
+  await t.test("an outage of the metric is distinguished from no usage", async (t) => {
     t.same(of(TWO, "KAFKA_NETWORK_WRITE", "lkc-active"), [
       "sa-1 3 shared even_split metrics_fetch_failed",
       "sa-2 3 shared even_split metrics_fetch_failed",
@@ -106,16 +106,19 @@ t.test("allocating a bill of Confluent Cloud", async (t) => {
     ]);
   });
 
-  await t.test("partitions, storage and base: evenly among the active, or everybody", async (t) => {
-    t.same(of(ONE, "KAFKA_PARTITION", "lkc-active"), [
-      "sa-1 5 shared even_split shared_by_design",
-      "sa-2 5 shared even_split shared_by_design",
-    ]);
-    t.same(of(ONE, "KAFKA_BASE", "lkc-none"), tenant("no_active_identities_located"));
-  });
+  await t.test(
+    "partitions, storage and base are divided evenly among active identities, or everybody",
+    async (t) => {
+      t.same(of(ONE, "KAFKA_PARTITION", "lkc-active"), [
+        "sa-1 5 shared even_split shared_by_design",
+        "sa-2 5 shared even_split shared_by_design",
+      ]);
+      t.same(of(ONE, "KAFKA_BASE", "lkc-none"), tenant("no_active_identities_located"));
+    },
+  );
 
   await t.test(
-    "cluster linking and Tableflow: evenly among the active of their cluster, or an issue",
+    "cluster linking and Tableflow are divided evenly among active identities of their cluster, or are an issue",
     async (t) => {
       const each = (amount: string) => [
         `sa-1 ${amount} shared even_split shared_by_design`,
@@ -131,7 +134,7 @@ t.test("allocating a bill of Confluent Cloud", async (t) => {
     },
   );
 
-  await t.test("refunds and credits go where the charges go", async (t) => {
+  await t.test("refunds and credits are allocated like the charges", async (t) => {
     t.same(of(ONE, "KAFKA_NETWORK_WRITE", "lkc-refund"), [
       "sa-1 -6.6667 usage usage_ratio usage_ratio_allocation",
       "sa-2 -3.3333 usage usage_ratio usage_ratio_allocation",
@@ -144,43 +147,48 @@ t.test("allocating a bill of Confluent Cloud", async (t) => {
   });
 
   await t.test(
-    "schema registry: owners of its keys, or everybody but keys, providers and principals",
+    "schema registry costs go to owners of its keys, or to everybody except keys, providers and principals",
     async (t) => {
       t.same(of(ONE, "GOVERNANCE_BASE", "lsrc-1"), ["sa-3 10 shared even_split shared_by_design"]);
       t.same(of(ONE, "SCHEMA_REGISTRY", "lsrc-2"), tenant("no_active_identities_located"));
     },
   );
 
-  await t.test("what the whole organisation uses: everybody, by design", async (t) => {
+  await t.test("costs of the whole organisation are divided among everybody by design", async (t) => {
     t.same(of(ONE, "SUPPORT", "no-resource"), tenant("shared_by_design"));
     t.same(of(THREE, "SUPPORT", "no-resource"), ["UNALLOCATED 6 shared terminal no_identities_located"]);
   });
 
-  await t.test("connectors: the account, or the owner of the key, or nobody", async (t) => {
-    const owners: Readonly<Record<string, string | undefined>> = {
-      "lcc-account": "sa-1",
-      "lcc-unheard": "sa-unheard",
-      "lcc-key": "sa-1",
-    };
-    for (const id of [...Object.keys(connectors), "lcc-unknown"]) {
-      const owner = owners[id];
-      const wanted =
-        owner === undefined
-          ? "UNALLOCATED 1 shared terminal owner_unknown"
-          : `${owner} 1 usage direct_owner direct_owner_allocation`;
-      t.same(of(ONE, "CONNECT_NUM_TASKS", id), [wanted], id);
-    }
-    t.same(of(ONE, "CONNECT_CAPACITY", "lcc-account"), ["sa-1 2 usage direct_owner direct_owner_allocation"]);
-  });
+  await t.test(
+    "a connector is charged to its account, to the owner of its key, or to UNALLOCATED",
+    async (t) => {
+      const owners: Readonly<Record<string, string | undefined>> = {
+        "lcc-account": "sa-1",
+        "lcc-unheard": "sa-unheard",
+        "lcc-key": "sa-1",
+      };
+      for (const id of [...Object.keys(connectors), "lcc-unknown"]) {
+        const owner = owners[id];
+        const wanted =
+          owner === undefined
+            ? "UNALLOCATED 1 shared terminal owner_unknown"
+            : `${owner} 1 usage direct_owner direct_owner_allocation`;
+        t.same(of(ONE, "CONNECT_NUM_TASKS", id), [wanted], id);
+      }
+      t.same(of(ONE, "CONNECT_CAPACITY", "lcc-account"), [
+        "sa-1 2 usage direct_owner direct_owner_allocation",
+      ]);
+    },
+  );
 
-  await t.test("ksqlDB: the owner of its credentials, or nobody", async (t) => {
+  await t.test("ksqlDB is charged to the owner of its credentials, or to UNALLOCATED", async (t) => {
     t.same(of(ONE, "KSQL_NUM_CSUS", "lksqlc-1"), ["u-1 1 usage direct_owner direct_owner_allocation"]);
     for (const id of ["lksqlc-2", "lksqlc-3"])
       t.same(of(ONE, "KSQL_NUM_CSUS", id), ["UNALLOCATED 1 shared terminal owner_unknown"], id);
   });
 
   await t.test(
-    "Flink: CFUs by either metric, statements that ran, all statements, everybody, nobody",
+    "Flink is divided by CFUs of either metric, then running statements, all statements, everybody, or UNALLOCATED",
     async (t) => {
       t.same(of(ONE, "FLINK_NUM_CFUS", "lfcp-p"), [
         "sa-1 4.5 usage usage_ratio usage_ratio_allocation",
@@ -203,13 +211,13 @@ t.test("allocating a bill of Confluent Cloud", async (t) => {
     },
   );
 
-  await t.test("what nobody can be told of is UNALLOCATED, with its reason", async (t) => {
+  await t.test("costs without a known identity are UNALLOCATED, with the reason", async (t) => {
     const terminal = (detail: string) => [`UNALLOCATED 1 shared terminal ${detail}`];
     t.same(of(ONE, "MALFORMED", "malformed-1"), terminal("allocation_failed"));
     t.same(of(ONE, "NEVER_HEARD_OF", "lkc-active"), terminal("no_allocator_for_product_type"));
   });
 
-  await t.test("with other ratios of CKUs, and without a Prometheus", async (t) => {
+  await t.test("other ratios of CKUs and a missing Prometheus are respected", async (t) => {
     const cku = charges.filter(([, product]) => product.startsWith("KAFKA_NUM_CKU"));
     const half = await allocate({ charges: cku, known, prometheus: metrics.source(), usageRatio: "0.5" });
     t.same(half.of(ONE, "KAFKA_NUM_CKUS", "lkc-v1"), [

@@ -40,7 +40,7 @@ const topic = (kafka_id: string, name: string, value: number) => ({
   at: () => value,
 });
 
-t.test("rules: the usual ones, and what the configuration makes of them", async (t) => {
+t.test("topic rules are the defaults, changed by the configuration", async (t) => {
   const rules = (cost_mapping_overrides: TopicSettings["cost_mapping_overrides"]) =>
     Object.fromEntries(
       topicRules({ ...settings, cost_mapping_overrides }).map((rule) => [rule.product_type, rule.metrics]),
@@ -72,7 +72,7 @@ t.test("rules: the usual ones, and what the configuration makes of them", async 
   t.same(rules(JSON.parse('{"constructor":"bytes_ratio"}')).constructor, both, "any word is just a word");
 });
 
-t.test("patterns of names", async (t) => {
+t.test("patterns of topic names match", async (t) => {
   for (const [pattern, name, matches] of [
     ["_confluent-*", "_confluent-ksql-x", true],
     ["_confluent-*", "my_confluent-ksql", false],
@@ -94,7 +94,7 @@ t.test("patterns of names", async (t) => {
     t.equal(topicMatcher([pattern])(name), matches, `${pattern} and ${name}`);
   }
 
-  await t.test("as each of their characters says, tried in every way", async (t) => {
+  await t.test("a pattern matches as its characters say, in every combination", async (t) => {
     const fits = (pattern: string, name: string): boolean => {
       if (pattern === "") return name === "";
       if (pattern.startsWith("*"))
@@ -119,7 +119,7 @@ function textsOf(characters: string, length: number): string[] {
   return [...shorter, ...longest.flatMap((text) => [...characters].map((each) => text + each))];
 }
 
-t.test("usage of topics", async (t) => {
+t.test("usage of topics is gathered", async (t) => {
   const gather = async (t: Test, answer: Script) => {
     const { scripted, source } = await prometheus(t, answer);
     const facts: TopicUsageFact[] = [];
@@ -133,7 +133,7 @@ t.test("usage of topics", async (t) => {
     return { scripted, facts, gaps, report };
   };
 
-  await t.test("comes in facts of a day, also of a topic at rest", async (t) => {
+  await t.test("usage of topics comes in facts of a day, including idle topics", async (t) => {
     const { scripted, facts, gaps, report } = await gather(t, (query) => {
       if (query.includes("sent")) return [];
       if (query.includes("kept")) return [topic("lkc-1", "idle", 0), topic("lkc-2", "orders", 1024)];
@@ -164,21 +164,24 @@ t.test("usage of topics", async (t) => {
     holds(t, report, { dropped: { without_identity: 2 }, errors: [] });
   });
 
-  await t.test("lacks the metrics that cannot be fetched, by cluster and day", async (t) => {
-    const { facts, gaps } = await gather(t, (query) =>
-      query.includes("got") ? 400 : [topic("lkc-1", "a", 1)],
-    );
-    t.same(gaps.map((gap) => `${gap.metric} ${gap.resource_id} ${gap.day}`).sort(), [
-      "topic_bytes_in lkc-1 2026-01-01",
-      "topic_bytes_in lkc-1 2026-01-02",
-      "topic_bytes_in lkc-2 2026-01-01",
-      "topic_bytes_in lkc-2 2026-01-02",
-    ]);
-    t.equal(facts.length, 4);
-  });
+  await t.test(
+    "usage of topics has a gap for each metric that cannot be fetched, by cluster and day",
+    async (t) => {
+      const { facts, gaps } = await gather(t, (query) =>
+        query.includes("got") ? 400 : [topic("lkc-1", "a", 1)],
+      );
+      t.same(gaps.map((gap) => `${gap.metric} ${gap.resource_id} ${gap.day}`).sort(), [
+        "topic_bytes_in lkc-1 2026-01-01",
+        "topic_bytes_in lkc-1 2026-01-02",
+        "topic_bytes_in lkc-2 2026-01-01",
+        "topic_bytes_in lkc-2 2026-01-02",
+      ]);
+      t.equal(facts.length, 4);
+    },
+  );
 });
 
-t.test("topics as resources", async (t) => {
+t.test("topics become resources", async (t) => {
   const rest = { completeResourceTypes: ["kafka_cluster"], completeIdentityTypes: [], errors: [] };
   const gather = async (t: Test, answer: Script, clusters = ["lkc-1"]) => {
     const { scripted, source } = await prometheus(t, answer);
@@ -206,28 +209,33 @@ t.test("topics as resources", async (t) => {
     return { scripted, report, topics };
   };
 
-  await t.test("are those that keep bytes now, and absent for a week before they are gone", async (t) => {
-    const { scripted, report, topics } = await gather(t, () => [
-      topic("lkc-1", "orders", 0),
-      topic("lkc-1", "__consumer_offsets", 5),
-      topic("lkc-1", "", 5),
-    ]);
-    holds(t, topics, [{ resource_id: "lkc-1:topic:orders", display_name: "orders", parent_id: "lkc-1" }]);
-    t.equal(topics.length, 1);
-    holds(t, report, {
-      completeResourceTypes: ["kafka_cluster", "topic"],
-      absenceGraceSeconds: { topic: 691_200 },
-    });
-    t.same(scripted.queries, ['group by (kafka_id, topic) (last_over_time(kept{kafka_id=~"lkc-1"}[3600s]))']);
-  });
+  await t.test(
+    "topics with retained bytes are found, and are deleted only after a week of absence",
+    async (t) => {
+      const { scripted, report, topics } = await gather(t, () => [
+        topic("lkc-1", "orders", 0),
+        topic("lkc-1", "__consumer_offsets", 5),
+        topic("lkc-1", "", 5),
+      ]);
+      holds(t, topics, [{ resource_id: "lkc-1:topic:orders", display_name: "orders", parent_id: "lkc-1" }]);
+      t.equal(topics.length, 1);
+      holds(t, report, {
+        completeResourceTypes: ["kafka_cluster", "topic"],
+        absenceGraceSeconds: { topic: 691_200 },
+      });
+      t.same(scripted.queries, [
+        'group by (kafka_id, topic) (last_over_time(kept{kafka_id=~"lkc-1"}[3600s]))',
+      ]);
+    },
+  );
 
-  await t.test("that cannot be discovered are a warning, and prove nothing gone", async (t) => {
+  await t.test("topics that cannot be discovered are a warning, and none are deleted", async (t) => {
     const { report } = await gather(t, () => 400);
     holds(t, report, { ...rest, warnings: [/^topics could not be discovered: /] });
     t.same(report.completeResourceTypes, ["kafka_cluster"]);
   });
 
-  await t.test("are not asked for where there is no cluster", async (t) => {
+  await t.test("topics are not queried if there is no cluster", async (t) => {
     const { scripted, report } = await gather(t, () => [], []);
     t.same(report, rest);
     t.same(scripted.queries, []);

@@ -18,7 +18,7 @@ const minutes = (labels: string, count: number) =>
       `confluent_kafka_server_request_bytes{${labels}} ${minute + 1} ${start + 60 * (minute + 1)}`,
   );
 
-t.test("a day of minutes, summed by the hour", needs("prometheus", "promtool"), async (t) => {
+t.test("a real Prometheus sums a day of minutes by the hour", needs("prometheus", "promtool"), async (t) => {
   const openMetrics = [
     "# TYPE confluent_kafka_server_request_bytes gauge",
     ...minutes('kafka_id="lkc-1",principal_id="sa-1",type="Produce"', 1440),

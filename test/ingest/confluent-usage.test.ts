@@ -67,7 +67,7 @@ const cfu = (
 
 const written = (day: string, resource = "lkc-1") => [day, "kafka_network_write", resource] as const;
 
-t.test("each hour is all of its minutes, and midnight belongs to the day that ends", async (t) => {
+t.test("each hour is the sum of all its minutes, and midnight belongs to the day that ends", async (t) => {
   const metrics = await startMetrics(t, [
     bytesIn("sa-bursty", { "2026-01-01T05:07:00Z": 200, "2026-01-01T05:08:00Z": 0 }),
     bytesIn("sa-steady", {
@@ -87,7 +87,7 @@ t.test("each hour is all of its minutes, and midnight belongs to the day that en
   holds(t, report, { dropped: {}, errors: [] });
 });
 
-t.test("what a key did is its owner's; what nobody owns is nobody's", async (t) => {
+t.test("usage of a key is that of its owner, and usage without an owner is UNALLOCATED", async (t) => {
   const samples = { "2026-01-01T05:07:00Z": 1 };
   const principals = ["KEY1", "sa-1", "KEY2", "KEYGONE", "sa-unheard", "User:u-3", "op-1", "pool-7", ""];
   const metrics = await startMetrics(
@@ -112,7 +112,7 @@ t.test("what a key did is its owner's; what nobody owns is nobody's", async (t) 
   t.strictSame(report.dropped, {}, "bytes of a series without a principal are nobody's as well");
 });
 
-t.test("a sample of 0 says that somebody was there, once a day; NaN says nothing", async (t) => {
+t.test("a sample of 0 shows an active identity once a day, and NaN shows nothing", async (t) => {
   const metrics = await startMetrics(t, [
     bytesIn("sa-idle", { "2026-01-01T05:00:00Z": 0, "2026-01-01T09:00:00Z": 0, "2026-01-02T09:00:00Z": 0 }),
     bytesIn("sa-later", { "2026-01-01T05:00:00Z": 0, "2026-01-01T09:00:00Z": 1 }),
@@ -127,7 +127,7 @@ t.test("a sample of 0 says that somebody was there, once a day; NaN says nothing
   t.ok(metrics.queries.length > 3, "they were cut");
 });
 
-t.test("only what is billed is asked for, day by day", async (t) => {
+t.test("only billed resources are queried, day by day", async (t) => {
   const samples = { "2026-01-01T05:07:00Z": 1, "2026-01-02T05:07:00Z": 2, "2026-01-03T05:07:00Z": 3 };
   const odd = 'lkc-"}]) or\\|.*ü';
   const metrics = await startMetrics(t, [
@@ -174,7 +174,7 @@ const statements = knownOf(
 const pool = (day: string, id = "lfcp-1") => [day, "flink", id] as const;
 
 t.test(
-  "CFUs are those of the statement's owner: by its id, or by its name in its pool at the time",
+  "CFUs belong to the statement's owner, found by its id, or by its name in its pool at that time",
   async (t) => {
     const metrics = await startMetrics(t, [
       cfu({ flink_statement_uid: "uid-a", flink_statement_name: "b" }, { "2026-01-01T05:07:00Z": 1 }),
@@ -204,7 +204,7 @@ t.test(
 );
 
 t.test(
-  "the second metric, and then the statements that ran, stand in only where nothing was measured",
+  "the second metric, and then running statements, stand in only where nothing was measured",
   async (t) => {
     const FALLBACK = "confluent_flink_statement_utilization_cfu_minutes_consumed";
     const metrics = await startMetrics(t, [
@@ -245,7 +245,7 @@ t.test(
   },
 );
 
-t.test("what fails is a gap of its metric and of the days that are billed", async (t) => {
+t.test("a failure is a gap of its metric and of the billed days", async (t) => {
   const metrics = await startMetrics(t, [
     bytesIn("sa-1", { "2026-01-01T05:07:00Z": 1, "2026-01-02T05:07:00Z": 1, "2026-01-03T05:07:00Z": 1 }),
   ]);

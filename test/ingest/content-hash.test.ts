@@ -74,7 +74,7 @@ t.test("the hash of a day's input changes with every column of it", async (t) =>
     );
   }
 
-  await t.test("equal rows do not cancel each other out, and no order counts", async (t) => {
+  await t.test("equal rows do not cancel each other out, and their order does not matter", async (t) => {
     await client.command({
       query: `INSERT INTO ${stagedTable("billing", 1)} SELECT * FROM ${stagedTable("billing", 1)}`,
     });

@@ -43,7 +43,7 @@ const support = (days: readonly string[]) =>
     total_cost: "1",
   }));
 
-t.test("costs of a month weigh as they are known when its days are calculated", async (t) => {
+t.test("weights of a month's costs are those that are known when its days are calculated", async (t) => {
   if (plan === undefined) throw new Error("no plan");
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");

@@ -25,7 +25,7 @@ async function fileServer(t: Parameters<typeof upstream>[0]) {
   return { ...server, state, location: `${server.url}/bills/2026-05.csv` };
 }
 
-t.test("one file at an address, with credentials", async (t) => {
+t.test("one file at an address is read with credentials", async (t) => {
   const { location, seen } = await fileServer(t);
   const https = { auth_type: "basic", username: "u", password: "p", query: "?sv=1&sig=secret%2F" };
   const listing = await sourceOf(t, { location, https }).list();
@@ -55,7 +55,7 @@ t.test("one file at an address, with credentials", async (t) => {
   );
 });
 
-t.test("a file that was replaced is not read, whatever it says of itself", async (t) => {
+t.test("a file that was replaced is not read, whatever its headers say", async (t) => {
   const cases: Record<string, string>[] = [
     { etag: '"1"' },
     { etag: 'W/"1"', "last-modified": DATE },
@@ -76,7 +76,7 @@ t.test("a file that was replaced is not read, whatever it says of itself", async
   }
 });
 
-t.test("a file of which a change could not be seen is an error", async (t) => {
+t.test("a file without an ETag and a date is an error, because changes could not be detected", async (t) => {
   const { location, state } = await fileServer(t);
   state.headers = {};
   t.equal(
@@ -91,7 +91,7 @@ t.test("a file of which a change could not be seen is an error", async (t) => {
   );
 });
 
-t.test("errors do not show credentials, nor what the address has after its ?", async (t) => {
+t.test("errors show neither credentials nor the query of the address", async (t) => {
   const server = await upstream(t, (request, response) => {
     response.writeHead(403).end(`no: ${request.url} ${request.headers.authorization}`);
   });
@@ -125,7 +125,7 @@ t.test("redirects are followed, without credentials to other hosts", async (t) =
   );
 });
 
-t.test("redirects that do not end, lead nowhere or out of https are errors", async (t) => {
+t.test("redirects that do not end, have no target or leave https are errors", async (t) => {
   let to: string | undefined = "/x.csv";
   const { url } = await upstream(t, (_request, response) => {
     response.writeHead(302, to === undefined ? {} : { location: to }).end();
@@ -143,7 +143,7 @@ t.test("redirects that do not end, lead nowhere or out of https are errors", asy
   t.equal(await failure(), `Error: ${url}/x.csv: a redirect to file:// is not followed: it must be https`);
 });
 
-t.test("a source elsewhere cannot lead to services of this machine", async (t) => {
+t.test("a remote source cannot redirect to services of this machine", async (t) => {
   const first = new URL("https://bills.example.org/x.csv");
   t.throws(() => allowedRedirect(first, first, "http://127.0.0.1:9000/"), /it must be https/);
   t.throws(() => allowedRedirect(first, first, "https://localhost:9000/"), /to this machine is not followed/);

@@ -31,7 +31,7 @@ t.test("files of a folder are one snapshot for each month that their paths name"
   });
 });
 
-t.test("what Spark, Hadoop and Delta leave beside their parts is skipped, and said", async (t) => {
+t.test("leftovers of Spark, Hadoop and Delta beside their parts are skipped and reported", async (t) => {
   const part = "2026-05/part-00000-aa.csv";
   const location = await folderOf(t, {
     [part]: "a",
@@ -61,7 +61,7 @@ t.test("what Spark, Hadoop and Delta leave beside their parts is skipped, and sa
   );
 });
 
-t.test("additive: each file is a delivery of its own", async (t) => {
+t.test("each file of an additive source is a delivery of its own", async (t) => {
   const location = await folderOf(t, { "2026-05/a.csv": "a", "2026-05/b.csv": "b" });
   t.strictSame((await sourceOf(t, { location, delivery: "additive" }).seen()).deliveries, [
     { billing_period: "2026-05", kind: "additive", files: ["2026-05/a.csv"] },
@@ -78,7 +78,7 @@ t.test("a location may be a glob, or one file", async (t) => {
   t.strictSame(await filesOf(`${folder}/b/y.csv`), ["y.csv"]);
 });
 
-t.test("the bytes are those that were listed, and the id tells contents apart", async (t) => {
+t.test("the bytes read are those that were listed, and the id identifies the content", async (t) => {
   const location = await folderOf(t, { "a.csv": "first" });
   const source = sourceOf(t, { location });
   const { deliveries } = await source.list();
@@ -138,7 +138,7 @@ t.test("reading stops with its signal", async (t) => {
   t.match(await failureOf(reading()), /^AbortError/);
 });
 
-t.test("links do not lead out of the folder, and no file counts twice", async (t) => {
+t.test("links outside of the folder are not followed, and no file counts twice", async (t) => {
   const outside = await folderOf(t, { "secret.csv": "s", "sub/2026-06.csv": "s" });
   const location = join(outside, "bills");
   await write(location, { "2026-05/real.csv": "r", "2026-07/other.csv": "o" });
@@ -163,7 +163,7 @@ t.test("links do not lead out of the folder, and no file counts twice", async (t
   });
 });
 
-t.test("a mounted volume of Kubernetes: files are links into a hidden folder", async (t) => {
+t.test("a mounted volume of Kubernetes is read, whose files are links into a hidden folder", async (t) => {
   const location = await folderOf(t, { "..2026_07_01/2026-05.csv": "k" });
   await symlink("..2026_07_01", join(location, "..data"));
   await symlink("..data/2026-05.csv", join(location, "2026-05.csv"));
@@ -175,7 +175,7 @@ t.test("a mounted volume of Kubernetes: files are links into a hidden folder", a
   t.equal(await bytesOf(deliveries[0]?.files[0]), "k");
 });
 
-t.test("a bill waits while it may still be copied, and when a part of it cannot be taken", async (t) => {
+t.test("a bill waits while it may still be copied, and if a part of it cannot be taken", async (t) => {
   const now = Date.parse("2026-07-10T00:00:00Z");
   const location = await folderOf(t, {
     "2026-01/old.csv": "",
@@ -201,7 +201,7 @@ t.test("a bill waits while it may still be copied, and when a part of it cannot 
   });
 });
 
-t.test("folders of Hive and of six digits name a month", async (t) => {
+t.test("folders in the style of Hive and of six digits name a month", async (t) => {
   const location = await folderOf(t, {
     "year=2026/month=9/part-0.csv": "",
     "year=2026/month=10/part-0.csv": "",
@@ -214,7 +214,7 @@ t.test("folders of Hive and of six digits name a month", async (t) => {
   );
 });
 
-t.test("files that are excluded are left alone, and named", async (t) => {
+t.test("excluded files are not read, and are named", async (t) => {
   const location = await folderOf(t, { "a/2026-05.csv": "", "a/2026-05-draft.csv": "", "b/2026-05.csv": "" });
   const source = sourceOf(t, { location, exclude: ["**/*-draft.csv", "b/**"] });
   const { deliveries, remarks } = await source.list();

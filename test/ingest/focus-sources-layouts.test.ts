@@ -10,7 +10,7 @@ const seen = async (t: Parameters<typeof folderOf>[0], files: Files, written: Re
 const aws = (names: readonly string[], more: object = {}) =>
   JSON.stringify({ exportName: "x", dataFiles: names, ...more });
 
-t.test("AWS, overwriting: what the manifest names is the bill of the month", async (t) => {
+t.test("in an AWS export that overwrites, the files of the manifest are the bill of the month", async (t) => {
   const month = "BILLING_PERIOD=2026-05";
   const other = "billing_period=2026-06";
   const files: Files = {
@@ -44,43 +44,49 @@ t.test("AWS, overwriting: what the manifest names is the bill of the month", asy
   });
 });
 
-t.test("AWS, a folder for each run: the newest that has a manifest is the bill", async (t) => {
-  const base = "x/data/BILLING_PERIOD=2026-05";
-  const meta = "x/metadata/BILLING_PERIOD=2026-05";
-  const [first, second, third] = [
-    "2026-05-30T08:00:00.000Z-aaaa",
-    "2026-06-01T08:00:00.000Z-0000",
-    "2026-06-02T08:00:00.000Z-0000",
-  ];
-  const files: Files = {
-    // Copied in another order than it was made: the date of the file says nothing.
-    [`${base}/${first}/x-00001.csv.gz`]: at("1", 100),
-    [`${meta}/${first}/x-Manifest.json`]: at(aws([`s3://b/${base}/${first}/x-00001.csv.gz`]), 100),
-    [`${base}/${second}/x-00001.csv.gz`]: at("2", 200),
-    [`${meta}/${second}/x-Manifest.json`]: at(aws([`s3://b/${base}/${second}/x-00001.csv.gz`]), 200),
-    [`${base}/${third}/x-00001.csv.gz`]: at("3", 100),
-  };
-  const bill = { billing_period: "2026-05", kind: "snapshot", files: [`${base}/${second}/x-00001.csv.gz`] };
-  t.strictSame(await seen(t, files), {
-    deliveries: [bill],
-    waiting: [
-      `${base}/${third}: there is no manifest for these files (yet); to take files as they are, set \`layout: plain\``,
-    ],
-  });
-  const broken = { ...files, [`${meta}/${third}/x-Manifest.json`]: aws([`${base}/${third}/x-00002.csv.gz`]) };
-  t.strictSame(
-    await seen(t, broken),
-    {
-      deliveries: [],
+t.test(
+  "in an AWS export with a folder for each run, the newest run with a manifest is the bill",
+  async (t) => {
+    const base = "x/data/BILLING_PERIOD=2026-05";
+    const meta = "x/metadata/BILLING_PERIOD=2026-05";
+    const [first, second, third] = [
+      "2026-05-30T08:00:00.000Z-aaaa",
+      "2026-06-01T08:00:00.000Z-0000",
+      "2026-06-02T08:00:00.000Z-0000",
+    ];
+    const files: Files = {
+      // Copied in another order than it was made: the date of the file says nothing.
+      [`${base}/${first}/x-00001.csv.gz`]: at("1", 100),
+      [`${meta}/${first}/x-Manifest.json`]: at(aws([`s3://b/${base}/${first}/x-00001.csv.gz`]), 100),
+      [`${base}/${second}/x-00001.csv.gz`]: at("2", 200),
+      [`${meta}/${second}/x-Manifest.json`]: at(aws([`s3://b/${base}/${second}/x-00001.csv.gz`]), 200),
+      [`${base}/${third}/x-00001.csv.gz`]: at("3", 100),
+    };
+    const bill = { billing_period: "2026-05", kind: "snapshot", files: [`${base}/${second}/x-00001.csv.gz`] };
+    t.strictSame(await seen(t, files), {
+      deliveries: [bill],
       waiting: [
-        `x, 2026-05: ${meta}/${third}/x-Manifest.json names "${base}/${third}/x-00002.csv.gz", which is not there`,
+        `${base}/${third}: there is no manifest for these files (yet); to take files as they are, set \`layout: plain\``,
       ],
-    },
-    "an older run does not take the place of a newer one that is not complete",
-  );
-});
+    });
+    const broken = {
+      ...files,
+      [`${meta}/${third}/x-Manifest.json`]: aws([`${base}/${third}/x-00002.csv.gz`]),
+    };
+    t.strictSame(
+      await seen(t, broken),
+      {
+        deliveries: [],
+        waiting: [
+          `x, 2026-05: ${meta}/${third}/x-Manifest.json names "${base}/${third}/x-00002.csv.gz", which is not there`,
+        ],
+      },
+      "an older run does not take the place of a newer one that is not complete",
+    );
+  },
+);
 
-t.test("AWS: parts newer than the manifest are an export that is being rewritten, for a while", async (t) => {
+t.test("AWS parts newer than the manifest are taken for an export in progress, for a while", async (t) => {
   const base = "BILLING_PERIOD=2026-05";
   const files = (minutes: number): Files => ({
     [`x/data/${base}/x-00001.csv.gz`]: at("1", minutes),
@@ -103,7 +109,7 @@ t.test("AWS: parts newer than the manifest are an export that is being rewritten
   t.equal((await seen(t, files(55))).deliveries.length, 1);
 });
 
-t.test("AWS: a manifest that is none, or names what is not its own, is no bill", async (t) => {
+t.test("an AWS manifest that is invalid, or names files outside of its export, makes no bill", async (t) => {
   const base = "BILLING_PERIOD=2026-05";
   const manifest = `x/metadata/${base}/x-Manifest.json`;
   const cases: Record<string, string> = {
@@ -133,7 +139,7 @@ t.test("AWS: a manifest that is none, or names what is not its own, is no bill",
   }
 });
 
-t.test("exports of one month are one bill, and wait for one another", async (t) => {
+t.test("several exports of one month are one bill, and wait for each other", async (t) => {
   const base = "BILLING_PERIOD=2026-05";
   const files: Files = {
     [`a/data/${base}/a.csv`]: "",
@@ -161,7 +167,7 @@ const RUN = (digit: number) => `${String(digit).repeat(8)}-aaaa-4aaa-8aaa-000000
 const azure = (blobs: readonly string[], more: object = {}) =>
   JSON.stringify({ blobCount: blobs.length, blobs: blobs.map((blobName) => ({ blobName })), ...more });
 
-t.test("Azure: the newest run with a manifest is the bill of the month", async (t) => {
+t.test("the newest Azure run with a manifest is the bill of the month", async (t) => {
   const range = "d/exp/20260501-20260531";
   const run = (digit: number, submitted: string, minutes: number): Files => ({
     [`${range}/${RUN(digit)}/part_0_0001.csv.gz`]: at(`${digit}`, minutes),
@@ -191,7 +197,7 @@ t.test("Azure: the newest run with a manifest is the bill of the month", async (
   });
 });
 
-t.test("Azure: a run that is not what its manifest says is no bill", async (t) => {
+t.test("an Azure run that differs from its manifest is not a bill", async (t) => {
   const range = "exp/20260501-20260531";
   const cases: [string, string][] = [
     [azure(["run/other.csv"]), 'names "run/other.csv", which is not there'],
@@ -215,7 +221,7 @@ t.test("Azure: a run that is not what its manifest says is no bill", async (t) =
   }
 });
 
-t.test("Azure: exports of other kinds are told, and do not hold up the bill", async (t) => {
+t.test("Azure exports of other types are reported, and do not hold up the bill", async (t) => {
   const run = (base: string, type: string): Files => ({
     [`${base}/20260501-20260531/run/part.csv`]: "",
     [`${base}/20260501-20260531/run/manifest.json`]: azure(["run/part.csv"], { exportConfig: { type } }),
@@ -228,7 +234,7 @@ t.test("Azure: exports of other kinds are told, and do not hold up the bill", as
   });
 });
 
-t.test("Azure: scopes that contain one another are not charged twice", async (t) => {
+t.test("Azure scopes that contain one another are not charged twice", async (t) => {
   const run = (base: string, resourceId: string): Files => ({
     [`${base}/20260501-20260531/run/part.csv`]: "",
     [`${base}/20260501-20260531/run/manifest.json`]: azure(["run/part.csv"], {
@@ -262,7 +268,7 @@ t.test("Azure: scopes that contain one another are not charged twice", async (t)
   );
 });
 
-t.test("Azure: a run for some dates of a month takes no other days away", async (t) => {
+t.test("an Azure run for some dates of a month removes no other days", async (t) => {
   const run = (to: string, digit: number, submittedTime: string): Files => ({
     [`e/20260501-${to}/${RUN(digit)}/part.csv`]: "",
     [`e/20260501-${to}/${RUN(digit)}/manifest.json`]: azure([`${RUN(digit)}/part.csv`], {
@@ -282,7 +288,7 @@ t.test("Azure: a run for some dates of a month takes no other days away", async 
   });
 });
 
-t.test("Oracle: every file adds to the bill, whatever the day of its folder", async (t) => {
+t.test("every file of Oracle adds to the bill, whatever day its folder names", async (t) => {
   const files: Files = { "FOCUS Reports/2026/05/10/1.csv.gz": "", "FOCUS Reports/2026/06/03/2.csv.gz": "" };
   t.strictSame(await seen(t, files), {
     deliveries: Object.keys(files).map((name) => ({
@@ -294,31 +300,34 @@ t.test("Oracle: every file adds to the bill, whatever the day of its folder", as
   });
 });
 
-t.test("auto: files of several layouts are not taken, nor those below the beginning of one", async (t) => {
-  const base = "x/data/BILLING_PERIOD=2026-05";
-  t.strictSame(await seen(t, { [`${base}/x.csv`]: "", "2026-05.csv": "" }), {
-    deliveries: [],
-    waiting: [
-      "2026-05.csv: it is laid out as plain, other files here are not: set `layout`, or make a source of each",
-      `${base}/x.csv: it is laid out as aws_data_exports, other files here are not: set \`layout\`, or make a source of each`,
-    ],
-  });
-  t.strictSame((await seen(t, { "BILLING_PERIOD=2026-05/run1/x.csv": "" })).waiting, [
-    "BILLING_PERIOD=2026-05/run1/x.csv: it is not below data/BILLING_PERIOD=YYYY-MM of an export: let `location` begin above `data`, or set `layout: plain`",
-  ]);
-  t.strictSame((await seen(t, { [`${RUN(1)}/x.csv`]: "" })).waiting, [
-    `${RUN(1)}/x.csv: it is not below YYYYMMDD-YYYYMMDD/RUN of an export: let \`location\` begin above that, or set \`layout: plain\``,
-  ]);
-  t.strictSame((await seen(t, { "BILLING_PERIOD=2026-05/x.csv": "" }, { layout: "plain" })).deliveries, [
-    { billing_period: "2026-05", kind: "snapshot", files: ["BILLING_PERIOD=2026-05/x.csv"] },
-  ]);
-  t.match(
-    (await seen(t, { [`${base}/x.csv`]: "" }, { delivery: "additive" })).waiting[0] ?? "",
-    /: the files are laid out as aws_data_exports, which is never additive: /,
-  );
-});
+t.test(
+  "`auto` takes neither files of several layouts, nor a location that begins too far below",
+  async (t) => {
+    const base = "x/data/BILLING_PERIOD=2026-05";
+    t.strictSame(await seen(t, { [`${base}/x.csv`]: "", "2026-05.csv": "" }), {
+      deliveries: [],
+      waiting: [
+        "2026-05.csv: it is laid out as plain, other files here are not: set `layout`, or make a source of each",
+        `${base}/x.csv: it is laid out as aws_data_exports, other files here are not: set \`layout\`, or make a source of each`,
+      ],
+    });
+    t.strictSame((await seen(t, { "BILLING_PERIOD=2026-05/run1/x.csv": "" })).waiting, [
+      "BILLING_PERIOD=2026-05/run1/x.csv: it is not below data/BILLING_PERIOD=YYYY-MM of an export: let `location` begin above `data`, or set `layout: plain`",
+    ]);
+    t.strictSame((await seen(t, { [`${RUN(1)}/x.csv`]: "" })).waiting, [
+      `${RUN(1)}/x.csv: it is not below YYYYMMDD-YYYYMMDD/RUN of an export: let \`location\` begin above that, or set \`layout: plain\``,
+    ]);
+    t.strictSame((await seen(t, { "BILLING_PERIOD=2026-05/x.csv": "" }, { layout: "plain" })).deliveries, [
+      { billing_period: "2026-05", kind: "snapshot", files: ["BILLING_PERIOD=2026-05/x.csv"] },
+    ]);
+    t.match(
+      (await seen(t, { [`${base}/x.csv`]: "" }, { delivery: "additive" })).waiting[0] ?? "",
+      /: the files are laid out as aws_data_exports, which is never additive: /,
+    );
+  },
+);
 
-t.test("the lists of what waits are cut", async (t) => {
+t.test("long lists of waiting bills are cut", async (t) => {
   const files = Object.fromEntries(
     Array.from({ length: 120 }, (_, n) => [`${String(n).padStart(3, "0")}.zip`, ""]),
   );

@@ -87,7 +87,7 @@ t.test("bills of a bucket are listed over many pages, and read", async (t) => {
   t.equal((await filesAt("s3://bills")).length, 6, "a whole bucket");
 });
 
-t.test("a bucket without bills says what is missing", async (t) => {
+t.test("a bucket without bills names what is missing", async (t) => {
   const { source } = await bucket(t, {
     objects: objects({ "export.parquet/part-0.parquet": "", "notes/a.txt": "", "notes/b.txt": "" }),
   });
@@ -105,7 +105,7 @@ t.test("a bucket without bills says what is missing", async (t) => {
   );
 });
 
-t.test("keys that could be taken for others, and objects in an archive, hold up their bill", async (t) => {
+t.test("ambiguous keys, and objects in an archive, hold up their bill", async (t) => {
   const { source } = await bucket(t, {
     objects: new Map([
       ["2026-04/../2026-05/x.csv", object("")],
@@ -137,7 +137,7 @@ t.test("an object that was replaced or removed is not read", async (t) => {
   ]);
 });
 
-t.test("an object that breaks off, or is another than the condition says, is not taken", async (t) => {
+t.test("an object that is cut off, or does not meet the condition, is not taken", async (t) => {
   let headers: Record<string, string | number> = {};
   let body = "";
   const { source, requests } = await bucket(t, {
@@ -173,7 +173,7 @@ t.test("an object that breaks off, or is another than the condition says, is not
   t.equal(requests.at(-1)?.headers["if-match"], '"25d55ad283aa400af464c76d713c07ad"');
 });
 
-t.test("requests are tried again, and errors name what the service says, without secrets", async (t) => {
+t.test("requests are retried, and errors contain the service's message without secrets", async (t) => {
   let left = 0;
   const flaky: S3Options["instead"] = (_request, response) => {
     if (left === 0) return false;
@@ -216,7 +216,7 @@ t.test("requests are tried again, and errors name what the service says, without
   );
 });
 
-t.test("an error that repeats the secret does not show it, and a redirect tells the region", async (t) => {
+t.test("an error that repeats the secret does not show it, and a redirect names the region", async (t) => {
   const { source } = await bucket(t, {
     objects: objects({}),
     instead: ({ url = "" }, response) => {
@@ -233,7 +233,7 @@ t.test("an error that repeats the secret does not show it, and a redirect tells 
   );
 });
 
-t.test("a listing that is not one, does not end or is too long is an error", async (t) => {
+t.test("an invalid, endless or too long listing is an error", async (t) => {
   let page = "";
   const { source } = await bucket(t, {
     objects: objects({}),
@@ -278,30 +278,37 @@ t.test("a listing that is not one, does not end or is too long is an error", asy
   );
 });
 
-t.test("credentials: none, of the environment, temporary ones", async (t) => {
-  const open = await s3Server(t, { bucket: "bills", objects: objects({ "x.csv": "" }) });
-  const s3 = { endpoint: open.endpoint, credentials: "none" };
-  t.equal((await sourceOf(t, { location: "s3://bills", s3 }).list()).deliveries.length, 1);
+t.test(
+  "requests are signed without credentials, with those of the environment, and with temporary ones",
+  async (t) => {
+    const open = await s3Server(t, { bucket: "bills", objects: objects({ "x.csv": "" }) });
+    const s3 = { endpoint: open.endpoint, credentials: "none" };
+    t.equal((await sourceOf(t, { location: "s3://bills", s3 }).list()).deliveries.length, 1);
 
-  const key = { ...KEY, token: "token-of-the-test" };
-  const {
-    source,
-    s3: written,
-    endpoint,
-  } = await bucket(t, { objects: objects({ "x.csv": "" }), key }, { session_token: key.token });
-  t.equal((await source("s3://bills").list()).deliveries.length, 1);
-  t.equal(written.endpoint, endpoint);
-  const fromEnvironment = (env: NodeJS.ProcessEnv) =>
-    sourceOf(t, { location: "s3://bills", s3: { endpoint, credentials: "environment" } }, { env }).list();
-  const env = { AWS_ACCESS_KEY_ID: key.id, AWS_SECRET_ACCESS_KEY: key.secret, AWS_SESSION_TOKEN: key.token };
-  t.equal((await fromEnvironment(env)).deliveries.length, 1);
-  t.equal(
-    await failureOf(fromEnvironment({})),
-    "Error: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, which s3.credentials environment needs, must be set",
-  );
-});
+    const key = { ...KEY, token: "token-of-the-test" };
+    const {
+      source,
+      s3: written,
+      endpoint,
+    } = await bucket(t, { objects: objects({ "x.csv": "" }), key }, { session_token: key.token });
+    t.equal((await source("s3://bills").list()).deliveries.length, 1);
+    t.equal(written.endpoint, endpoint);
+    const fromEnvironment = (env: NodeJS.ProcessEnv) =>
+      sourceOf(t, { location: "s3://bills", s3: { endpoint, credentials: "environment" } }, { env }).list();
+    const env = {
+      AWS_ACCESS_KEY_ID: key.id,
+      AWS_SECRET_ACCESS_KEY: key.secret,
+      AWS_SESSION_TOKEN: key.token,
+    };
+    t.equal((await fromEnvironment(env)).deliveries.length, 1);
+    t.equal(
+      await failureOf(fromEnvironment({})),
+      "Error: AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, which s3.credentials environment needs, must be set",
+    );
+  },
+);
 
-t.test("credentials: the role of the instance, asked once until it expires", async (t) => {
+t.test("credentials of the instance's role are requested once until they expire", async (t) => {
   const now = Date.parse("2026-07-10T00:00:00Z");
   let clock = now;
   let role = "bills-reader";
@@ -360,7 +367,7 @@ t.test("credentials: the role of the instance, asked once until it expires", asy
   );
 });
 
-t.test("where a bucket answers", async (t) => {
+t.test("the endpoint of a bucket is derived from the settings", async (t) => {
   const at = (name: string, settings: object) =>
     bucketAddress(name, { region: "eu-central-1", credentials: "none", ...settings });
   t.equal(at("bills", {}), "https://bills.s3.eu-central-1.amazonaws.com");
@@ -371,7 +378,7 @@ t.test("where a bucket answers", async (t) => {
   t.equal(at("bills", { endpoint: "https://minio:9000", path_style: false }), "https://bills.minio:9000");
 });
 
-t.test("whatever the order and the pages of a listing, the deliveries are the same", async (t) => {
+t.test("the deliveries do not depend on the order and the pages of a listing", async (t) => {
   const months = ["2026-05", "2026-06"];
   const aws = (name: string, month: string, run: string) => {
     const data = `${name}/data/BILLING_PERIOD=${month}/${run}x.csv`;

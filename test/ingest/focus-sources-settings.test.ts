@@ -31,7 +31,7 @@ function read(source: Record<string, unknown>) {
   return Array.isArray(sources) ? sources[0] : undefined;
 }
 
-t.test("the defaults", async (t) => {
+t.test("a source has its default settings", async (t) => {
   t.strictSame(read({ location: "/bills" }), {
     name: "aws",
     location: "/bills",
@@ -74,7 +74,7 @@ t.test("locations that cannot be read are refused", async (t) => {
     t.equal(Reflect.get(read({ location }), "location"), location);
 });
 
-t.test("keys that do not go together are refused", async (t) => {
+t.test("keys that exclude each other are refused", async (t) => {
   t.strictSame(read({ location: "/bills", s3: {}, https: {} }), [
     "s3: is used with a location s3://… alone: remove it",
     "https: is used with a location https://… alone: remove it",
@@ -108,7 +108,7 @@ t.test("keys that do not go together are refused", async (t) => {
   ]);
 });
 
-t.test("what a location means", async (t) => {
+t.test("each form of a location is parsed", async (t) => {
   t.strictSame(readLocation("s3://bills"), { kind: "s3", bucket: "bills", prefix: "" });
   t.strictSame(readLocation("s3://bills/a/b"), { kind: "s3", bucket: "bills", prefix: "a/b/" });
   t.strictSame(readLocation("s3://bills/a/b/"), { kind: "s3", bucket: "bills", prefix: "a/b/" });

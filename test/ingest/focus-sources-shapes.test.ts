@@ -18,7 +18,7 @@ t.test("the deliveries of each provider's folder are found", async (t) => {
     ["aws-1.2-parquet", "snappy.parquet"],
     ["aws-1.2-csvgz", "csv.gz"],
   ] as const)
-    await t.test(`${set}: one delivery a month, of the files in its manifest`, async (t) => {
+    await t.test(`${set} has one delivery a month, with the files of its manifest`, async (t) => {
       t.strictSame(await seen(t, set), {
         deliveries: ["2026-05", "2026-06"].map((month) => ({
           billing_period: month,
@@ -31,7 +31,7 @@ t.test("the deliveries of each provider's folder are found", async (t) => {
       });
     });
 
-  await t.test("azure-1.0r2-csvgz: only the second run counts", async (t) => {
+  await t.test("azure-1.0r2-csvgz counts only its second run", async (t) => {
     t.strictSame(await seen(t, "azure-1.0r2-csvgz"), {
       deliveries: [
         {
@@ -44,7 +44,7 @@ t.test("the deliveries of each provider's folder are found", async (t) => {
     });
   });
 
-  await t.test("oci-preview-csvgz: each file adds to the others", async (t) => {
+  await t.test("oci-preview-csvgz has files that add to each other", async (t) => {
     const { deliveries, waiting } = await seen(t, "oci-preview-csvgz");
     t.strictSame(
       deliveries.map(({ kind, billing_period: month, files }) => [kind, month, files]),

@@ -75,7 +75,7 @@ async function simulated(
   return { simulator, settings, gatherer, gather };
 }
 
-t.test("a whole window: four lines a day, usage per hour, principals of the inventory", async (t) => {
+t.test("a whole window has four lines a day, usage per hour, and principals of the inventory", async (t) => {
   const { gather, gatherer } = await simulated(t);
   const { report, recorded } = await gather();
   t.same(withoutControl(report), { completeDays: daysOfWindow(window), dropped: {}, errors: [] });
@@ -115,7 +115,7 @@ t.test("a whole window: four lines a day, usage per hour, principals of the inve
 
 const METRICS = ["discovery", "alloc_KAFKA_NETWORK_IN", "alloc_KAFKA_NETWORK_OUT"];
 
-t.test("what is measured per identity adds up to what is billed", async (t) => {
+t.test("usage per identity adds up to the billed quantity", async (t) => {
   const { gather } = await simulated(t);
   const { recorded } = await gather();
   const used = recorded.usage.filter((fact) => fact.metric === "alloc_KAFKA_NETWORK_IN");
@@ -125,7 +125,7 @@ t.test("what is measured per identity adds up to what is billed", async (t) => {
   t.ok(Math.abs(Number(microBytes / 1_000_000n) / 2 ** 30 - gib) < 1e-6, `${gib} GiB`);
 });
 
-t.test("two gatherings of the same are the same; a corrected day is another", async (t) => {
+t.test("two gatherings of the same data are equal, and a corrected day differs", async (t) => {
   const { gather, simulator } = await simulated(t);
   const byDay = (recorded: Awaited<ReturnType<typeof gather>>["recorded"], day: string) =>
     [...recorded.billing, ...recorded.usage]
@@ -140,28 +140,25 @@ t.test("two gatherings of the same are the same; a corrected day is another", as
   t.notSame(byDay(third.recorded, daysAgo(4)), byDay(first.recorded, daysAgo(4)));
 });
 
-t.test(
-  "a day without samples, or with a failed cost query, is incomplete: not zero, and not free",
-  async (t) => {
-    const day = daysAgo(4);
-    for (const fault of [
-      { kind: "missing_days", days: [day], metric: LOG_SIZE },
-      { kind: "outage", days: [day], match: LOG_SIZE },
-    ] as const) {
-      const { gather } = await simulated(t, { faults: [fault] });
-      const { report, recorded } = await gather();
-      t.same(report.completeDays, [daysAgo(6), daysAgo(5), daysAgo(3)], fault.kind);
-      t.equal(report.errors.length, 1);
-      t.ok(report.errors[0]?.startsWith(`${day}: KAFKA_STORAGE:`), `${report.errors[0]}`);
-      t.notOk(
-        recorded.billing.some((line) => line.timestamp.startsWith(day)),
-        "also no fixed line",
-      );
-    }
-  },
-);
+t.test("a day without samples, or with a failed cost query, is incomplete and not free", async (t) => {
+  const day = daysAgo(4);
+  for (const fault of [
+    { kind: "missing_days", days: [day], metric: LOG_SIZE },
+    { kind: "outage", days: [day], match: LOG_SIZE },
+  ] as const) {
+    const { gather } = await simulated(t, { faults: [fault] });
+    const { report, recorded } = await gather();
+    t.same(report.completeDays, [daysAgo(6), daysAgo(5), daysAgo(3)], fault.kind);
+    t.equal(report.errors.length, 1);
+    t.ok(report.errors[0]?.startsWith(`${day}: KAFKA_STORAGE:`), `${report.errors[0]}`);
+    t.notOk(
+      recorded.billing.some((line) => line.timestamp.startsWith(day)),
+      "also no fixed line",
+    );
+  }
+});
 
-t.test("failed usage is a gap of its day and metric; the bill stands", { buffered: true }, async (t) => {
+t.test("failed usage is a gap of its day and metric, and the bill stands", { buffered: true }, async (t) => {
   const day = daysAgo(4);
   const { gather } = await simulated(t, {
     faults: [{ kind: "outage", days: [day], match: "sum by (principal)" }],
@@ -175,7 +172,7 @@ t.test("failed usage is a gap of its day and metric; the bill stands", { buffere
   );
 });
 
-t.test("an allocation query that is wrong is a gap of every day", async (t) => {
+t.test("a wrong allocation query is a gap of every day", async (t) => {
   const base = simulatedTenants({ size: "tiny", url: "http://127.0.0.1:9" })[0]?.plugin_settings.cost_types;
   const cost_types = (base as Record<string, unknown>[]).map((costType) =>
     costType.name === "KAFKA_NETWORK_IN" ? { ...costType, allocation_query: "sum by (" } : costType,
@@ -196,7 +193,7 @@ t.test("an upstream that is down fails the window, and a failed discovery only i
   t.equal((await gatherer.gatherWindow(window, recordingSink(), forever)).completeDays.length, 4);
 });
 
-t.test("giving up ends a gathering with the reason that was given", async (t) => {
+t.test("an abort ends a gathering with its reason", async (t) => {
   const { gatherer } = await simulated(t, { faults: [{ kind: "latency", ms: 5000 }] });
   const giveUp = new AbortController();
   const gathering = gatherer.gatherWindow(window, recordingSink(), giveUp.signal);
@@ -204,7 +201,7 @@ t.test("giving up ends a gathering with the reason that was given", async (t) =>
   await t.rejects(gathering, { message: "Execution timed out after 1 seconds" });
 });
 
-t.test("6 of 24 hours are a gap: no smaller use, and no mean that passes for the day's", async (t) => {
+t.test("6 of 24 hours are a gap, neither lower usage nor a mean of the day", async (t) => {
   const [first, broken, short] = [daysAgo(6), daysAgo(4), daysAgo(3)];
   const prometheus = await startScriptedPrometheus(t, (query) => [
     {
@@ -269,7 +266,7 @@ t.test("6 of 24 hours are a gap: no smaller use, and no mean that passes for the
   t.strictSame(alone.billed, []);
 });
 
-t.test("storage of the first sampled day is priced by its measured hours, and a note says so", async (t) => {
+t.test("storage of the first sampled day is priced by its measured hours, with a note", async (t) => {
   const first = daysAgo(5);
   const start = async (step: number, from: number) => {
     const prometheus = await startScriptedPrometheus(t, () => [
@@ -314,7 +311,7 @@ t.test("storage of the first sampled day is priced by its measured hours, and a 
   t.strictSame([nearly.remarks, nearly.costs[0]], [undefined, `${first} S 24`], "a short gap is none");
 });
 
-t.test("usage without the label of the identity is nobody's, and makes nobody else pay", async (t) => {
+t.test("usage without the label of the identity is UNALLOCATED, and nobody else pays for it", async (t) => {
   const prometheus = await startScriptedPrometheus(t, () => [
     { labels: { user: "a" }, at: () => 1 },
     { labels: { host: "h1" }, at: () => 4 },
@@ -350,7 +347,7 @@ t.test("usage without the label of the identity is nobody's, and makes nobody el
   t.strictSame(dropped, { without_identity: 2 * 24 }, "a query that only says who was there says nothing");
 });
 
-t.test("samples without the label are counted, not charged to nobody", async (t) => {
+t.test("samples without the label are counted, and charged to no identity", async (t) => {
   const { gather } = await simulated(
     t,
     {},
@@ -367,45 +364,48 @@ t.test("samples without the label are counted, not charged to nobody", async (t)
   t.notOk(recorded.usage.some((fact) => fact.metric === "discovery"));
 });
 
-t.test("a gauge that is off at midnight: days with samples are there, whatever day lacks them", async (t) => {
-  const [off, first] = [daysAgo(3), daysAgo(5)];
-  const prometheus = await startScriptedPrometheus(t, (query) => [
-    {
-      ...(query.includes("sessions") && { labels: { user: "a" } }),
-      at: (point) => {
-        if (Math.abs(point - Date.now() / 1000) < 60) return 2 ** 30;
-        const day = dayOf(new Date((point - 1) * 1000));
-        const hour = new Date(point * 1000).getUTCHours();
-        return day >= first && day !== off && hour >= 1 ? 2 ** 30 : undefined;
+t.test(
+  "with a gauge that is off at midnight, days with samples are billed, whichever day has none",
+  async (t) => {
+    const [off, first] = [daysAgo(3), daysAgo(5)];
+    const prometheus = await startScriptedPrometheus(t, (query) => [
+      {
+        ...(query.includes("sessions") && { labels: { user: "a" } }),
+        at: (point) => {
+          if (Math.abs(point - Date.now() / 1000) < 60) return 2 ** 30;
+          const day = dayOf(new Date((point - 1) * 1000));
+          const hour = new Date(point * 1000).getUTCHours();
+          return day >= first && day !== off && hour >= 1 ? 2 ** 30 : undefined;
+        },
       },
-    },
-  ]);
-  const metrics = { type: "prometheus", url: prometheus.url, auth_type: "none" };
-  const note = `the upstream has samples from ${first} on; days before are not there, and are left out`;
-  const gathered = async (settings: Record<string, unknown>, of = window) => {
-    const gatherer = connectGeneric({ metrics, cluster_id: "db", ...settings });
-    t.teardown(() => gatherer.close());
-    const sink = recordingSink();
-    const { completeDays, errors, notes } = await gatherer.gatherWindow(of, sink, forever);
-    return { completeDays, errors, notes };
-  };
-  const storage = { ...even, rate: "1", cost_quantity: { type: "storage_gib", query: "sum(size_bytes)" } };
-  const lacks =
-    "the cost query has no samples, so the cost is unknown (when the upstream does not keep data so long, lower lookback_days)";
-  t.strictSame(await gathered({ cost_types: [storage], identity_source: staticSource }), {
-    completeDays: [first, daysAgo(4)],
-    errors: [`${off}: X: ${lacks}`],
-    notes: [note],
-  });
-  const usage = {
-    ...fixed,
-    allocation_strategy: "usage_ratio",
-    allocation_query: "sum by (user) (sessions)",
-  };
-  const source = { source: "prometheus", label: "user", discovery_query: "group by (user) (sessions)" };
-  t.strictSame(
-    await gathered({ cost_types: [{ ...usage, allocation_label: "user" }], identity_source: source }),
-    { completeDays: [first, daysAgo(4), off], errors: [], notes: [note] },
-    "what only usage is measured of is billed without it",
-  );
-});
+    ]);
+    const metrics = { type: "prometheus", url: prometheus.url, auth_type: "none" };
+    const note = `the upstream has samples from ${first} on; days before are not there, and are left out`;
+    const gathered = async (settings: Record<string, unknown>, of = window) => {
+      const gatherer = connectGeneric({ metrics, cluster_id: "db", ...settings });
+      t.teardown(() => gatherer.close());
+      const sink = recordingSink();
+      const { completeDays, errors, notes } = await gatherer.gatherWindow(of, sink, forever);
+      return { completeDays, errors, notes };
+    };
+    const storage = { ...even, rate: "1", cost_quantity: { type: "storage_gib", query: "sum(size_bytes)" } };
+    const lacks =
+      "the cost query has no samples, so the cost is unknown (when the upstream does not keep data so long, lower lookback_days)";
+    t.strictSame(await gathered({ cost_types: [storage], identity_source: staticSource }), {
+      completeDays: [first, daysAgo(4)],
+      errors: [`${off}: X: ${lacks}`],
+      notes: [note],
+    });
+    const usage = {
+      ...fixed,
+      allocation_strategy: "usage_ratio",
+      allocation_query: "sum by (user) (sessions)",
+    };
+    const source = { source: "prometheus", label: "user", discovery_query: "group by (user) (sessions)" };
+    t.strictSame(
+      await gathered({ cost_types: [{ ...usage, allocation_label: "user" }], identity_source: source }),
+      { completeDays: [first, daysAgo(4), off], errors: [], notes: [note] },
+      "what only usage is measured of is billed without it",
+    );
+  },
+);

@@ -19,7 +19,7 @@ const staticSource = {
 const sums = (...texts: string[]): Map<number, Exact> =>
   new Map(texts.map((text, index) => [index, parseExact(text) ?? { units: 0n, scale: 0 }]));
 
-t.test("the price of a day", async (t) => {
+t.test("a day is priced by its quantity and rate", async (t) => {
   const gib = String(2 ** 30);
   const named = { name: "X", category: "c" };
   const threeForTenCents: MeteredProduct = { ...named, rate: "0.10", quantity: { type: "fixed", count: 3 } };
@@ -108,7 +108,7 @@ t.test("storage of a first day costs the sum of its measured hours, whatever the
   for (const [kind, count] of Object.entries(seen)) t.ok(count > 0, kind);
 });
 
-t.test("rules: a chain for each strategy, the last tier always takes it", async (t) => {
+t.test("each strategy has a chain of tiers, and the last tier always applies", async (t) => {
   const ratio = {
     ...even,
     name: "Y",
@@ -151,7 +151,7 @@ t.test("rules: a chain for each strategy, the last tier always takes it", async 
   t.equal(ecosystems.get("generic_metrics_only"), genericMetricsOnly);
 });
 
-t.test("neighbouring days with one reason make one sentence", async (t) => {
+t.test("consecutive days with one reason make one sentence", async (t) => {
   const missing = ["01", "02", "03", "05"].map((day) => ({ day: `2026-02-${day}`, reason: "x" }));
   t.same(dayRanges([...missing, { day: "2026-02-05", reason: "y" }]), [
     "2026-02-01 to 2026-02-03: x",

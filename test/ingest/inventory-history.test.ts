@@ -53,7 +53,7 @@ const scripted = ({ resources = [], identities = [] }: Script): Gatherer => ({
   close: async () => undefined,
 });
 
-t.test("the history of the inventory", async (t) => {
+t.test("the inventory has a history", async (t) => {
   const { postgres, store } = await openGatheringStores(t);
   const { tenantName, tenantId, ecosystem } = store;
   /** Gathers, and answers an instant behind it, by the database's clock. */
@@ -92,7 +92,7 @@ t.test("the history of the inventory", async (t) => {
     await postgres.query("UPDATE tenants SET zero_gathers = '{}'");
   });
 
-  await t.test("a gathering in which nothing changed writes no version", async (t) => {
+  await t.test("a gathering without changes writes no version", async (t) => {
     const known = { resources: [[resource("c1"), resource("c2")]], identities: [identity("u1")] };
     await gather(known);
     const before = [await versions(), await versions("identity_versions")];
@@ -105,7 +105,7 @@ t.test("the history of the inventory", async (t) => {
     t.same([await versions(), await versions("identity_versions")], before);
   });
 
-  await t.test("a change of any column writes one, and closes the one before", async (t) => {
+  await t.test("a change of any column writes a version, and closes the one before", async (t) => {
     const changes: Partial<ResourceRecord>[] = [
       { display_name: "new" },
       { display_name: null },
@@ -145,7 +145,7 @@ t.test("the history of the inventory", async (t) => {
     t.equal(ofIdentity.length, 3);
   });
 
-  await t.test("a renamed resource is found under the name it had then", async (t) => {
+  await t.test("a renamed resource is found under the name it had at that time", async (t) => {
     const before = await now();
     const first = await gather({
       resources: [
@@ -180,7 +180,7 @@ t.test("the history of the inventory", async (t) => {
     );
   });
 
-  await t.test("a lifetime with a gap: what came back is missing in between", async (t) => {
+  await t.test("a resource that was deleted and came back has a lifetime with a gap", async (t) => {
     const all = {
       resources: [[resource("c1"), resource("c2")]],
       identities: [identity("u1"), identity("u2")],
@@ -236,7 +236,7 @@ t.test("the history of the inventory", async (t) => {
     });
   });
 
-  await t.test("one that is created again under the same id has two lives", async (t) => {
+  await t.test("a resource that is created again under the same id has two lifetimes", async (t) => {
     const first = await gather({
       resources: [[resource("c1", { created_at: "2020-01-01T00:00:00Z" }), resource("c2")]],
     });
@@ -248,13 +248,13 @@ t.test("the history of the inventory", async (t) => {
     t.same(await names({ active_at: again, search: "c1" }), [], "deleted, as far as was known then");
   });
 
-  await t.test("UNALLOCATED has one version for ever", async (t) => {
+  await t.test("UNALLOCATED has one version forever", async (t) => {
     for (let round = 0; round < 3; round += 1) await gather({ identities: [identity(`u${round}`)] });
     const rows = (await versions("identity_versions")).filter((row) => row.identity_id === "UNALLOCATED");
     holds(t, rows, [{ valid_from: -Infinity, valid_to: Infinity, deleted_at: null }]);
   });
 
-  await t.test("an id that one gathering returns twice counts as it came last", async (t) => {
+  await t.test("of an id that one gathering returns twice, the last record counts", async (t) => {
     const first = await gather({
       resources: [[resource("c1", { display_name: "a" })], [resource("c1", { display_name: "b" })]],
     });
@@ -267,7 +267,7 @@ t.test("the history of the inventory", async (t) => {
   });
 
   await t.test(
-    "states that were over before the retention go, and the oldest that stays begins before all time",
+    "states before the retention are dropped, and the oldest remaining one has no beginning",
     async (t) => {
       await gather({ resources: [[resource("c1", { display_name: "a" }), resource("c2")]] });
       await gather({ resources: [[resource("c1", { display_name: "b" }), resource("c2")]] });
@@ -301,21 +301,24 @@ t.test("the history of the inventory", async (t) => {
     },
   );
 
-  await t.test("thousands go in batches: all new, all as they were, all changed, all deleted", async (t) => {
-    const many = (state: Partial<ResourceRecord> = {}) => ({
-      resources: [Array.from({ length: 5_500 }, (_, index) => resource(`c${index}`, state))],
-    });
-    const counted = async () => (await postgres.query("SELECT FROM resource_versions")).rowCount;
-    await gather(many());
-    t.equal(await counted(), 5_500);
-    await gather(many());
-    t.equal(await counted(), 5_500);
-    await gather(many({ owner_id: "u1" }));
-    t.equal(await counted(), 11_000);
-    const end = await gather({});
-    t.equal(await counted(), 16_500);
-    t.same((await readInventorySummary(postgres, tenantName, end)).resource_counts, {
-      cluster: { total: 5_500, active: 0, deleted: 5_500 },
-    });
-  });
+  await t.test(
+    "thousands of records are written in batches: new, unchanged, changed and deleted ones",
+    async (t) => {
+      const many = (state: Partial<ResourceRecord> = {}) => ({
+        resources: [Array.from({ length: 5_500 }, (_, index) => resource(`c${index}`, state))],
+      });
+      const counted = async () => (await postgres.query("SELECT FROM resource_versions")).rowCount;
+      await gather(many());
+      t.equal(await counted(), 5_500);
+      await gather(many());
+      t.equal(await counted(), 5_500);
+      await gather(many({ owner_id: "u1" }));
+      t.equal(await counted(), 11_000);
+      const end = await gather({});
+      t.equal(await counted(), 16_500);
+      t.same((await readInventorySummary(postgres, tenantName, end)).resource_counts, {
+        cluster: { total: 5_500, active: 0, deleted: 5_500 },
+      });
+    },
+  );
 });

@@ -49,7 +49,7 @@ const vm = (
   return { id: bytes(id), type: bytes(type), name: bytes(name), parent: bytes(parent), days };
 };
 
-t.test("resources that the store selects", async (t) => {
+t.test("the store selects resources for the inventory", async (t) => {
   const { postgres, store } = await openGatheringStores(t);
   const { client, tenantName, tenantId, ecosystem } = store;
   const begin = async (signal = forever) => {
@@ -74,7 +74,7 @@ t.test("resources that the store selects", async (t) => {
     await postgres.query("DELETE FROM resources");
   });
 
-  await t.test("each is kept with its names and the days of its costs", async (t) => {
+  await t.test("each selected resource is stored with its names and the days of its costs", async (t) => {
     const findings = await take([vm({ name: "web", parent: "111" }, [20_000, 20_003])]);
     t.strictSame(await stored(), [
       {
@@ -93,7 +93,7 @@ t.test("resources that the store selects", async (t) => {
     t.strictSame([findings.errors, [...findings.incomplete]], [[], []]);
   });
 
-  await t.test("one that is as it was is not written again, and one that is not is", async (t) => {
+  await t.test("an unchanged resource is not written again, and a changed one is", async (t) => {
     const written = async () =>
       (await postgres.query<{ xmin: string }>("SELECT xmin::text FROM resources")).rows[0]?.xmin;
     const steps: [what: string, row: Row, isWritten: boolean][] = [
@@ -121,7 +121,7 @@ t.test("resources that the store selects", async (t) => {
     );
   });
 
-  await t.test("one without days is there now", async (t) => {
+  await t.test("a resource without days exists now", async (t) => {
     await take([vm()]);
     t.strictSame(
       (await stored()).map(({ created_at, last_seen_at }) => [created_at, (last_seen_at ?? "") > "2026"]),
@@ -129,7 +129,7 @@ t.test("resources that the store selects", async (t) => {
     );
   });
 
-  await t.test("no bytes hurt: what is no text is mended in names and refused in ids", async (t) => {
+  await t.test("invalid bytes are replaced in names and refused in ids", async (t) => {
     const broken = Buffer.from([0x61, 0xff, 0x62]);
     const findings = await take([
       { ...vm(), name: broken, parent: Buffer.from("a\0b") },
@@ -180,7 +180,7 @@ t.test("resources that the store selects", async (t) => {
     t.equal(findings.errors.at(-1), "10 more cannot be stored");
   });
 
-  await t.test("a store that fails on the way leaves nothing", async (t) => {
+  await t.test("a store that fails during the merge leaves no changes", async (t) => {
     const { sink } = await begin();
     const failing = {
       query: `SELECT toString(number) AS resource_id, 'vm' AS resource_type, '' AS display_name, '' AS parent_id, '' AS owner_id,
@@ -192,7 +192,7 @@ t.test("resources that the store selects", async (t) => {
     t.strictSame(await stored(), []);
   });
 
-  await t.test("one who gives up leaves nothing", async (t) => {
+  await t.test("an abort leaves no changes", async (t) => {
     const stop = new AbortController();
     const { sink } = await begin(stop.signal);
     const endless = {
@@ -206,7 +206,7 @@ t.test("resources that the store selects", async (t) => {
     t.equal(postgres.idleCount, postgres.totalCount, "the connection is back");
   });
 
-  await t.test("any text: the same as record by record, and the same when its names come back", async (t) => {
+  await t.test("any text is stored as by single records, also if its names come back", async (t) => {
     const classes = new Classes<"refused" | "escaped" | "null" | "beyond ASCII">();
     const piece = fc.oneof(
       fc.string({ unit: "grapheme", maxLength: 4 }),

@@ -50,7 +50,7 @@ const scripted = ({ resources = [], identities = [], report }: Script): Gatherer
   close: async () => undefined,
 });
 
-t.test("gathering the inventory", async (t) => {
+t.test("the inventory is gathered", async (t) => {
   const { postgres, store } = await openGatheringStores(t);
   const { tenantName, tenantId, ecosystem } = store;
   const gather = (script: Script, threshold = -1) =>
@@ -75,7 +75,7 @@ t.test("gathering the inventory", async (t) => {
     await postgres.query("UPDATE tenants SET zero_gathers = '{}'");
   });
 
-  await t.test("what is new is added, with the identity of what nobody was found for", async (t) => {
+  await t.test("new entities are added, together with the identity of unallocated costs", async (t) => {
     const created = "2026-01-01T02:00:00+02:00";
     const result = await gather({
       resources: [resource("c1", { created_at: created, metadata: { a: [1, "ü"] } })],
@@ -106,7 +106,7 @@ t.test("gathering the inventory", async (t) => {
     ]);
   });
 
-  await t.test("what is known is brought up to date; a time of creation is not forgotten", async (t) => {
+  await t.test("known entities are updated, and keep their time of creation", async (t) => {
     await gather({ resources: [resource("c1", { created_at: "2026-01-01T00:00:00Z", owner_id: "u1" })] });
     await gather({ resources: [resource("c1", { display_name: "new" })] });
     holds(t, await all("resources"), [
@@ -115,7 +115,7 @@ t.test("gathering the inventory", async (t) => {
   });
 
   await t.test(
-    "what a complete gathering does not return is deleted, and revived when it comes back",
+    "entities missing from a complete gathering are deleted, and reactivated if they come back",
     async (t) => {
       await gather({
         resources: [resource("c1"), resource("c2")],
@@ -156,7 +156,7 @@ t.test("gathering the inventory", async (t) => {
     t.same(await active("identities"), ["UNALLOCATED", "u1", "u2"]);
   });
 
-  await t.test("a type that is seen only while active is let absent for its grace", async (t) => {
+  await t.test("a type that is seen only while active may be absent for its grace period", async (t) => {
     const report = { absenceGraceSeconds: { principal: 3600 } };
     await gather({ identities: [identity("u1"), identity("u2")], report });
     holds(t, await gather({ identities: [identity("u1")], report }), { deletedIdentities: 0 });
@@ -192,7 +192,7 @@ t.test("gathering the inventory", async (t) => {
     );
   });
 
-  await t.test("unless it did so as often as the threshold says", async (t) => {
+  await t.test("a source that returns nothing as often as the threshold deletes its entities", async (t) => {
     await gather({ resources: [resource("c1")] }, 2);
     holds(t, await gather({}, 2), { deletedResources: 0 });
     holds(t, await gather({ resources: [resource("c1")] }, 2), { deletedResources: 0 }, "starts anew");
@@ -205,7 +205,7 @@ t.test("gathering the inventory", async (t) => {
     holds(t, await gather({}, 0), { deletedResources: 1 }, "0 is taken as 1");
   });
 
-  await t.test("UNALLOCATED is never deleted, and an id twice is one", async (t) => {
+  await t.test("UNALLOCATED is never deleted, and a repeated id counts once", async (t) => {
     const identities = [identity("u1", { display_name: "old" }), identity("u1", { display_name: "new" })];
     const report = { completeIdentityTypes: ["principal", "system"] };
     holds(t, await gather({ identities, report }), { identities: 1 });
@@ -214,7 +214,7 @@ t.test("gathering the inventory", async (t) => {
     holds(t, (await all("identities"))[1], { identity_id: "u1", display_name: "new" });
   });
 
-  await t.test("what cannot be stored is an error, and its type proves nothing", async (t) => {
+  await t.test("an entity that cannot be stored is an error, and its type deletes nothing", async (t) => {
     await gather({ resources: [resource("c1"), resource("c2")] });
     const result = await gather({ resources: [resource("c1"), resource("bad\u0000id")] });
     holds(t, result, {
@@ -232,7 +232,7 @@ t.test("gathering the inventory", async (t) => {
     holds(t, (await all("resources"))[0], { display_name: "a\uFFFDb\uFFFD", metadata: { x: "\uFFFD" } });
   });
 
-  await t.test("thousands go in batches", async (t) => {
+  await t.test("thousands of entities are written in batches", async (t) => {
     const identities = Array.from({ length: 12_000 }, (_, index) => identity(`u${index}`));
     holds(t, await gather({ identities }), { identities: 12_000 });
     t.equal((await all("identities")).length, 12_001);

@@ -47,8 +47,8 @@ const topics = ["orders", "__consumer_offsets"];
 const run = async (program: string, args: readonly string[]) =>
   (await promisify(execFile)(program, args, { timeout: 30_000 })).stdout;
 
-t.test("against librdkafka", needs("kcat"), async (t) => {
-  await t.test("brokers and topics of librdkafka's mock cluster", async (t) => {
+t.test("the admin client works with librdkafka", needs("kcat"), async (t) => {
+  await t.test("brokers and topics of librdkafka's mock cluster are read", async (t) => {
     const { servers } = await startMockKafka(t, { brokers: 3, topics: ["orders", "payments"] });
     const cluster = await describeCluster(admin(servers.join(",")), forever);
     t.match(cluster.clusterId, /^mockCluster/);
@@ -60,7 +60,7 @@ t.test("against librdkafka", needs("kcat"), async (t) => {
     const names = cluster.topics.map(({ name }) => name);
     t.ok(names.includes("orders") && names.includes("payments"), `${names}`);
 
-    await t.test("the inventory of a tenant", async (t) => {
+    await t.test("the inventory of a tenant is gathered", async (t) => {
       const prometheus = await startScriptedPrometheus(t, () => [
         { labels: { broker: "other", topic: "other", principal: "User:alice" }, at: () => 1 },
       ]);
@@ -104,7 +104,7 @@ t.test("against librdkafka", needs("kcat"), async (t) => {
       );
     });
 
-    await t.test("a dead bootstrap server is passed over", async (t) => {
+    await t.test("a dead bootstrap server is skipped", async (t) => {
       const dead = await deadServer();
       const found = await describeCluster(admin(`${dead},${servers[0]}`), forever);
       t.equal(found.brokers.length, 3);
@@ -115,7 +115,7 @@ t.test("against librdkafka", needs("kcat"), async (t) => {
     });
   });
 
-  await t.test("librdkafka understands the broker of these tests, SCRAM and TLS included", async (t) => {
+  await t.test("librdkafka can talk to the broker of these tests, including SCRAM and TLS", async (t) => {
     const folder = temporaryFolder(t);
     writeFileSync(join(folder, "ca.pem"), authority);
     const sasl = { mechanism: "SCRAM-SHA-256", username: "metrics", password: "hunter2!" };
@@ -142,7 +142,7 @@ t.test("against librdkafka", needs("kcat"), async (t) => {
   });
 });
 
-t.test("every version of the metadata that brokers of the last ten years speak", async (t) => {
+t.test("every version of the metadata that brokers of the last ten years support is read", async (t) => {
   for (const [metadata, used] of [
     [[0, 2], 2],
     [[0, 5], 5],
@@ -185,7 +185,7 @@ t.test("another client reads the same topics from the broker of these tests", as
   });
 });
 
-t.test("SASL: each mechanism lets the right password in, and no other", async (t) => {
+t.test("each SASL mechanism accepts the right password, and no other", async (t) => {
   for (const mechanism of ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"] as const) {
     const sasl = { mechanism, username: "metrics", password: "hunter2!" };
     const broker = await startBroker(t, { topics, sasl });
@@ -211,7 +211,7 @@ t.test("SASL: each mechanism lets the right password in, and no other", async (t
   await t.rejects(describeCluster(admin(other.server), forever), { code: "unreachable", message: /closed/ });
 });
 
-t.test("TLS: the certificate and its name are checked, and the client's own is shown", async (t) => {
+t.test("with TLS, the certificate and its name are checked, and the client's own is sent", async (t) => {
   const folder = temporaryFolder(t);
   const file = (name: string, text: string) => {
     writeFileSync(join(folder, name), text);
@@ -266,7 +266,7 @@ t.test("TLS: the certificate and its name are checked, and the client's own is s
   t.notOk("tls" in (await connectionOptions(admin(both.server))), "PLAINTEXT is the default");
 });
 
-t.test("a server that never answers is given up when the run is", async (t) => {
+t.test("a server that never responds is abandoned when the run is aborted", async (t) => {
   const giveUp = new AbortController();
   const broker = await startBroker(t, { mute: () => giveUp.abort() });
   await t.rejects(describeCluster(admin(broker.server), giveUp.signal), { code: "aborted" });

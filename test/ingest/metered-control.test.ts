@@ -49,7 +49,7 @@ async function gathered(t: Test, gatherer: Gatherer) {
   return { ...report, lines: sink.recorded.billing };
 }
 
-t.test("hours of a generic tenant", async (t) => {
+t.test("hours of a generic tenant are classified", async (t) => {
   const cost = (name: string, rate: string, cost_quantity: Record<string, unknown>) => ({
     ...{ name, rate, cost_quantity, product_category: "c", allocation_strategy: "even_split" },
   });
@@ -91,7 +91,7 @@ t.test("hours of a generic tenant", async (t) => {
   ]);
 });
 
-t.test("hours of a self-managed cluster", async (t) => {
+t.test("hours of a self-managed cluster are classified", async (t) => {
   const report = await gathered(
     t,
     connectKafka({
@@ -120,7 +120,7 @@ t.test("hours of a self-managed cluster", async (t) => {
   );
 });
 
-t.test("hours asked for are the sum of their classes, and charged amounts those of the lines", async (t) => {
+t.test("expected hours are the sum of their classes, and charged amounts those of the lines", async (t) => {
   const products: MeteredProduct[] = [
     { name: "F", category: "c", rate: "0.333", quantity: { type: "fixed", count: 2 } },
     { name: "S", category: "c", rate: "0.07", quantity: { type: "storage_gib", query: "s" } },

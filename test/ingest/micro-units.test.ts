@@ -17,7 +17,7 @@ function readAt(text: string) {
   return amountAt(Buffer.from(`9.9${text}9.9`, "latin1"), 3, 3 + text.length);
 }
 
-t.test("texts of samples", async (t) => {
+t.test("texts of samples are parsed", async (t) => {
   const cases: [string, Amount | undefined][] = [
     ["0", 0],
     ["0.0", 0],
@@ -110,7 +110,7 @@ function classesOf(text: string): (typeof classes)[number][] {
 const isBelowAMillion = ({ units, scale }: Exact) => units < 10n ** BigInt(6 + scale);
 const isWholeMillionths = ({ units, scale }: Exact) => (units * 10n ** 6n) % 10n ** BigInt(scale) === 0n;
 
-t.test("the quick way is the exact way", async (t) => {
+t.test("the fast path and the exact path agree", async (t) => {
   const met = new Classes<(typeof classes)[number]>();
   fc.assert(
     fc.property(sampleTexts, (text) => {
@@ -149,7 +149,7 @@ t.test("sums are those of integers", async (t) => {
   t.same(met.missing(kinds, 10), []);
 });
 
-t.test("a sum with fine amounts is exact, in whatever order it is made", async (t) => {
+t.test("a sum with fine amounts is exact, in any order", async (t) => {
   const texts = ["0.1", "0.0000000001", "3", "12345678901234567890", "4.5e-7", "0.30000000000000004"];
   const wanted = texts.map((text) => parseExact(text) ?? { units: -1n, scale: 0 }).reduce(plus);
   for (const order of [texts, [...texts].reverse()]) {
@@ -158,7 +158,7 @@ t.test("a sum with fine amounts is exact, in whatever order it is made", async (
   }
 });
 
-t.test("10^24 units are a usage, and no more", async (t) => {
+t.test("10^24 units are the largest usage", async (t) => {
   t.notOk(isTooLarge(10n ** 30n));
   t.ok(isTooLarge(10n ** 30n + 1n));
   t.ok(isTooLarge({ units: 10n ** 30n + 1n, scale: 6 }));

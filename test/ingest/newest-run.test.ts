@@ -9,7 +9,7 @@ const run = (name: string, modified: number, ran?: string) => ({
 });
 const order = (...runs: ReturnType<typeof run>[]) => newestFirst(runs).map(({ manifest }) => manifest.name);
 
-t.test("runs that all state a time go by it, whatever the dates of their files", async (t) => {
+t.test("runs that all state a time are sorted by it, whatever the dates of their files", async (t) => {
   t.strictSame(
     order(
       run("a", 300, "2026-06-01T00:00:00Z"),
@@ -20,7 +20,7 @@ t.test("runs that all state a time go by it, whatever the dates of their files",
   );
 });
 
-t.test("where one run states no time, all go by the dates of their files", async (t) => {
+t.test("if one run states no time, all are sorted by the dates of their files", async (t) => {
   t.strictSame(
     order(run("a", 100, "2026-06-05T00:00:00Z"), run("b", 300), run("c", 200, "2026-06-01T00:00:00Z")),
     ["b", "c", "a"],
@@ -33,11 +33,11 @@ t.test("where one run states no time, all go by the dates of their files", async
   );
 });
 
-t.test("runs of one moment go by their names, the last first", async (t) => {
+t.test("runs of the same time are sorted by their names, the last one first", async (t) => {
   t.strictSame(order(run("a", 100), run("c", 100), run("b", 100)), ["c", "b", "a"]);
 });
 
-t.test("a time is read whatever its punctuation, and a text without a day is none", async (t) => {
+t.test("a time is read with any punctuation, and a text without a day has none", async (t) => {
   for (const [text, stamp] of [
     ["2026-06-05T04:00:00.5Z", "20260605040000"],
     ["20260605T0400", "20260605040000"],

@@ -37,7 +37,7 @@ const named = [{ user: "a" }, { user: "b" }];
 const ranges = (shown: string) =>
   `it looks back over ${shown} at each step of 3600 s, so that time is left out or counted twice: use [$step]`;
 
-t.test("a range that is not the step is pointed out, where samples are added up", async (t) => {
+t.test("a range that differs from the step is reported if samples are added up", async (t) => {
   t.strictSame(await remarks(t, named), {
     "cost N": undefined,
     "usage discovery": undefined,
@@ -51,7 +51,7 @@ t.test("a range that is not the step is pointed out, where samples are added up"
   t.equal(millisecond["usage alloc_N"], undefined);
 });
 
-t.test("series without the label are pointed out", async (t) => {
+t.test("series without the label are reported", async (t) => {
   const unnamed = await remarks(t, [{ user: "a" }, { host: "h" }, { user: "" }]);
   t.equal(unnamed["usage alloc_N"], "2 of 3 series have no label user: their usage goes to UNALLOCATED");
 });

@@ -42,7 +42,7 @@ t.test("a day at a step of an hour is the points 01:00 to 24:00", async (t) => {
   t.same(daysOf(range), ["2026-01-01"]);
 });
 
-t.test("the steps of a window's points cover it once, in every cutting", async (t) => {
+t.test("the steps of a window's points cover it once, however it is split", async (t) => {
   fc.assert(
     fc.property(windows, coarseSteps, fc.integer({ min: 1, max: 500 }), (window, step, most) => {
       const whole = pointsOf(window, step);
@@ -65,50 +65,50 @@ t.test("the steps of a window's points cover it once, in every cutting", async (
   t.pass("held");
 });
 
+t.test("pieces are whole days if a day fits, else as many points as allowed", async (t) => {
+  const sixHours = 21_600;
+  const fourDays = pointsOf({ start: "2026-01-01", end: "2026-01-05" }, sixHours);
+  const pieces = (most: number) =>
+    [...chunksOf(fourDays, most)].map(({ first, last }) => [isoTime(first), isoTime(last)]);
+  // Ten points are two days and a half.
+  t.strictSame(pieces(10), [
+    ["2026-01-01T06:00", "2026-01-03T00:00"],
+    ["2026-01-03T06:00", "2026-01-05T00:00"],
+  ]);
+  t.strictSame(pieces(15), [
+    ["2026-01-01T06:00", "2026-01-04T00:00"],
+    ["2026-01-04T06:00", "2026-01-05T00:00"],
+  ]);
+  t.strictSame(
+    [...chunksOf(fourDays, 3)].map((piece) => countOf(piece)),
+    [3, 3, 3, 3, 3, 1],
+  );
+});
+
 t.test(
-  "pieces are of whole days where a day fits, and of as many points as are allowed where none does",
+  "repeated halves cover the whole range down to single points, and are split at midnight first",
   async (t) => {
-    const sixHours = 21_600;
-    const fourDays = pointsOf({ start: "2026-01-01", end: "2026-01-05" }, sixHours);
-    const pieces = (most: number) =>
-      [...chunksOf(fourDays, most)].map(({ first, last }) => [isoTime(first), isoTime(last)]);
-    // Ten points are two days and a half.
-    t.strictSame(pieces(10), [
-      ["2026-01-01T06:00", "2026-01-03T00:00"],
-      ["2026-01-03T06:00", "2026-01-05T00:00"],
-    ]);
-    t.strictSame(pieces(15), [
-      ["2026-01-01T06:00", "2026-01-04T00:00"],
-      ["2026-01-04T06:00", "2026-01-05T00:00"],
-    ]);
-    t.strictSame(
-      [...chunksOf(fourDays, 3)].map((piece) => countOf(piece)),
-      [3, 3, 3, 3, 3, 1],
+    const leaves = (range: PointRange): PointRange[] => halvesOf(range)?.flatMap(leaves) ?? [range];
+    fc.assert(
+      fc.property(windows, fc.constantFrom(3600, 7200, 21_600, DAY_SECONDS), (window, step) => {
+        const whole = pointsOf(window, step);
+        const halves = halvesOf(whole) ?? [];
+        const partedAtMidnight =
+          daysOf(whole).length === 1 || halves[0]?.last === undefined || halves[0].last % DAY_SECONDS === 0;
+        const ends = leaves(whole);
+        return (
+          partedAtMidnight &&
+          ends.every((range) => countOf(range) === 1) &&
+          ends.map((range) => range.first).join() === listed(whole).join()
+        );
+      }),
+      { numRuns: 100 },
     );
+    t.pass("held");
   },
 );
 
-t.test("halves of halves, down to single points, are the whole; midnight parts them first", async (t) => {
-  const leaves = (range: PointRange): PointRange[] => halvesOf(range)?.flatMap(leaves) ?? [range];
-  fc.assert(
-    fc.property(windows, fc.constantFrom(3600, 7200, 21_600, DAY_SECONDS), (window, step) => {
-      const whole = pointsOf(window, step);
-      const halves = halvesOf(whole) ?? [];
-      const partedAtMidnight =
-        daysOf(whole).length === 1 || halves[0]?.last === undefined || halves[0].last % DAY_SECONDS === 0;
-      const ends = leaves(whole);
-      return (
-        partedAtMidnight &&
-        ends.every((range) => countOf(range) === 1) &&
-        ends.map((range) => range.first).join() === listed(whole).join()
-      );
-    }),
-    { numRuns: 100 },
-  );
-  t.pass("held");
-});
-
-t.test("days of a range are those its steps lie in", async (t) => {
+t.test("the days of a range are those of its steps", async (t) => {
   fc.assert(
     fc.property(windows, coarseSteps, (window, step) => {
       const whole = pointsOf(window, step);

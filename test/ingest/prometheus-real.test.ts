@@ -91,7 +91,7 @@ const settings = {
   ],
 };
 
-t.test("a metered system on a real Prometheus", needs("prometheus", "promtool"), async (t) => {
+t.test("a metered system works on a real Prometheus", needs("prometheus", "promtool"), async (t) => {
   await t.test("lines and usage of a real Prometheus are those calculated by hand", async (t) => {
     const { url } = await startRealPrometheus(t, openMetrics);
     const metrics = { url, auth_type: "basic", username: "me", password: PASSWORD };

@@ -61,7 +61,7 @@ async function gathered(
 
 const week = { start: daysAgo(9), end: daysAgo(2) };
 
-t.test("a window is asked for in one query, and gives 24 samples a day and principal", async (t) => {
+t.test("a window is requested by one query, and has 24 samples a day and principal", async (t) => {
   const { url, requests } = await simulator(t);
   const { samples, failed, dropped } = await gathered(sourceOf(t, url), {
     start: daysAgo(3),
@@ -75,7 +75,7 @@ t.test("a window is asked for in one query, and gives 24 samples a day and princ
 });
 
 t.test(
-  "however small the pieces, the samples are the same, and no query has more than 11,000 points",
+  "the samples do not depend on the size of the pieces, and no query has more than 11,000 points",
   async (t) => {
     const { url, requests } = await simulator(t);
     const whole = await gathered(sourceOf(t, url), week);
@@ -95,14 +95,14 @@ t.test(
   },
 );
 
-t.test("a single point that is still too large fails its day alone", async (t) => {
+t.test("a single point that is still too large fails only its day", async (t) => {
   const { url } = await simulator(t);
   const { samples, failed } = await gathered(sourceOf(t, url, { kind: "none" }, 100), week);
   t.same(samples, []);
   t.equal(new Set(failed).size, 7);
 });
 
-t.test("$step becomes the step, and {} stays what it is", async (t) => {
+t.test("$step becomes the step, and {} stays unchanged", async (t) => {
   const { url, requests } = await simulator(t);
   await gathered(sourceOf(t, url), week, { expression: `sum(increase(${BYTES_IN}{}[$step]))` });
   t.equal(requests[0]?.query, `sum(increase(${BYTES_IN}{}[3600s]))`);
@@ -115,7 +115,7 @@ t.test("one day of an outage fails alone", async (t) => {
   t.equal(days.length, 6);
 });
 
-t.test("a resource that fails on all days takes no other with it, in any window or metric", async (t) => {
+t.test("a resource that fails on all days affects no other, in any window or metric", async (t) => {
   const resources = Array.from({ length: 9 }, (_, index) => `lkc-${index}`);
   const { url } = await startScriptedPrometheus(t, (query) => {
     if (query.includes("lkc-4")) return 422;
@@ -154,13 +154,13 @@ t.test("a resource that fails on all days takes no other with it, in any window 
   t.strictSame([...new Set(failed.map((place) => place.split(" ")[1]))], ["lkc-4"]);
 });
 
-t.test("an upstream that is down altogether is an error, not many failed days", async (t) => {
+t.test("an upstream that is completely down is one error, not many failed days", async (t) => {
   const { url, close } = await startSimulator({ size: "tiny" });
   await close();
   await t.rejects(gathered(sourceOf(t, url), week), { name: "UpstreamError", code: "unreachable" });
 });
 
-t.test("what may pass is asked again", async (t) => {
+t.test("temporary failures are retried", async (t) => {
   const running = await simulator(t);
   const wanted = await gathered(sourceOf(t, running.url), week);
   for (const fault of [
@@ -177,7 +177,7 @@ t.test("what may pass is asked again", async (t) => {
   }
 });
 
-t.test("what is not finite is dropped and counted", async (t) => {
+t.test("samples that are not finite are dropped and counted", async (t) => {
   for (const value of ["NaN", "+Inf"] as const) {
     const { url } = await simulator(t, { faults: [{ kind: "not_finite", value, every: 10 }] });
     const { samples, dropped, failed } = await gathered(sourceOf(t, url), week);
@@ -187,7 +187,7 @@ t.test("what is not finite is dropped and counted", async (t) => {
   }
 });
 
-t.test("a warning that data may be missing is a failure, a remark on the query is not", async (t) => {
+t.test("a warning about missing data is a failure, a remark on the query is not", async (t) => {
   const partial = await simulator(t, {
     faults: [{ kind: "warnings", warnings: ["store x: deadline exceeded"] }],
   });
@@ -199,7 +199,7 @@ t.test("a warning that data may be missing is a failure, a remark on the query i
   t.same((await gathered(sourceOf(t, remarked.url), week)).failed, []);
 });
 
-t.test("credentials and a path prefix reach it", async (t) => {
+t.test("credentials and a path prefix reach the upstream", async (t) => {
   const authorization = `Basic ${Buffer.from("me:pw").toString("base64")}`;
   const { url } = await simulator(t, { authorization, pathPrefix: "/prometheus" });
   const basic = sourceOf(t, url, { kind: "basic", username: "me", password: "pw" });
@@ -207,7 +207,7 @@ t.test("credentials and a path prefix reach it", async (t) => {
   await t.rejects(gathered(sourceOf(t, url), week), { code: "unauthorized", status: 401 });
 });
 
-t.test("a query that is wrong is an error with Prometheus' own words", async (t) => {
+t.test("a wrong query is an error with Prometheus' own message", async (t) => {
   const { url, requests } = await simulator(t);
   const source = sourceOf(t, url);
   await t.rejects(gathered(source, week, { expression: "sum(" }), {
@@ -218,7 +218,7 @@ t.test("a query that is wrong is an error with Prometheus' own words", async (t)
   t.equal(requests.length, 1, "and is not asked in pieces");
 });
 
-t.test("the labels of now", async (t) => {
+t.test("the current labels are read", async (t) => {
   const { url } = await simulator(t);
   const series = await sourceOf(t, url).labelsNow(`group by (principal) (${BYTES_IN})`, 3600, forever);
   t.ok(series.length > 0);
@@ -246,7 +246,7 @@ const noon = Date.parse("2026-01-01T12:00:00Z") / 1000;
 const matrix = (values: string) =>
   `{"status":"success","data":{"resultType":"matrix","result":[{"metric":{"principal":"a"},"values":${values}}]}}`;
 
-t.test("samples that cannot be are dropped and counted, the others taken exactly", async (t) => {
+t.test("invalid samples are dropped and counted, and the others taken exactly", async (t) => {
   const values = `[[${noon},"1.5e+10"],[${noon + 3600},"-1"],[${noon + 1},"1"],[${noon - 86_400},"1"],[${noon + 7200},5],
     [${noon + 10_800}],"x",[${noon + 14_400},"0x1"],[${noon + 18_000},"-Inf"],[${noon + 21_600},"0.1"]]`;
   const { samples, dropped } = await gathered(sourceOf(t, await saying(t, matrix(values))), day);
@@ -254,7 +254,7 @@ t.test("samples that cannot be are dropped and counted, the others taken exactly
   t.same(dropped, { negative: 1, outside_window: 2, malformed: 4, not_finite: 1 });
 });
 
-t.test("answers that are not what was asked for", async (t) => {
+t.test("responses of another kind than requested are refused", async (t) => {
   const empty = '"data":{"resultType":"matrix","result":[]}';
   const cases: [string, UpstreamError["code"], RegExp][] = [
     ["<html>", "bad_body", /not JSON/],
@@ -282,7 +282,7 @@ t.test("answers that are not what was asked for", async (t) => {
   await t.rejects(nonsense, { name: "UpstreamError", code: "bad_body" });
 });
 
-t.test("the earliest day that a query has a sample of, in one small question", async (t) => {
+t.test("the earliest day with a sample of a query is found by one small request", async (t) => {
   const { url, requests } = await simulator(t, {
     faults: [{ kind: "missing_days", days: [daysAgo(9), daysAgo(8)] }],
   });
@@ -296,7 +296,7 @@ t.test("the earliest day that a query has a sample of, in one small question", a
   t.equal(await earliest({ start: daysAgo(9), end: daysAgo(7) }), undefined);
 });
 
-t.test("upstreams that put answers together are asked for whole ones or none", async (t) => {
+t.test("upstreams that merge responses are asked not to return partial ones", async (t) => {
   const asked: (string | null)[][] = [];
   const server = createServer(async (request, response) => {
     let body = "";

@@ -42,7 +42,7 @@ const repeated = [
 ];
 
 for (const piece of repeated) {
-  t.test(`a million times ${JSON.stringify(piece)} takes no longer than it is long`, async (t) => {
+  t.test(`a million times ${JSON.stringify(piece)} is redacted in linear time`, async (t) => {
     const text = piece.repeat(1_000_000);
     t.ok(excerpt(text, ["s3cr3t"]).length <= 201);
     t.ok(excerpt(`http://${text}`).length <= 201);

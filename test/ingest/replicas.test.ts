@@ -86,7 +86,7 @@ async function start(t: Test) {
 const remark = (label: string) =>
   `each series is there up to 2 times, by the label ${label}, and counts as often: use \`max without (${label})\``;
 
-t.test("two replicas behind one Prometheus", needs("prometheus", "promtool"), async (t) => {
+t.test("two replicas behind one Prometheus are reported", needs("prometheus", "promtool"), async (t) => {
   const metrics = await start(t);
   const byUser = (inner: string) => `sum by (user) (${inner})`;
   const cost = (name: string, query: string, allocation_query: string) => ({
@@ -118,7 +118,7 @@ t.test("two replicas behind one Prometheus", needs("prometheus", "promtool"), as
     return gatherer;
   };
 
-  await t.test("a run says of each query that adds replicas up, once", async (t) => {
+  await t.test("a run reports once each query that adds replicas up", async (t) => {
     const gatherer = generic();
     const report = await gatherer.gatherWindow(window, recordingSink(), forever);
     t.strictSame(report.errors, []);
@@ -131,7 +131,7 @@ t.test("two replicas behind one Prometheus", needs("prometheus", "promtool"), as
     t.equal(again.notes, undefined, "the next window of the run says it no more");
   });
 
-  await t.test("check-config --connect points the same queries out", async (t) => {
+  await t.test("check-config --connect reports the same queries", async (t) => {
     const probes = (await generic().probe?.(window, [], forever)) ?? [];
     t.strictSame(Object.fromEntries(probes.map((probe) => [probe.name, probe.remark])), {
       "cost SUMMED": remark("prometheus_replica"),
@@ -148,7 +148,7 @@ t.test("two replicas behind one Prometheus", needs("prometheus", "promtool"), as
     });
   });
 
-  await t.test("the storage of a self-managed cluster", async (t) => {
+  await t.test("the storage query of a self-managed cluster is reported", async (t) => {
     const gatherer = connectKafka({
       metrics,
       identity_source: { source: "static", static_identities: [{ identity_id: "ann" }] },
@@ -158,7 +158,7 @@ t.test("two replicas behind one Prometheus", needs("prometheus", "promtool"), as
     t.strictSame(notes, [`the query of cost SELF_KAFKA_STORAGE: ${remark("replica")}`]);
   });
 
-  await t.test("usage queries of a FOCUS tenant", async (t) => {
+  await t.test("usage queries of a FOCUS tenant are reported", async (t) => {
     const query = (metric: string, inner: string) => ({
       ...{ metric, query: byUser(inner), identity_label: "user", resource_id: "db" },
     });

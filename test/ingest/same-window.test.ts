@@ -4,7 +4,7 @@ import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
 import { holds } from "../holds.js";
 import { billing, DAYS, openStaging, type Script, scripted, usage } from "./staging-script.js";
 
-t.test("a window that is gathered again", async (t) => {
+t.test("a window is gathered again only if it has changed", async (t) => {
   const { postgres, stage, rows, dates, publish } = await openStaging(t);
   const bill = billing.slice(0, 2);
   const [first = "", second = "", third = ""] = DAYS;
@@ -45,7 +45,7 @@ t.test("a window that is gathered again", async (t) => {
     return asked;
   }
 
-  await t.test("waits, is published, is left alone", async (t) => {
+  await t.test("a window that waits is gathered, and left alone once it is published", async (t) => {
     t.equal(await gathered(), true);
     t.equal(await gathered(), true, "nothing of it is published yet");
     await publish();
@@ -57,7 +57,7 @@ t.test("a window that is gathered again", async (t) => {
     t.equal(await gathered(), false, "and again");
   });
 
-  await t.test("is gathered when something else decides what is made of it", async (t) => {
+  await t.test("a window is gathered if something else decides what is made of it", async (t) => {
     await gathered();
     await publish();
     t.equal(await gathered(), false);
@@ -77,7 +77,7 @@ t.test("a window that is gathered again", async (t) => {
     t.equal(await gathered(), false);
   });
 
-  await t.test("is gathered when not just that is published which was made of it", async (t) => {
+  await t.test("a window is gathered if other data is published than was made of it", async (t) => {
     const spoilt = [
       `UPDATE tracking_dates SET published_hash = 'another' WHERE tracking_date = '${first}'`,
       `UPDATE tracking_dates SET publishing_hash = published_hash WHERE tracking_date = '${first}'`,
@@ -95,44 +95,50 @@ t.test("a window that is gathered again", async (t) => {
     }
   });
 
-  await t.test("is left alone once it is settled without a list that the upstream refuses", async (t) => {
-    const refused = { inventoryLacks: ["connectors: 403, request 1"], completeTypes: ["resource:cluster"] };
-    const again = { ...refused, inventoryLacks: ["connectors: 403, request 2"] };
-    for (const attempt of [1, 2, 3]) {
-      t.equal(await gathered({}, refused), true, `attempt ${attempt}`);
-      await publish();
-    }
-    t.equal(await gathered({}, again), false);
-    const other = [...refused.completeTypes, "identity:user"];
-    t.equal(await gathered({}, { ...again, completeTypes: other }), true, "another list has come");
-    t.equal(await gathered({}, { ...again, completeTypes: other }), false);
-    t.equal(await gathered({}, again), false, "less than that is no news");
-    t.equal(await gathered(), true, "all of it has come");
-    t.equal(await gathered(), false);
-    t.equal(await gathered({}, again), false, "an outage of the list");
-  });
-
-  await t.test("is left alone once it is settled without a metric that the upstream refuses", async (t) => {
-    await postgres.query("DELETE FROM tracking_dates");
-    const refused = { gaps: [{ day: first, metric: "other", resource_id: "c3", reason: "refused" }] };
-    for (const attempt of [1, 2, 3]) {
-      t.equal(await gathered(refused), true, `attempt ${attempt}`);
-      await publish();
-    }
-    t.equal(await gathered(refused), false);
-    t.equal(await gathered({ ...refused, same: false }), true);
-    t.equal(await gathered({ ...refused, failures: 101, same: false }), true);
-    t.equal(
-      await gathered({ ...refused, failures: 101 }),
-      true,
-      "too many questions to ask each of them again",
-    );
-    t.equal(await gathered({ ...refused, failures: 100 }), true);
-    t.equal(await gathered({ ...refused, failures: 100 }), false);
-  });
+  await t.test(
+    "a window is left alone once it is final without a list that the upstream refuses",
+    async (t) => {
+      const refused = { inventoryLacks: ["connectors: 403, request 1"], completeTypes: ["resource:cluster"] };
+      const again = { ...refused, inventoryLacks: ["connectors: 403, request 2"] };
+      for (const attempt of [1, 2, 3]) {
+        t.equal(await gathered({}, refused), true, `attempt ${attempt}`);
+        await publish();
+      }
+      t.equal(await gathered({}, again), false);
+      const other = [...refused.completeTypes, "identity:user"];
+      t.equal(await gathered({}, { ...again, completeTypes: other }), true, "another list has come");
+      t.equal(await gathered({}, { ...again, completeTypes: other }), false);
+      t.equal(await gathered({}, again), false, "less than that is no news");
+      t.equal(await gathered(), true, "all of it has come");
+      t.equal(await gathered(), false);
+      t.equal(await gathered({}, again), false, "an outage of the list");
+    },
+  );
 
   await t.test(
-    "is not remembered when the gathering lacked something of the bill, or kept what was there",
+    "a window is left alone once it is final without a metric that the upstream refuses",
+    async (t) => {
+      await postgres.query("DELETE FROM tracking_dates");
+      const refused = { gaps: [{ day: first, metric: "other", resource_id: "c3", reason: "refused" }] };
+      for (const attempt of [1, 2, 3]) {
+        t.equal(await gathered(refused), true, `attempt ${attempt}`);
+        await publish();
+      }
+      t.equal(await gathered(refused), false);
+      t.equal(await gathered({ ...refused, same: false }), true);
+      t.equal(await gathered({ ...refused, failures: 101, same: false }), true);
+      t.equal(
+        await gathered({ ...refused, failures: 101 }),
+        true,
+        "too many questions to ask each of them again",
+      );
+      t.equal(await gathered({ ...refused, failures: 100 }), true);
+      t.equal(await gathered({ ...refused, failures: 100 }), false);
+    },
+  );
+
+  await t.test(
+    "a window is not recorded if data of the bill was missing, or published data was kept",
     async (t) => {
       const lacking: Script[] = [
         { complete: [first, second] },

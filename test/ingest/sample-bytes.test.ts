@@ -60,7 +60,7 @@ function isTaken(body: Buffer): boolean[] {
 const matrix = (result: string, more = "") =>
   Buffer.from(`{"status":"success"${more},"data":{"resultType":"matrix","result":[${result}]}}`);
 
-t.test("samples as Prometheus writes them stay bytes", async (t) => {
+t.test("samples in the usual format of Prometheus stay bytes", async (t) => {
   const body = matrix(
     `{"metric":{"a":"ünï"},"values":[[1767225600,"1.5"],[1767229200,"NaN"]]},{"metric":{},"values":[[1767225600,"1e-7"]]}`,
   );
@@ -80,7 +80,7 @@ t.test("samples as Prometheus writes them stay bytes", async (t) => {
   });
 });
 
-t.test("samples written in another way are parsed", async (t) => {
+t.test("samples in other formats are parsed", async (t) => {
   const others = [
     "[]",
     '[[1,"1"]]',
@@ -115,7 +115,7 @@ t.test("samples written in another way are parsed", async (t) => {
   }
 });
 
-t.test("what only looks like the samples of a series", async (t) => {
+t.test("text that only resembles the samples of a series is not taken out", async (t) => {
   const good = `{"metric":{},"values":[[1767225605,"5"]]}`;
   const bodies = [
     // A number where samples belong, such as stands for those that were taken out.
@@ -162,7 +162,7 @@ const series = fc.record({
 
 const classes = ["bytes", "parsed", "both", "damaged, and JSON", "damaged, and no JSON"] as const;
 
-t.test("any answer, whole or damaged, comes down to what JSON.parse makes of it", async (t) => {
+t.test("any response, complete or damaged, has the same result as with JSON.parse", async (t) => {
   const met = new Classes<(typeof classes)[number]>();
   const damages = fc.option(fc.tuple(fc.nat(), fc.nat(3), fc.constantFrom(...'[]{},:"\\0a ')));
   fc.assert(

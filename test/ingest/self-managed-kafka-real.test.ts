@@ -53,7 +53,7 @@ const openMetrics = [
   "",
 ].join("\n");
 
-t.test("self-managed Kafka on a real Prometheus", needs("prometheus", "promtool"), async (t) => {
+t.test("self-managed Kafka works on a real Prometheus", needs("prometheus", "promtool"), async (t) => {
   const { url } = await startRealPrometheus(t, openMetrics);
   const metrics = { url, auth_type: "basic", username: "me", password: PASSWORD };
   const gather = async (settings: Readonly<Record<string, unknown>>) => {
@@ -66,42 +66,45 @@ t.test("self-managed Kafka on a real Prometheus", needs("prometheus", "promtool"
   };
   const selected = { metric_selector: 'cluster="orders",topic!=""' };
 
-  await t.test("a restarted broker, a second cluster and an aggregate beside its topics", async (t) => {
-    for (const step of [3600, 900]) {
-      const { report, recorded } = await gather({ ...selected, metrics_step_seconds: step });
-      t.same(report, { completeDays: [first, second], dropped: {}, errors: [] });
-      // A day has 1440 minutes: 3 MiB in and 4 MiB out in each of them, and 25 GiB stored.
-      const wanted = (day: string) => [
-        [day, "SELF_KAFKA_COMPUTE", "72", "7.2"],
-        [day, "SELF_KAFKA_STORAGE", "600", "0.06"],
-        [day, "SELF_KAFKA_NETWORK_INGRESS", "4.21875", "0.0421875"],
-        [day, "SELF_KAFKA_NETWORK_EGRESS", "5.625", "0.1125"],
-      ];
-      const costs = recorded.billing.map((line) => [
-        line.timestamp.slice(0, 10),
-        line.product_type,
-        line.quantity,
-        line.total_cost,
-      ]);
-      t.same(costs, [...wanted(first), ...wanted(second)], `a step of ${step} s`);
+  await t.test(
+    "a restarted broker, a second cluster and an aggregate beside its topics do not change the bill",
+    async (t) => {
+      for (const step of [3600, 900]) {
+        const { report, recorded } = await gather({ ...selected, metrics_step_seconds: step });
+        t.same(report, { completeDays: [first, second], dropped: {}, errors: [] });
+        // A day has 1440 minutes: 3 MiB in and 4 MiB out in each of them, and 25 GiB stored.
+        const wanted = (day: string) => [
+          [day, "SELF_KAFKA_COMPUTE", "72", "7.2"],
+          [day, "SELF_KAFKA_STORAGE", "600", "0.06"],
+          [day, "SELF_KAFKA_NETWORK_INGRESS", "4.21875", "0.0421875"],
+          [day, "SELF_KAFKA_NETWORK_EGRESS", "5.625", "0.1125"],
+        ];
+        const costs = recorded.billing.map((line) => [
+          line.timestamp.slice(0, 10),
+          line.product_type,
+          line.quantity,
+          line.total_cost,
+        ]);
+        t.same(costs, [...wanted(first), ...wanted(second)], `a step of ${step} s`);
 
-      const used = new Map<string, bigint>();
-      for (const { metric, timestamp, identity_id, micro_units } of recorded.usage) {
-        const key = `${timestamp.slice(0, 10)} ${metric} ${identity_id}`;
-        used.set(key, (used.get(key) ?? 0n) + BigInt(micro_units));
+        const used = new Map<string, bigint>();
+        for (const { metric, timestamp, identity_id, micro_units } of recorded.usage) {
+          const key = `${timestamp.slice(0, 10)} ${metric} ${identity_id}`;
+          used.set(key, (used.get(key) ?? 0n) + BigInt(micro_units));
+        }
+        const day = (mibAMinute: number) => BigInt(mibAMinute * MIB * 1440) * 1_000_000n;
+        for (const date of [first, second]) {
+          t.equal(used.get(`${date} bytes_in_per_principal User:alice`), day(2));
+          t.equal(used.get(`${date} bytes_in_per_principal User:bob`), day(1));
+          t.equal(used.get(`${date} bytes_out_per_principal User:bob`), day(4));
+          t.equal(used.get(`${date} bytes_out_per_principal User:alice`), 0n, "who reads nothing is there");
+        }
+        t.equal(used.size, 8);
       }
-      const day = (mibAMinute: number) => BigInt(mibAMinute * MIB * 1440) * 1_000_000n;
-      for (const date of [first, second]) {
-        t.equal(used.get(`${date} bytes_in_per_principal User:alice`), day(2));
-        t.equal(used.get(`${date} bytes_in_per_principal User:bob`), day(1));
-        t.equal(used.get(`${date} bytes_out_per_principal User:bob`), day(4));
-        t.equal(used.get(`${date} bytes_out_per_principal User:alice`), 0n, "who reads nothing is there");
-      }
-      t.equal(used.size, 8);
-    }
-  });
+    },
+  );
 
-  await t.test("the discovery query finds what was seen within its window", async (t) => {
+  await t.test("the discovery query finds series within its window", async (t) => {
     const hours = 24 * 3;
     const { inventory, recorded } = await gather({ ...selected, discovery_window_hours: hours });
     t.same(inventory.errors, []);
@@ -118,7 +121,7 @@ t.test("self-managed Kafka on a real Prometheus", needs("prometheus", "promtool"
     t.same(now.inventory.errors, []);
   });
 
-  await t.test("a query that is written out replaces the default", async (t) => {
+  await t.test("a configured query replaces the default", async (t) => {
     const queries = { cluster_storage_bytes: 'sum(kafka_log_log_size{broker="2",$selector})' };
     const { recorded } = await gather({ ...selected, queries });
     holds(t, recorded.billing[1], { quantity: "360", metadata: { samples: 24 } });

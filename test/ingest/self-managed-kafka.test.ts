@@ -121,7 +121,7 @@ const DEFAULT_QUERIES = [
   "sum by (principal) (increase(kafka_server_brokertopicmetrics_bytesout_total[3600s]))",
 ];
 
-t.test("another step looks back over as long, and costs the same", async (t) => {
+t.test("another step covers the same time, and costs the same", async (t) => {
   for (const [step, samples] of [
     [900, 96],
     [7200, 12],
@@ -168,7 +168,7 @@ t.test("several series are added up at each point before the mean is taken", asy
   holds(t, recorded.billing[1], { product_type: "SELF_KAFKA_STORAGE", quantity: "1200", total_cost: "0.12" });
 });
 
-t.test("the metric selector narrows every query, also those that are written out", async (t) => {
+t.test("the metric selector narrows every query, including configured ones", async (t) => {
   const { gather, inventory, prometheus } = await kafka(t, usual, {
     metric_selector: 'cluster="orders",topic!=""',
     discovery_window_hours: 6,
@@ -190,7 +190,7 @@ t.test("the metric selector narrows every query, also those that are written out
   );
 });
 
-t.test("compute is billed through an outage, and the day is provisional for the rest", async (t) => {
+t.test("compute is billed during an outage, and the day is provisional because of the rest", async (t) => {
   for (const [name, script, lacking] of [
     ["a Prometheus that refuses", () => 401, NETWORK_AND_STORAGE],
     ["one without any samples", () => [], NETWORK_AND_STORAGE],
@@ -219,7 +219,7 @@ t.test("compute is billed through an outage, and the day is provisional for the 
 const STORAGE = "SELF_KAFKA_STORAGE";
 const NETWORK_AND_STORAGE = [STORAGE, "SELF_KAFKA_NETWORK_INGRESS", "SELF_KAFKA_NETWORK_EGRESS"];
 
-t.test("a Prometheus that is away is asked once in a run, not for every window", async (t) => {
+t.test("a Prometheus that is down is queried once in a run, not for every window", async (t) => {
   const prometheus = await startScriptedPrometheus(t, () => 401);
   const gatherer = connectKafka({ metrics: { url: prometheus.url } });
   holds(t, (await gatherer.gatherInventory(recordingSink(), forever)).errors, [
@@ -237,7 +237,7 @@ t.test("a Prometheus that is away is asked once in a run, not for every window",
   await gatherer.close();
 });
 
-t.test("giving up ends a gathering with the reason that was given, and bills nothing", async (t) => {
+t.test("an abort ends a gathering with its reason, and bills nothing", async (t) => {
   const { prometheus } = await kafka(t);
   const giveUp = new AbortController();
   prometheus.answer = () => {
@@ -251,7 +251,7 @@ t.test("giving up ends a gathering with the reason that was given, and bills not
 });
 
 t.test(
-  "the inventory of the metrics: cluster, brokers, topics and principals with their teams",
+  "the inventory from metrics has cluster, brokers, topics and principals with their teams",
   async (t) => {
     const { inventory, lines } = await kafka(t, usual, {
       region: "eu-west-1",
@@ -316,7 +316,7 @@ t.test("principals that appear later are found in the next gathering, without a 
 
 const named = { static_identities: [{ identity_id: "etl", identity_type: "team", team: "data" }] };
 
-t.test("static identities alone: nothing is asked of principals, brokers and topics still are", async (t) => {
+t.test("with static identities alone, brokers and topics are queried, but no principals", async (t) => {
   const { gather, inventory, prometheus } = await kafka(t, usual, {
     identity_source: { source: "static", ...named },
   });
@@ -336,7 +336,7 @@ t.test("static identities alone: nothing is asked of principals, brokers and top
   t.notOk(prometheus.queries.some((query) => query.startsWith("sum by")));
 });
 
-t.test("both sources: named and discovered identities, none of them twice", async (t) => {
+t.test("with both sources, there are named and discovered identities, and none of them twice", async (t) => {
   const both = {
     source: "both",
     static_identities: [{ identity_id: "User:bob", display_name: "Bob" }, ...named.static_identities],
@@ -356,7 +356,7 @@ t.test("both sources: named and discovered identities, none of them twice", asyn
   t.equal(gathered.recorded.usage.length, 2 * 24 * 4);
 });
 
-t.test("rules: who pays for what, by the source of identities", async (t) => {
+t.test("the rules depend on the source of identities", async (t) => {
   t.equal(ecosystems.get("self_managed_kafka"), selfManagedKafka);
   const metrics = { url: "http://127.0.0.1:9" };
   const rulesOf = (identity_source: Readonly<Record<string, unknown>>) => {

@@ -55,14 +55,14 @@ function withoutEffect(ecosystem: AnyEcosystem): { found: string[]; declared: st
 }
 
 for (const [name, ecosystem] of ecosystems) {
-  t.test(`${name}: every setting counts but secrets and those that say that they do not`, async (t) => {
+  t.test(`${name}: every setting counts except secrets and those that are marked as inert`, async (t) => {
     const { found, declared, all } = withoutEffect(ecosystem);
     t.ok(all > 20, `${all} settings are found`);
     t.strictSame(found, declared);
   });
 }
 
-t.test("those that do not count are credentials, the pace and what happens to results", async (t) => {
+t.test("inert settings are credentials, the pace and what happens to results", async (t) => {
   const common = [
     "metrics.auth_type",
     "metrics.bearer_token",
@@ -82,7 +82,7 @@ t.test("those that do not count are credentials, the pace and what happens to re
   }
 });
 
-t.test("a setting that is left out, an entry more and an entry of another name count", async (t) => {
+t.test("a setting that is left out, an additional entry and an entry with another name count", async (t) => {
   const digest = (settings: Record<string, unknown>) =>
     settingsDigest(genericMetricsOnly, settings as unknown as PluginSettings);
   const settings = [

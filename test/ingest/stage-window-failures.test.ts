@@ -6,10 +6,10 @@ import { holds } from "../holds.js";
 import { EPOCH } from "./gathering-stores.js";
 import { billing, DAYS, fact, line, openStaging, usage } from "./staging-script.js";
 
-t.test("staging a window when something fails", async (t) => {
+t.test("staging a window survives failures", async (t) => {
   const { postgres, stage, rows, dates, hashes } = await openStaging(t);
 
-  await t.test("what cannot be stored never vanishes silently", async (t) => {
+  await t.test("records that cannot be stored are always reported", async (t) => {
     const refused: [string, Partial<BillingLine>, RegExp][] = [
       ["too many digits", { total_cost: "1234567890123456789012345678" }, /total_cost is not a decimal/],
       ["too many places", { unit_price: "0.1234567890123" }, /unit_price is not a decimal/],
@@ -57,7 +57,7 @@ t.test("staging a window when something fails", async (t) => {
   );
   const fails = () => Promise.reject(new Error("down"));
 
-  await t.test("an upstream that is down leaves what was staged", async (t) => {
+  await t.test("an upstream that is down leaves earlier staged days in place", async (t) => {
     await stage({ billing, usage });
     const before = await dates();
     await t.rejects(stage({ last: fails }), { message: "down" });
@@ -73,7 +73,7 @@ t.test("staging a window when something fails", async (t) => {
     t.equal((await rows("usage")).length, 6);
   });
 
-  await t.test("who lost the lease neither stages nor records anything", async (t) => {
+  await t.test("a holder of a lost lease neither stages nor records anything", async (t) => {
     await stage({ billing, usage });
     const before = await dates();
     await t.rejects(stage({ billing, usage }, { epoch: EPOCH - 1 }), LeaseLostError);

@@ -7,7 +7,7 @@ import { midnightSeconds } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { billing, DAYS, fact, line, openStaging, type Script, scripted, usage } from "./staging-script.js";
 
-t.test("staging a window", async (t) => {
+t.test("a window is staged", async (t) => {
   const { postgres, store, stage, rows, dates, hashes, publish } = await openStaging(t);
 
   await t.test("everything is stored as it came, to the last digit and character", async (t) => {
@@ -85,7 +85,7 @@ t.test("staging a window", async (t) => {
     }
   });
 
-  await t.test("the hash does not mind the order, and minds everything else", async (t) => {
+  await t.test("the hash ignores the order of rows, and nothing else", async (t) => {
     const two = [...billing, line("2026-01-01", { product_type: "Q" })];
     await stage({ billing: two, usage });
     const base = await hashes();
@@ -148,7 +148,7 @@ t.test("staging a window", async (t) => {
     },
   );
 
-  await t.test("attempts go on with the same input, and start anew with another", async (t) => {
+  await t.test("attempts continue with the same input, and restart with new input", async (t) => {
     await stage({ billing, usage });
     await postgres.query("UPDATE tracking_dates SET allocation_attempts = 2, last_error = 'x'");
     await stage({ billing, usage });
@@ -187,7 +187,7 @@ t.test("staging a window", async (t) => {
     t.equal((await dates()).length, 1);
   });
 
-  await t.test("an incomplete day keeps what it had", async (t) => {
+  await t.test("an incomplete day stays as it is published", async (t) => {
     await stage({ billing, usage });
     await publish();
     const before = await dates();
@@ -198,7 +198,7 @@ t.test("staging a window", async (t) => {
     t.same(await rows("billing", "DISTINCT toString(day) AS day"), [{ day: DAYS[0] }, { day: DAYS[2] }]);
   });
 
-  await t.test("resources_gathered is that of the inventory the day was gathered with", async (t) => {
+  await t.test("resources_gathered is that of the inventory that the day was gathered with", async (t) => {
     const flags = async () => (await dates()).map((date) => date.resources_gathered);
     await stage({ billing, usage }, { inventoryLacks: ["connectors: HTTP 403"] });
     t.same(await flags(), [false, false, false]);
@@ -209,7 +209,7 @@ t.test("staging a window", async (t) => {
     t.same(await flags(), [false, true, true], "an unchanged day keeps its own");
   });
 
-  await t.test("series are stored, and refused, as their facts are", async (t) => {
+  await t.test("series are stored, and refused, like their facts", async (t) => {
     const start = midnightSeconds("2026-01-01");
     const of = (identity_id: string, starts: number[], microUnits: UsageSeries["microUnits"]) => ({
       metric: "m",
@@ -246,7 +246,7 @@ t.test("staging a window", async (t) => {
     t.strictSame(facts.result.dropped, { malformed: 4, outside_window: 2 });
   });
 
-  await t.test("many rows go through in batches, and all of them arrive", async (t) => {
+  await t.test("many rows are sent in batches, and all of them arrive", async (t) => {
     const facts = 400_000;
     const many: Gatherer = {
       ...scripted({}),

@@ -51,7 +51,7 @@ t.test("a path prefix of the base address is kept", async (t) => {
   );
 });
 
-t.test("configured headers travel with every request, and never in place of the client's own", async (t) => {
+t.test("configured headers are sent with every request, and never replace the client's own", async (t) => {
   const { url, seen } = await upstream(t, answers(200));
   const headers = { "X-Scope-OrgID": "team-1", accept: "text/html" };
   await clientOf(t, url, { headers, auth: { kind: "bearer", token: "abc" } }).request(get(), forever);
@@ -63,7 +63,7 @@ t.test("configured headers travel with every request, and never in place of the 
 });
 
 t.test(
-  "a token file is read again when it changes, and what cannot be used is refused by its name",
+  "a token file is read again if it changes, and an unusable one is refused with its name",
   async (t) => {
     const { url, seen } = await upstream(t, answers(200));
     const dir = t.testdir({ first: "first\n", second: "second-token", empty: " \n" });
@@ -94,7 +94,7 @@ t.test(
   },
 );
 
-t.test("credentials travel as basic or bearer", async (t) => {
+t.test("credentials are sent as basic or bearer", async (t) => {
   const { url, seen } = await upstream(t, answers(200));
   await clientOf(t, url, { auth: { kind: "basic", username: "me", password: "p:ß" } }).request(
     get(),
@@ -107,7 +107,7 @@ t.test("credentials travel as basic or bearer", async (t) => {
   );
 });
 
-t.test("what may pass is tried again, and what cannot is not", async (t) => {
+t.test("temporary failures are retried, and lasting ones are not", async (t) => {
   const cases: { name: string; status: number; code: UpstreamErrorCode; attempts: number }[] = [
     ...[408, 425, 500, 502, 503, 504].map((status) => ({
       name: `${status}`,
@@ -141,7 +141,7 @@ t.test("an upstream that recovers is not an error", async (t) => {
   t.equal(seen.length, 3);
 });
 
-t.test("a broken connection, before and in the middle of the answer, is tried again", async (t) => {
+t.test("a connection that breaks before or during the response is retried", async (t) => {
   const midway: RequestListener = (_request, response) => {
     response.writeHead(200, { "content-length": "1000" });
     response.write("{", () => response.socket?.resetAndDestroy());
@@ -153,12 +153,12 @@ t.test("a broken connection, before and in the middle of the answer, is tried ag
   }
 });
 
-t.test("nobody listening is unreachable", async (t) => {
+t.test("a port without a listener is unreachable", async (t) => {
   const error = await failure(clientOf(t, "http://127.0.0.1:9").request(get(), forever));
   holds(t, error, { code: "unreachable", attempts: 3 });
 });
 
-t.test("a server of plain HTTP behind an address with https is named as such", async (t) => {
+t.test("a server of plain HTTP behind an https address is reported as such", async (t) => {
   const { url } = await upstream(t, answers(200));
   const error = await failure(clientOf(t, url.replace("http://", "https://")).request(get(), forever));
   holds(t, error, {
@@ -167,7 +167,7 @@ t.test("a server of plain HTTP behind an address with https is named as such", a
   });
 });
 
-t.test("Retry-After is obeyed in both forms, and reset headers too", async (t) => {
+t.test("Retry-After is obeyed in both forms, and so are reset headers", async (t) => {
   const now = () => Math.ceil(Date.now() / 1000);
   const aYearBehind = "Mon, 10 Mar 2025 15:30:00 GMT";
   const cases: [string, () => Record<string, string>][] = [
@@ -210,7 +210,7 @@ t.test("a wait is capped, and there is none after the last attempt", async (t) =
   holds(t, once, { code: "rate_limited", attempts: 1 }, "or it would come an hour later");
 });
 
-t.test("giving up ends a wait at once", async (t) => {
+t.test("an abort ends a wait at once", async (t) => {
   const { url } = await upstream(t, answers(429, "", { "retry-after": "3600" }));
   const giveUp = new AbortController();
   const retry = { attempts: 3, baseDelayMs: 1, maxDelayMs: 3_600_000 };
@@ -219,13 +219,13 @@ t.test("giving up ends a wait at once", async (t) => {
   holds(t, await request, { code: "aborted" }, "or it would come an hour later");
 });
 
-t.test("giving up ends a request that is under way", async (t) => {
+t.test("an abort ends a request in progress", async (t) => {
   const giveUp = new AbortController();
   const { url } = await upstream(t, () => giveUp.abort());
   holds(t, await failure(clientOf(t, url).request(get(), giveUp.signal)), { code: "aborted" });
 });
 
-t.test("an answer that does not come, or not to its end, times out", async (t) => {
+t.test("a response that does not start or does not end times out", async (t) => {
   const dripping: RequestListener = (_request, response) => {
     response.writeHead(200);
     const drip = setInterval(() => response.write(" "), 20);
@@ -239,7 +239,7 @@ t.test("an answer that does not come, or not to its end, times out", async (t) =
   }
 });
 
-t.test("an answer that is too large is refused once, also one that unfolds", async (t) => {
+t.test("a response that is too large is refused once, even if only its unpacked size is", async (t) => {
   const zipped = gzipSync(Buffer.alloc(5_000_000, 32));
   const endless: RequestListener = (_request, response) => {
     const pour = () => {
@@ -257,7 +257,7 @@ t.test("an answer that is too large is refused once, also one that unfolds", asy
   }
 });
 
-t.test("a packed answer is unpacked, and one that cannot be is tried again", async (t) => {
+t.test("a compressed response is unpacked, and a damaged one is requested again", async (t) => {
   const good = JSON.stringify({ ok: 1 });
   for (const [encoding, packed] of [
     ["gzip", gzipSync(good)],
@@ -282,7 +282,7 @@ t.test("a packed answer is unpacked, and one that cannot be is tried again", asy
   }
 });
 
-t.test("an error's status counts, whatever becomes of its body", async (t) => {
+t.test("an error's status counts, whatever happens to its body", async (t) => {
   const midway: RequestListener = (_request, response) => {
     response.writeHead(403, { "content-length": "1000" });
     response.write("said", () => response.socket?.resetAndDestroy());
@@ -294,7 +294,7 @@ t.test("an error's status counts, whatever becomes of its body", async (t) => {
   }
 });
 
-t.test("an answer that cannot be read is tried again", async (t) => {
+t.test("an unreadable response is requested again", async (t) => {
   const { url, seen } = await upstream(t, answers(200, '{"cut":'), answers(200, '{"ok":1}'));
   t.same(await clientOf(t, url).request(get(), forever), { ok: 1 });
   t.equal(seen.length, 2);
@@ -312,7 +312,7 @@ t.test("a redirect is not followed, and its target gets nothing", async (t) => {
   t.equal(target.seen.length, 0);
 });
 
-t.test("an error's text is short and holds no secrets", async (t) => {
+t.test("an error's text is short and contains no secrets", async (t) => {
   const auth = { kind: "basic" as const, username: "me", password: "s3cr3t-pw" };
   const echo = `Authorization: Basic ${Buffer.from("me:s3cr3t-pw").toString("base64")} password=s3cr3t-pw
     https://other:hidden-pw@host/path?api_key=hidden-key Bearer hidden.token "token": "hidden-json" ${"x".repeat(5000)}`;
@@ -325,7 +325,7 @@ t.test("an error's text is short and holds no secrets", async (t) => {
 });
 
 t.test(
-  "requests of one credential share a limit, over clients, and do not hold it while they wait",
+  "requests with one credential share a limit across clients, and release it while they wait",
   async (t) => {
     let running = 0;
     let most = 0;
@@ -355,7 +355,7 @@ t.test(
   },
 );
 
-t.test("starts are spaced out", async (t) => {
+t.test("requests start at intervals", async (t) => {
   const { url, seen } = await upstream(t, answers(200));
   const client = clientOf(t, url, { pace: { concurrency: 10, minIntervalMs: 50 } });
   const began = performance.now();
@@ -367,7 +367,7 @@ t.test("starts are spaced out", async (t) => {
   );
 });
 
-t.test("an upstream that says how many requests it takes is asked as fast as that", async (t) => {
+t.test("an upstream that states its limit of requests is used at that pace", async (t) => {
   const says = (remaining: string, reset: string) => ({
     "x-ratelimit-remaining": remaining,
     "x-ratelimit-reset": reset,
@@ -392,7 +392,7 @@ t.test("an upstream that says how many requests it takes is asked as fast as tha
   }
 });
 
-t.test("one who gives up in the queue leaves it, and the others go on", async (t) => {
+t.test("a request that is aborted in the queue leaves it, and the others go on", async (t) => {
   let release: (() => void) | undefined;
   const held: RequestListener = (_request, response) => {
     release = () => response.end("{}");

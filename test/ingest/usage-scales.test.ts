@@ -23,7 +23,7 @@ t.test("usage of a day has one unit for each metric and resource", async (t) => 
     return found.map(({ fact }) => fact).sort();
   };
 
-  await t.test("pieces of a day with different units get the finest of them", async (t) => {
+  await t.test("parts of a day with different units get the finest of them", async (t) => {
     t.strictSame(
       await staged([
         series("ann", 0, 0, 1),
@@ -42,7 +42,7 @@ t.test("usage of a day has one unit for each metric and resource", async (t) => 
     );
   });
 
-  await t.test("a weight beside which the finest digits do not matter keeps 24 digits", async (t) => {
+  await t.test("a weight that is large compared with its finest digits keeps 24 digits", async (t) => {
     t.strictSame(
       await staged([series("ann", 0, 0, 10n ** 20n), series("bob", 30, 1, 15n * 10n ** 26n + 5n)]),
       ["m c1 ann 100000000000000000000000 e-9", "m c1 bob 2 e-9"],
@@ -57,7 +57,7 @@ t.test("usage of a day has one unit for each metric and resource", async (t) => 
   });
 });
 
-t.test("metrics that are weighed together, also by way of a third one, are one family", async (t) => {
+t.test("metrics that are used together, directly or through a third one, are one family", async (t) => {
   const families = familiesOf([
     ["a", "b"],
     ["c", "d"],

@@ -7,7 +7,7 @@ import { Classes } from "./classes.js";
 
 const classes = ["in order", "out of order", "a step again"] as const;
 
-t.test("each step has the sum of its amounts, and steps ascend", async (t) => {
+t.test("each step has the sum of its amounts, and steps are ascending", async (t) => {
   const met = new Classes<(typeof classes)[number]>();
   const added = fc.array(fc.tuple(fc.nat(20), fc.nat(1000)), { maxLength: 30 });
   fc.assert(
@@ -31,7 +31,7 @@ t.test("each step has the sum of its amounts, and steps ascend", async (t) => {
   t.same(met.missing(classes, 10), []);
 });
 
-t.test("facts of series", async (t) => {
+t.test("series are converted to facts", async (t) => {
   const whose = { metric: "m", resource_id: "c", identity_id: "i" };
   const starts = [1_767_225_600, 1_767_229_200];
   t.strictSame(

@@ -7,7 +7,7 @@ import type { UploadingInput } from "./uploading-process.js";
 
 const ROWS = 60_000;
 
-t.test("kill -9 in the middle of an upload", async (t) => {
+t.test("a kill -9 in the middle of an upload leaves a consistent state", async (t) => {
   const folder = temporaryFolder(t);
   const start = (changes: Pick<UploadingInput, "key" | "quantity" | "stays">) => {
     const input: UploadingInput = { folder, rows: ROWS, ...changes };

@@ -142,14 +142,14 @@ t.test("an upload replaces the days and metrics that it covers, whatever came be
   t.strictSame(seen.missing(kinds, 3), []);
 });
 
-t.test("an upload that is cut off leaves what counted", async (t) => {
+t.test("an upload that is cut off leaves the counting data in place", async (t) => {
   const store = await openStore(t);
   const first = { rows: [], hourly: false, broken: undefined, again: undefined };
   const one = { day: 1, hour: 0, metric: "cpu", resource: "r-1", identity: "web", millis: 1000 };
   await take(store, "a", textOf({ ...first, rows: [one] }));
   const counted = { facts: ["01T00 cpu r-1 web: 1000000"], partitions: 1 };
 
-  await t.test("before it is read to its end", async (t) => {
+  await t.test("an upload that is cut off before its end leaves no trace", async (t) => {
     async function* half() {
       yield Buffer.from(textOf({ ...first, rows: [{ ...one, millis: 9000 }] }));
       throw new Error("the connection is gone");
@@ -160,7 +160,7 @@ t.test("an upload that is cut off leaves what counted", async (t) => {
     t.strictSame(await countingUploads(store), counted);
   });
 
-  await t.test("by a kill between the stores", async (t) => {
+  await t.test("an upload that is killed between the stores leaves no trace", async (t) => {
     const { client, postgres } = store;
     const begin = `INSERT INTO usage_uploads (tenant_name, idempotency_key, origin, state, started_at)
       VALUES ('acme', $1, $2, 'loading', now() - $3::interval) RETURNING upload_id::int AS id`;
@@ -184,7 +184,7 @@ t.test("an upload that is cut off leaves what counted", async (t) => {
     );
   });
 
-  await t.test("in the last moment", async (t) => {
+  await t.test("an upload that is aborted in the last moment leaves no trace", async (t) => {
     const body = Readable.from([Buffer.from(textOf({ ...first, rows: [{ ...one, millis: 9000 }] }))]);
     const late = {
       signal,

@@ -8,7 +8,7 @@ const billed = new Map([
   ["two", ["TWO", "Two"]],
 ]);
 
-t.test("an id that is billed in another case alone has the first spelling of the bill", async (t) => {
+t.test("an id that is billed only in another case gets the first spelling of the bill", async (t) => {
   const spellings = ["i-abc", "I-ABC", "i-ABC", "vm", "Vm", "two", "unknown", ""];
   t.strictSame(
     spellings.map((id) => [id, otherSpelling(billed, id)]),
@@ -25,7 +25,7 @@ t.test("an id that is billed in another case alone has the first spelling of the
   );
 });
 
-t.test("series that become one are added up, and none of the usage is lost", async (t) => {
+t.test("series that become one are added up, and no usage is lost", async (t) => {
   const series = (
     resource_id: string,
     identity_id: string,

@@ -34,22 +34,25 @@ function outcome(contenders: readonly Contender[], settings: OverlapSettings = n
 }
 const pair = overlap(side("2", "b.csv"), side("1", "a.csv"));
 
-t.test("the bill with less standing is held; of equal ones that are not charged, both are", async (t) => {
-  const cases = [
-    ["new", "new", ["1", "2"], []],
-    ["new", "follows", ["2"], []],
-    ["new", "charged", ["2"], []],
-    ["follows", "new", ["1"], []],
-    ["follows", "follows", ["1", "2"], []],
-    ["follows", "charged", ["2"], []],
-    ["charged", "new", ["1"], []],
-    ["charged", "charged", [], ["2"]],
-  ] as const;
-  for (const [own, other, held, undecided] of cases) {
-    const both = [contender("1", { standing: other }), contender("2", { standing: own, overlaps: [pair] })];
-    t.strictSame(outcome(both), { held, superseded: undecided, undecided }, `${own} beside ${other}`);
-  }
-});
+t.test(
+  "the bill with the lower standing is held, and of two equal ones that are not charged, both are",
+  async (t) => {
+    const cases = [
+      ["new", "new", ["1", "2"], []],
+      ["new", "follows", ["2"], []],
+      ["new", "charged", ["2"], []],
+      ["follows", "new", ["1"], []],
+      ["follows", "follows", ["1", "2"], []],
+      ["follows", "charged", ["2"], []],
+      ["charged", "new", ["1"], []],
+      ["charged", "charged", [], ["2"]],
+    ] as const;
+    for (const [own, other, held, undecided] of cases) {
+      const both = [contender("1", { standing: other }), contender("2", { standing: own, overlaps: [pair] })];
+      t.strictSame(outcome(both), { held, superseded: undecided, undecided }, `${own} beside ${other}`);
+    }
+  },
+);
 
 t.test("precedence decides by source or by file, whatever was charged before", async (t) => {
   const both = [contender("1", { standing: "charged" }), contender("2", { overlaps: [pair] })];
@@ -63,7 +66,7 @@ t.test("precedence decides by source or by file, whatever was charged before", a
   t.strictSame(outcome(both, { ...none, adding: new Set(["s1"]) }), won([]), "both are charged as is set");
 });
 
-t.test("the loser keeps the days that the winner does not reach", async (t) => {
+t.test("the loser keeps the days that the winner does not cover", async (t) => {
   const part = overlap(side("2", "b.csv", { last_day: "2026-05-20" }), side("1", "a.csv", { files: [3, 4] }));
   const found = decide([contender("1"), contender("2", { overlaps: [part] })], {
     ...none,
@@ -74,7 +77,7 @@ t.test("the loser keeps the days that the winner does not reach", async (t) => {
   ]);
 });
 
-t.test("a winner that is held takes nothing away", async (t) => {
+t.test("a winner that is held supersedes nothing", async (t) => {
   const third = overlap(side("3", "c.csv"), side("2", "b.csv"));
   const all = [
     contender("1", { standing: "charged" }),
@@ -95,7 +98,7 @@ t.test("files with the same bytes are no conflict: the one that is charged goes 
   t.strictSame(of("new", "new"), { held: [], superseded: ["2"], undecided: [] });
 });
 
-t.test("a person decides: for one of two deliveries, or for all bills of one", async (t) => {
+t.test("a person decides for one of two deliveries, or for all bills of one delivery", async (t) => {
   const accepted = [
     contender("1", { standing: "charged" }),
     contender("2", { accepted: 1, overlaps: [pair] }),
@@ -120,6 +123,6 @@ t.test("two bills of a delivery that both give way to a third one are no conflic
   });
 });
 
-t.test("an overlap with a delivery that is gone holds nothing", async (t) => {
+t.test("an overlap with a delivery that no longer exists holds nothing", async (t) => {
   t.strictSame(outcome([contender("2", { overlaps: [pair] })]).held, []);
 });

@@ -75,7 +75,7 @@ t.test("files of other datasets beside a bill are named, and their rows are not 
   );
 });
 
-t.test("a delivery of other datasets alone takes nothing away, and is read once", async (t) => {
+t.test("a delivery with only other datasets replaces nothing, and is read once", async (t) => {
   await told([deliveryOf([bill("1")])]);
   const other = { billing_period: "2026-06" };
   const { notes, errors } = await told([deliveryOf([bill("1")]), deliveryOf([commitments, budget], other)]);
@@ -108,7 +108,7 @@ t.test("a delivery of other datasets alone takes nothing away, and is read once"
   ]);
 });
 
-t.test("snapshots and additions", async (t) => {
+t.test("snapshots replace their month, and additions add to it", async (t) => {
   await told([deliveryOf([bill("1")]), deliveryOf([bill("7")], { billing_period: "2026-06" })]);
   t.strictSame(await kept(), { records: ["current 4 4", "current 4 28"], partitions: [4, 4] });
   t.strictSame(await told([deliveryOf([bill("2")])]), { errors: [], warnings: [], notes: [] });
@@ -136,7 +136,7 @@ t.test("snapshots and additions", async (t) => {
   );
 });
 
-t.test("a bill of a month that is over and shrinks by more than the limit waits", async (t) => {
+t.test("a bill of a past month that shrinks by more than the limit waits", async (t) => {
   await told([deliveryOf([bill("10")])]);
   const smaller = deliveryOf([bill("4")]);
   const problem = "bills 2026-05: its billed_cost in USD is 60 % less than that of the bill it would replace";
@@ -157,25 +157,28 @@ t.test("a bill of a month that is over and shrinks by more than the limit waits"
   );
 });
 
-t.test("a file that changes while it is read leaves what counted, and is read again", async (t) => {
-  await told([deliveryOf([bill("1")])]);
-  const text = csv(Array(20_000).fill({ EffectiveCost: "9" }));
-  async function* broken() {
-    yield Buffer.from(text);
-    throw new FileChangedError("bill.csv");
-  }
-  const changed = {
-    ...fileOf("bill.csv", text),
-    open: async () => Readable.from(broken(), { objectMode: false }),
-  };
-  const { errors } = await told([deliveryOf([bill("9"), changed])]);
-  t.strictSame(errors, ['bills: "bill.csv" changed after it was listed, or while it was read']);
-  t.strictSame(await kept(), { records: ["current 4 4", "loading null undefined"], partitions: [4] });
-  await told([deliveryOf([bill("9"), fileOf("bill.csv", text)])]);
-  t.strictSame((await kept()).records, ["replaced 4 4", "current 20004 180036"]);
-});
+t.test(
+  "a file that changes while it is read leaves the counting bill in place, and is read again",
+  async (t) => {
+    await told([deliveryOf([bill("1")])]);
+    const text = csv(Array(20_000).fill({ EffectiveCost: "9" }));
+    async function* broken() {
+      yield Buffer.from(text);
+      throw new FileChangedError("bill.csv");
+    }
+    const changed = {
+      ...fileOf("bill.csv", text),
+      open: async () => Readable.from(broken(), { objectMode: false }),
+    };
+    const { errors } = await told([deliveryOf([bill("9"), changed])]);
+    t.strictSame(errors, ['bills: "bill.csv" changed after it was listed, or while it was read']);
+    t.strictSame(await kept(), { records: ["current 4 4", "loading null undefined"], partitions: [4] });
+    await told([deliveryOf([bill("9"), fileOf("bill.csv", text)])]);
+    t.strictSame((await kept()).records, ["replaced 4 4", "current 20004 180036"]);
+  },
+);
 
-t.test("what a load that was cut off left behind is dropped, and a lost lease changes nothing", async (t) => {
+t.test("the remains of an interrupted load are dropped, and a lost lease changes nothing", async (t) => {
   await told([deliveryOf([bill("1")])]);
   await store.client.command({ query: "INSERT INTO focus_lines (delivery) SELECT 999999 FROM numbers(10)" });
   await store.postgres.query(`INSERT INTO deliveries (tenant_name, source, scope, kind, content_id, settings_hash, state, epoch)
@@ -186,7 +189,7 @@ t.test("what a load that was cut off left behind is dropped, and a lost lease ch
   t.strictSame(await kept(), { records: ["current 4 4"], partitions: [4] });
 });
 
-t.test("a bill that counts keeps its lines when those of the one before cannot be dropped", async (t) => {
+t.test("a bill that counts keeps its lines if those of the one before cannot be dropped", async (t) => {
   await told([deliveryOf([bill("1")])]);
   let failures = 0;
   const command: typeof store.client.command = async (input) => {
@@ -210,7 +213,7 @@ t.test("a bill that counts keeps its lines when those of the one before cannot b
   t.strictSame((await kept()).partitions, [4], "the next run drops them");
 });
 
-t.test("a source that cannot be listed does not concern the others", async (t) => {
+t.test("a source that cannot be listed does not affect the others", async (t) => {
   const down = { ...sourceOf(), name: "down", list: () => Promise.reject(new Error("no route")) };
   const waiting = {
     ...sourceOf(),
@@ -267,7 +270,7 @@ const ofMonth = (text: string, month = "2026-06") =>
 const addition = (text: string, name: string) =>
   deliveryOf([fileOf(name, text)], { kind: "additive", billing_period: undefined });
 
-t.test("charges that are delivered in another way take the place of what they were", async (t) => {
+t.test("charges that are delivered in another way replace the earlier deliveries", async (t) => {
   const text = june("1", 10, 11);
   const halves = [june("1", 10), june("1", 11)] as const;
   const ways = {
@@ -307,17 +310,20 @@ t.test("charges that are delivered in another way take the place of what they we
   }
 });
 
-t.test("what shares no day with the bills of now stays, as does all where nothing is listed", async (t) => {
-  await told([undated(june("1", 10, 11))]);
-  await told([]);
-  t.strictSame((await kept()).records, ["current 2 2"]);
-  await told([ofMonth(csv([{}]), "2026-05"), undated(june("1", 10, 11))]);
-  t.strictSame((await kept()).records, ["current 2 2", "current 1 1"], "both ways are in use");
-  await told([ofMonth(csv([{}]), "2026-05")]);
-  t.strictSame((await kept()).records, ["current 2 2", "current 1 1"]);
-});
+t.test(
+  "a delivery that shares no day with the current bills stays, and so do all if nothing is listed",
+  async (t) => {
+    await told([undated(june("1", 10, 11))]);
+    await told([]);
+    t.strictSame((await kept()).records, ["current 2 2"]);
+    await told([ofMonth(csv([{}]), "2026-05"), undated(june("1", 10, 11))]);
+    t.strictSame((await kept()).records, ["current 2 2", "current 1 1"], "both ways are in use");
+    await told([ofMonth(csv([{}]), "2026-05")]);
+    t.strictSame((await kept()).records, ["current 2 2", "current 1 1"]);
+  },
+);
 
-t.test("bills that would take days away wait, together, for the rest of them or for a person", async (t) => {
+t.test("bills that would remove days wait together for the remaining bills or for a person", async (t) => {
   await told([undated(june("1", 10, 11, 12))]);
   const problem =
     "bills: the bill of 2026-06 would take the place of the bill without a month, because the source delivers in another way now; but ";

@@ -62,7 +62,7 @@ t.test("a bill is the same in each dialect of CSV", async (t) => {
     t.strictSame(await linesOf(content, columns), expected, name);
 });
 
-t.test("each cause for which a bill cannot be read has one message, in words", async (t) => {
+t.test("each reason for which a bill cannot be read has one message in words", async (t) => {
   const good = csv([{ Tags: '{"team":"alpha"}' }, {}]);
   const uneven = (row: number) =>
     `"bill.csv" cannot be read: row ${row} has more or fewer values than the header, or a quote within a value that is not doubled`;
@@ -134,7 +134,7 @@ t.test("instants are read in the spellings of real exporters, and others are rep
   );
 });
 
-t.test("a currency is read in any case and with blanks around it", async (t) => {
+t.test("a currency is read in any case and with surrounding blanks", async (t) => {
   const currencies = ["usd", "USD ", " Usd", "EUR", "US", "U$D", "euros"];
   const lines = await linesOf(
     csv(currencies.map((BillingCurrency) => ({ BillingCurrency }))),
@@ -186,7 +186,7 @@ t.test("a text that is too long refuses the bill, and names its column", async (
   }
 });
 
-t.test("a file that unpacks to more than is allowed is refused, and so is an endless line", async (t) => {
+t.test("a file that unpacks to more than the limit is refused, and so is an endless line", async (t) => {
   const large = csv([{ ResourceName: "" }]) + "\n".repeat(1_100_000);
   const bill = csv(Array.from({ length: 12_000 }, () => ({})));
   t.ok(bill.length > 1_048_576);

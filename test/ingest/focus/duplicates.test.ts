@@ -43,7 +43,7 @@ const states = async () =>
     ({ source, state }) => `${source} ${state}`,
   );
 
-t.test("a copy of a file in one bill counts once, with a remark and what it adds up to", async (t) => {
+t.test("a copy of a file in one bill counts once, with a remark and its sums", async (t) => {
   const files = [fileOf("2026-05 (1).csv", text("10")), fileOf("2026-05.csv", text("10"))];
   const remark = '"2026-05.csv" has the same bytes as "2026-05 (1).csv", and counts once.';
   t.strictSame(await run({ bills: [bill("bills", files)] }), {
@@ -62,7 +62,7 @@ t.test("a copy of a file in one bill counts once, with a remark and what it adds
   t.strictSame(rows[0].files[0].periods, [["payer", "2026-05"]]);
 });
 
-t.test("a bill of two sources counts once, and the other one is no error", async (t) => {
+t.test("a bill of two sources counts once, and the second one is not an error", async (t) => {
   const sources = {
     first: [bill("first", [fileOf("a.csv", text("10"))])],
     second: [bill("second", [fileOf("b.csv", text("10"))])],

@@ -60,7 +60,7 @@ t.beforeEach(async () => {
 });
 
 t.test(
-  "the lines of a bill go when its last day is older than the retention, and it is not read again",
+  "the lines of a bill are dropped when its last day is older than the retention, and it is not read again",
   async (t) => {
     const may = bill([charge(1), charge(20)]);
     const june = bill([charge(33, "3")], ofJune);
@@ -138,17 +138,20 @@ t.test("a line without a date may be of any day of its month", async (t) => {
   }
 });
 
-t.test("what was loaded before its last start was recorded expires by the end of its charges", async (t) => {
-  const delivery = bill([charge(1, "1", 10)]);
-  await told([delivery]);
-  await store.postgres.query("UPDATE deliveries SET last_start_day = NULL");
-  await told([unread(delivery)], { keepFrom: "2026-05-10" });
-  t.strictSame((await kept()).records, ["current 1"]);
-  await told([unread(delivery)], { keepFrom: "2026-05-11" });
-  t.strictSame((await kept()).records, ["expired 1"]);
-});
+t.test(
+  "a bill that was loaded before its last start was recorded expires by the end of its charges",
+  async (t) => {
+    const delivery = bill([charge(1, "1", 10)]);
+    await told([delivery]);
+    await store.postgres.query("UPDATE deliveries SET last_start_day = NULL");
+    await told([unread(delivery)], { keepFrom: "2026-05-10" });
+    t.strictSame((await kept()).records, ["current 1"]);
+    await told([unread(delivery)], { keepFrom: "2026-05-11" });
+    t.strictSame((await kept()).records, ["expired 1"]);
+  },
+);
 
-t.test("a bill that is too old already is read once, and its lines do not stay", async (t) => {
+t.test("a bill that is already too old is read once, and its lines are dropped", async (t) => {
   const keepFrom = "2026-06-01";
   const old = bill([charge(1)]);
   t.strictSame(await told([old], { keepFrom }), nothingToSay);
@@ -170,7 +173,7 @@ t.test("a bill that is too old already is read once, and its lines do not stay",
   t.strictSame((await kept()).records, ["expired 1", "current 1"], "of additions each by itself");
 });
 
-t.test("a bill within a longer retention is read again, to the same lines and sums", async (t) => {
+t.test("a bill within a longer retention is read again, with the same lines and sums", async (t) => {
   const delivery = bill([charge(1, "1.5"), charge(2, "2.25")]);
   const lines = async () =>
     await rowsOf(store, "SELECT * EXCEPT (delivery) FROM focus_lines ORDER BY file, line");
@@ -192,7 +195,7 @@ t.test("a bill within a longer retention is read again, to the same lines and su
   t.strictSame((await told([nothingOpened])).errors, errors, "and is not tried again");
 });
 
-t.test("a bill that waits goes with what it would replace, and not before", async (t) => {
+t.test("a waiting bill expires together with the bill that it would replace", async (t) => {
   const [whole, less] = [bill([charge(1, "10"), charge(9, "10")]), bill([charge(1, "1"), charge(2, "1")])];
   await told([whole]);
   const { errors } = await told([less]);
@@ -213,7 +216,7 @@ t.test("a bill that waits goes with what it would replace, and not before", asyn
   });
 });
 
-t.test("a bill that is accepted takes the place of one that has expired", async (t) => {
+t.test("a bill that is accepted replaces one that has expired", async (t) => {
   await told([bill([charge(1, "10")])]);
   await told([bill([charge(9, "1")])]);
   await told([bill([charge(9, "1")])], { keepFrom: "2026-05-05" });
@@ -227,7 +230,7 @@ t.test("a bill that is accepted takes the place of one that has expired", async 
   t.strictSame((await kept()).records, ["replaced 10", "current 1"]);
 });
 
-t.test("a source that goes over to months lacks nothing that is older than the retention", async (t) => {
+t.test("a source that changes to months misses nothing that is older than the retention", async (t) => {
   const spread = "daily";
   const rows = [charge(1, "1", 1), charge(2, "1", 1), charge(20, "1", 20), charge(40, "10")];
   await told([bill(rows, { billing_period: undefined })], { spread });
@@ -252,7 +255,7 @@ t.test("a source that goes over to months lacks nothing that is older than the r
   t.strictSame(await told([april, may, june].map(unread), { keepFrom, spread }), nothingToSay);
 });
 
-t.test("a source that lists nothing says what became of its bills", async (t) => {
+t.test("a source that lists nothing reports what became of its bills", async (t) => {
   await told([bill([charge(1)])], { keepFrom: "2026-06-01" });
   const source = {
     ...sourceOf(),

@@ -143,7 +143,7 @@ async function play(folder: string, played: readonly Step[]): Promise<void> {
   for (const source of sources) await source.close();
 }
 
-t.test("random folders: nothing is charged twice, and nothing is left out unsaid", async (t) => {
+t.test("in random folders, nothing is charged twice, and nothing is left out without a report", async (t) => {
   await fc.assert(
     fc.asyncProperty(steps, async (played) => {
       const folder = await mkdtemp(join(tmpdir(), "chargehouse-folders-"));

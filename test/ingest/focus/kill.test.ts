@@ -11,7 +11,7 @@ const LINES = 60_000;
 /** A bill whose lines cost so much each. */
 const bill = (amount: number) => ({ lines: LINES, cost: String(amount * LINES), deliveries: 1 });
 
-t.test("kill -9 in the middle of a load", async (t) => {
+t.test("a kill -9 in the middle of a load leaves a consistent state", async (t) => {
   const folder = temporaryFolder(t);
   let epoch = 0;
   const start = (amount: string, stays: boolean) => {
@@ -53,7 +53,7 @@ t.test("kill -9 in the middle of a load", async (t) => {
   t.ok(cutOff > 0, `${cutOff} of 4 loads were cut off`);
 });
 
-t.test("kill -9 beside the statements by which a bill expires", async (t) => {
+t.test("a kill -9 beside the statements by which a bill expires leaves a consistent state", async (t) => {
   const folder = temporaryFolder(t);
   let epoch = 0;
   const start = (input: Partial<LoadingInput>) => {

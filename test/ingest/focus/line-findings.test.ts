@@ -70,7 +70,7 @@ async function found(lines: readonly Line[], without: readonly Column[] = []): P
   return findings.map(({ id, lines: n, examples }) => `${id} ${n}: ${examples.join(" ")}`);
 }
 
-t.test("lines as they should be have no findings", async (t) => {
+t.test("correct lines have no findings", async (t) => {
   const fine: Line[] = [
     {},
     // Within the tolerance of a product: 0.01 % of 10, and 0.000001 always.
@@ -166,7 +166,7 @@ t.test("each finding is found on its line, and on no other", async (t) => {
     t.strictSame(await found([{}, line, {}, line]), [`${finding} 2: b:2 b:4`], JSON.stringify(line));
 });
 
-t.test("what a price list would say is missing", async (t) => {
+t.test("missing prices are found", async (t) => {
   t.strictSame(await found([{}, { SkuPriceId: "" }]), [
     "priced_without_sku_price 1: b:2",
     "unpriced_charge 1: b:2",
@@ -179,7 +179,7 @@ t.test("what a price list would say is missing", async (t) => {
   t.strictSame(await found([{ PricingQuantity: "", PricingUnit: "" }]), ["unpriced_charge 1: b:1"]);
 });
 
-t.test("one service has one category, and one price one SKU", async (t) => {
+t.test("one service has one category, and one price has one SKU", async (t) => {
   const other = { ServiceCategory: "Storage", ServiceSubcategory: "" };
   t.strictSame(await found([{}, { ...other, ServiceName: "S3" }, other, {}, { ServiceCategory: "" }]), [
     "several_service_categories 3: b:1 b:3 b:4",
@@ -189,32 +189,26 @@ t.test("one service has one category, and one price one SKU", async (t) => {
   ]);
 });
 
-t.test(
-  "what a file has no column for is null in each of its lines, and only whole pairs are compared",
-  async (t) => {
-    t.strictSame(
-      await found([{}, { BilledCost: "0", EffectiveCost: "0", ContractedCost: "10" }], ["ListCost"]),
-      ["no_list_cost 1: b:1"],
-    );
-    t.strictSame(
-      await found(
-        [{}],
-        ["RegionName", "ConsumedUnit", "ServiceCategory", "SkuPriceId", "ContractedUnitPrice"],
-      ),
-      [],
-    );
-    t.strictSame(await found([{}], ["PricingQuantity", "PricingUnit", "ConsumedQuantity", "ConsumedUnit"]), [
-      "no_quantity 1: b:1",
-    ]);
-  },
-);
+t.test("a missing column is null in each line, and only complete pairs are compared", async (t) => {
+  t.strictSame(
+    await found([{}, { BilledCost: "0", EffectiveCost: "0", ContractedCost: "10" }], ["ListCost"]),
+    ["no_list_cost 1: b:1"],
+  );
+  t.strictSame(
+    await found([{}], ["RegionName", "ConsumedUnit", "ServiceCategory", "SkuPriceId", "ContractedUnitPrice"]),
+    [],
+  );
+  t.strictSame(await found([{}], ["PricingQuantity", "PricingUnit", "ConsumedQuantity", "ConsumedUnit"]), [
+    "no_quantity 1: b:1",
+  ]);
+});
 
-t.test("examples are the first five", async (t) => {
+t.test("examples of a finding are the first five lines", async (t) => {
   const lines = Array.from({ length: 9 }, (_, at) => (at < 2 ? {} : { RegionName: "" }));
   t.strictSame(await found(lines), ["half_pair 7: b:3 b:4 b:5 b:6 b:7"]);
 });
 
-t.test("the reference has every finding, in the order of the code", async (t) => {
+t.test("the reference lists every finding, in the order of the code", async (t) => {
   const page = readFileSync(join(projectRoot(), "docs/reference/ecosystems/focus.md"), "utf8");
   const [, rows = ""] = /\n\| Finding \|.*\n\|---\|---\|\n((?:\|.*\n)+)/.exec(page) ?? [];
   const wanted = [...lineFindings, ...groupFindings].map(({ id, what }) => `| \`${id}\` | ${what} |\n`);

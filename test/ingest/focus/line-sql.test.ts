@@ -5,7 +5,7 @@ import { instant, isPlain, isRounded, stored } from "../../../src/ingest/ecosyst
 import { readRows } from "../../../src/store/clickhouse/statement.js";
 import { testLogger } from "../../stores.js";
 
-t.test("texts of a bill", async (t) => {
+t.test("texts of a bill are converted", async (t) => {
   const engine = await openScratchEngine(testLogger);
   t.teardown(() => engine.close());
   /** Reads each text by expressions on the column `text`. */
@@ -15,7 +15,7 @@ t.test("texts of a bill", async (t) => {
       params: { texts },
     });
 
-  await t.test("an amount is rounded at its 12th place, and says so", async (t) => {
+  await t.test("an amount is rounded at its 12th place, which is reported", async (t) => {
     const amounts = [
       ["10.5", "10.5", 0],
       ["-0.000000000001", "-0.000000000001", 0],
@@ -43,7 +43,7 @@ t.test("texts of a bill", async (t) => {
     );
   });
 
-  await t.test("an instant is one of UTC, whatever zone it is written in", async (t) => {
+  await t.test("an instant is in UTC, whatever zone it is written in", async (t) => {
     const instants = [
       ["2026-05-01T00:00:00Z", "2026-05-01 00:00:00"],
       ["2026-05-01T00:00:00+02:00", "2026-04-30 22:00:00"],

@@ -32,7 +32,7 @@ async function loaded(content: string | Buffer, columns: string, name = "bill.cs
 const found = (findings: readonly { id: string; lines: number; examples: string[] }[]) =>
   findings.map(({ id, lines, examples }) => `${id} ${lines}: ${examples.join(" ")}`);
 
-t.test("amounts are exact to 12 places, and half of the last is rounded away from zero", async (t) => {
+t.test("amounts are exact to 12 places, and half of the last place is rounded away from zero", async (t) => {
   const amounts = [
     "0.0000000000005",
     "-0.0000000000005",
@@ -121,7 +121,7 @@ t.test("only ISO dates are dates", async (t) => {
   ]);
 });
 
-t.test("tags are keys and values, whatever form they have", async (t) => {
+t.test("tags are keys and values, in every format", async (t) => {
   const tags = [
     '{"b":"2","a":"x\\"y","n":1.5,"t":true,"z":null,"o":{"k":1}}',
     '[{"Key":"cost-center","Value":"7"},{"value":"v","key":"k"}]',
@@ -154,7 +154,7 @@ t.test("tags are keys and values, whatever form they have", async (t) => {
   ]);
 });
 
-t.test("columns have any order and case, old names, and others beside them", async (t) => {
+t.test("columns may have any order and case, old names, and other columns beside them", async (t) => {
   const text =
     "x_B,chargeperiodstart,AmortizedCost,PROVIDER,BillingCurrency,Region,x_B,Publisher,'`\\\nb,2026-05-01,2.5,AWS,EUR,eu,c,pub,q\n";
   const { rows } = await loaded(
@@ -172,7 +172,7 @@ t.test("columns have any order and case, old names, and others beside them", asy
   ]);
 });
 
-t.test("text is kept as it is: line breaks, quotes, blanks, a byte order mark and CRLF", async (t) => {
+t.test("text keeps its line breaks, quotes, blanks, byte order mark and CRLF", async (t) => {
   const plain = csv([{ x_Extra: 'a\n"b", \u00fc ' }, { x_Extra: " =1+1" }]);
   const crlf = `\uFEFF${plain.replaceAll("\n", "\r\n")}\r\n\r\n`;
   for (const content of [plain, plain.trimEnd(), gzipSync(plain)]) {
@@ -190,7 +190,7 @@ t.test("text is kept as it is: line breaks, quotes, blanks, a byte order mark an
   );
 });
 
-t.test("zstd is unpacked, and refused when it is cut off", needs("zstd"), async (t) => {
+t.test("zstd is unpacked, and refused if it is cut off", needs("zstd"), async (t) => {
   const packed = execFileSync("zstd", ["-c", "-q"], { input: csv([{ x_Extra: "a" }, { x_Extra: "b" }]) });
   const { rows } = await loaded(packed, "custom_columns['x_Extra'] AS extra, line", "bill.csv.zst");
   t.strictSame(rows, [
@@ -204,7 +204,7 @@ t.test("zstd is unpacked, and refused when it is cut off", needs("zstd"), async 
   );
 });
 
-t.test("equal lines have one id, whatever order their columns are in", async (t) => {
+t.test("equal lines have one id, whatever the order of their columns", async (t) => {
   const text = (columns: string[], row: Record<string, string>) =>
     `${columns.join(",")}\n${columns.map((name) => row[name]).join(",")}\n`;
   const row = {
@@ -226,7 +226,7 @@ t.test("equal lines have one id, whatever order their columns are in", async (t)
   t.not(ids[0], ids[2]);
 });
 
-t.test("a file that cannot be read whole does not count at all, and says why", async (t) => {
+t.test("a file that cannot be read completely does not count, and its reason is reported", async (t) => {
   const good = csv([{}, {}]);
   const cases: [string | Buffer, RegExp][] = [
     ["", /^"bill.csv" is empty/],
@@ -265,7 +265,7 @@ t.test("a file that cannot be read whole does not count at all, and says why", a
   t.strictSame((await rowsOf<{ n: string }>(store, left))[0]?.n, current.rows[0].n);
 });
 
-t.test("Parquet of doubles, maps, lists, structs and timestamps is read as its CSV", async (t) => {
+t.test("Parquet with doubles, maps, lists, structs and timestamps is read like its CSV", async (t) => {
   const path = `${t.testdir()}/bill.parquet`;
   await duck.run(`COPY (SELECT * FROM (VALUES
     (0.1::DOUBLE + 0.2::DOUBLE, 1.25::DECIMAL(38,9), TIMESTAMP '2026-05-01 10:00:00.5', 'USD', MAP {'team': 'a', 'empty': NULL}, {'id': 'p', 'n': 1}, MAP {'size': 's'}, ['a', 'b']),
@@ -324,7 +324,7 @@ t.test("a Parquet file with text that is not UTF-8 does not count, whatever its 
   }
 });
 
-t.test("a value is the same, whether a file has it as text or as a type of its own", async (t) => {
+t.test("a value is the same, whether the file has it as text or in a type of its own", async (t) => {
   const folder = t.testdir();
   const day = "TIMESTAMP '2026-05-01 00:00:00'";
   // Its own names must not be taken for those of the statement that reads it.
@@ -357,7 +357,7 @@ t.test("a value is the same, whether a file has it as text or as a type of its o
   );
 });
 
-t.test("every line has the number of its row, also in a file that several threads read", async (t) => {
+t.test("every line has the number of its row, even in a file that several threads read", async (t) => {
   const folder = t.testdir();
   const lines = `SELECT range + 1 AS x_Row, range % 7 AS EffectiveCost, 'USD' AS BillingCurrency, '2026-05-01T00:00:00Z' AS ChargePeriodStart,
     repeat(md5(range::VARCHAR), 1 + range % 4) AS ResourceName FROM range(600000)`;

@@ -65,7 +65,7 @@ t.beforeEach(async () => {
   await store.postgres.query("DELETE FROM deliveries");
 });
 
-t.test("a bill whose files hold what the manifest states has no error", async (t) => {
+t.test("a bill whose files match the manifest has no error", async (t) => {
   const bytes = rows(3, "a").length + rows(2, "b").length;
   for (const stated of [
     EQUAL,
@@ -99,7 +99,7 @@ t.test("a file with other rows than the manifest states is charged, and each run
   t.equal(await chargedRows(), 5);
 });
 
-t.test("it is reported while the bill counts, also when the export is gone", async (t) => {
+t.test("a difference is reported while the bill counts, even if the export is gone", async (t) => {
   const folder = await folderOf(t, runOf("1", { parts: { "a.csv": 4, "b.csv": 2 } }));
   const source = sourceIn(folder);
   const { errors } = await load(source);
@@ -109,26 +109,29 @@ t.test("it is reported while the bill counts, also when the export is gone", asy
   t.strictSame((await load()).errors, [], "a source that is not configured any more is not charged");
 });
 
-t.test("a total that the files do not add up to names the manifest and both numbers", async (t) => {
-  const none = { "a.csv": undefined, "b.csv": undefined };
-  const manifest = `the files of "${range}/1/manifest.json" have`;
-  const cases: readonly (readonly [Stated, string])[] = [
-    [{ rows: 6, parts: none }, `${manifest} 5 rows, and it states 6`],
-    [{ rows: 0, parts: none }, `${manifest} 5 rows, and it states 0`],
-    [{ rows: 4, parts: EQUAL.parts }, `${manifest} 5 rows, and it states 4`],
-    [
-      { bytes: 1, parts: none },
-      `${manifest} ${rows(3, "a").length + rows(2, "b").length} bytes, and it states 1`,
-    ],
-  ];
-  for (const [stated, problem] of cases) {
-    await store.postgres.query("DELETE FROM deliveries");
-    const { errors } = await load(sourceIn(await folderOf(t, runOf("1", stated))));
-    t.strictSame(errors, [`bills 2026-05: ${problem}${ADVICE}`]);
-  }
-});
+t.test(
+  "a total that the files do not add up to is reported with the manifest and both numbers",
+  async (t) => {
+    const none = { "a.csv": undefined, "b.csv": undefined };
+    const manifest = `the files of "${range}/1/manifest.json" have`;
+    const cases: readonly (readonly [Stated, string])[] = [
+      [{ rows: 6, parts: none }, `${manifest} 5 rows, and it states 6`],
+      [{ rows: 0, parts: none }, `${manifest} 5 rows, and it states 0`],
+      [{ rows: 4, parts: EQUAL.parts }, `${manifest} 5 rows, and it states 4`],
+      [
+        { bytes: 1, parts: none },
+        `${manifest} ${rows(3, "a").length + rows(2, "b").length} bytes, and it states 1`,
+      ],
+    ];
+    for (const [stated, problem] of cases) {
+      await store.postgres.query("DELETE FROM deliveries");
+      const { errors } = await load(sourceIn(await folderOf(t, runOf("1", stated))));
+      t.strictSame(errors, [`bills 2026-05: ${problem}${ADVICE}`]);
+    }
+  },
+);
 
-t.test("sums by currency are compared exactly, where a manifest has them", async (t) => {
+t.test("sums by currency are compared exactly, if a manifest has them", async (t) => {
   const sum = { BilledCost: "5", EffectiveCost: "5.000000000000", ListCost: "5", ContractedCost: "5" };
   const state = async (totals: unknown) => {
     await store.postgres.query("DELETE FROM deliveries");
@@ -148,7 +151,7 @@ t.test("sums by currency are compared exactly, where a manifest has them", async
 });
 
 t.test(
-  "rows are those of a packed file, with line breaks in values, and of a copy that is not read",
+  "rows are counted in compressed files, with line breaks in values, and in a copy that is not read",
   async (t) => {
     const broken = csv([{ ServiceName: "two\nlines" }, { ResourceId: "x" }]);
     const files: Files = {
@@ -170,7 +173,7 @@ t.test(
   },
 );
 
-t.test("many files with other rows are named by five sentences and a sum", async (t) => {
+t.test("many files with other rows are reported by five sentences and a sum", async (t) => {
   const names = Array.from({ length: 8 }, (_, at) => `part_${at}.csv`);
   const folder = await folderOf(
     t,

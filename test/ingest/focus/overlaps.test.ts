@@ -84,7 +84,7 @@ t.test("a draft beside its final version holds the month, until one of the two i
   t.equal(await charged(), 15.5, "a file that is gone");
 });
 
-t.test("what was charged before stays when another source delivers the same charges", async (t) => {
+t.test("charged bills stay charged if another source delivers the same charges", async (t) => {
   const first = [bill("first", [file("a.csv", { "01 a": 10, "02 a": 5 })])];
   const second = [bill("second", [file("b.csv", { "01 a": 11, "02 a": 6 })])];
   await run({ first });
@@ -112,43 +112,43 @@ t.test("what was charged before stays when another source delivers the same char
   t.equal(await charged(), 33, "both, as is set");
 });
 
+t.test("of two new sources with the same charges neither is charged, whichever is read first", async (t) => {
+  const first = [bill("first", [file("a.csv", { "01 a": 10 })])];
+  const second = [bill("second", [file("b.csv", { "01 a": 11 })])];
+  one(t, (await run({ first, second })).errors, /neither is charged/);
+  t.equal(await charged(), 0);
+  one(t, (await run({ first, second })).errors, /neither is charged/);
+  t.equal(await charged(), 0);
+  const { rows } = await store.postgres.query("SELECT max(delivery_id)::int AS id FROM deliveries");
+  await acceptDelivery(store.postgres, store.tenantName, rows[0].id);
+  t.strictSame((await run({ first, second })).errors, []);
+  t.equal(await charged(), 11, "a person decides");
+});
+
 t.test(
-  "two sources that are new with the same charges: neither is charged, whichever is read first",
+  "lines that differ only in the amount are all charged if their source has `overlap: add`",
   async (t) => {
-    const first = [bill("first", [file("a.csv", { "01 a": 10 })])];
-    const second = [bill("second", [file("b.csv", { "01 a": 11 })])];
-    one(t, (await run({ first, second })).errors, /neither is charged/);
-    t.equal(await charged(), 0);
-    one(t, (await run({ first, second })).errors, /neither is charged/);
-    t.equal(await charged(), 0);
-    const { rows } = await store.postgres.query("SELECT max(delivery_id)::int AS id FROM deliveries");
-    await acceptDelivery(store.postgres, store.tenantName, rows[0].id);
-    t.strictSame((await run({ first, second })).errors, []);
-    t.equal(await charged(), 11, "a person decides");
+    const adding = { ...undecided, adding: new Set(["bills"]) };
+    const [a, b] = [file("a.csv", { "01 a": 10, "02 a": 5 }), file("b.csv", { "01 a": 12, "02 a": 5.5 })];
+    const copy = fileOf("b (1).csv", text({ "01 a": 12, "02 a": 5.5 }));
+    const both = { bills: [bill("bills", [a, b, copy])] };
+    t.strictSame((await run(both, adding)).errors, []);
+    t.equal(await charged(), 32.5, "each file counts, and the copy of one of them does not");
+    t.strictSame((await run(both, adding)).errors, []);
+    t.equal(await charged(), 32.5, "the next run adds nothing");
+    one(t, (await run(both)).errors, /"b.csv" alone is charged/, "without the setting");
+    t.equal(await charged(), 17.5);
+
+    await store.postgres.query("DELETE FROM deliveries");
+    const additions = [a, b].map((each) =>
+      bill("bills", [each], { kind: "additive", billing_period: undefined }),
+    );
+    t.strictSame((await run({ bills: additions }, adding)).errors, []);
+    t.equal(await charged(), 32.5, "additions of one source count likewise");
   },
 );
 
-t.test("lines that differ in the amount alone are all charged where their source says `add`", async (t) => {
-  const adding = { ...undecided, adding: new Set(["bills"]) };
-  const [a, b] = [file("a.csv", { "01 a": 10, "02 a": 5 }), file("b.csv", { "01 a": 12, "02 a": 5.5 })];
-  const copy = fileOf("b (1).csv", text({ "01 a": 12, "02 a": 5.5 }));
-  const both = { bills: [bill("bills", [a, b, copy])] };
-  t.strictSame((await run(both, adding)).errors, []);
-  t.equal(await charged(), 32.5, "each file counts, and the copy of one of them does not");
-  t.strictSame((await run(both, adding)).errors, []);
-  t.equal(await charged(), 32.5, "the next run adds nothing");
-  one(t, (await run(both)).errors, /"b.csv" alone is charged/, "without the setting");
-  t.equal(await charged(), 17.5);
-
-  await store.postgres.query("DELETE FROM deliveries");
-  const additions = [a, b].map((each) =>
-    bill("bills", [each], { kind: "additive", billing_period: undefined }),
-  );
-  t.strictSame((await run({ bills: additions }, adding)).errors, []);
-  t.equal(await charged(), 32.5, "additions of one source count likewise");
-});
-
-t.test("an addition that is gone from its source ends what it held", async (t) => {
+t.test("an addition that is gone from its source no longer holds another bill", async (t) => {
   const addition = (name: string, lines: Lines) =>
     bill("bills", [file(name, lines)], { kind: "additive", billing_period: undefined });
   const [a, b] = [addition("a.csv", { "01 a": 10 }), addition("b.csv", { "01 a": 12 })];
@@ -168,22 +168,19 @@ t.test("parts of one bill do not overlap", async (t) => {
   t.equal(await charged(), 33);
 });
 
-t.test(
-  "files that one manifest names are disjoint by its word, two exports of a month are not",
-  async (t) => {
-    const of = (unit: string, each: DeliveredFile) => ({ ...each, unit });
-    const [a, b] = [file("a.csv", { "01 a": 10 }), file("b.csv", { "01 a": 12 })];
-    t.strictSame((await run({ bills: [bill("bills", [of("daily", a), of("daily", b)])] })).errors, []);
-    t.equal(await charged(), 22);
-    await store.postgres.query("DELETE FROM deliveries");
-    one(
-      t,
-      (await run({ bills: [bill("bills", [of("daily", a), of("once", b)])] })).errors,
-      /^"daily" of the source bills and "once" of the source bills have the same charges/,
-    );
-    t.equal(await charged(), 0);
-  },
-);
+t.test("files of one manifest are disjoint, two exports of a month are not", async (t) => {
+  const of = (unit: string, each: DeliveredFile) => ({ ...each, unit });
+  const [a, b] = [file("a.csv", { "01 a": 10 }), file("b.csv", { "01 a": 12 })];
+  t.strictSame((await run({ bills: [bill("bills", [of("daily", a), of("daily", b)])] })).errors, []);
+  t.equal(await charged(), 22);
+  await store.postgres.query("DELETE FROM deliveries");
+  one(
+    t,
+    (await run({ bills: [bill("bills", [of("daily", a), of("once", b)])] })).errors,
+    /^"daily" of the source bills and "once" of the source bills have the same charges/,
+  );
+  t.equal(await charged(), 0);
+});
 
 t.test("a bill that an earlier version charged twice is charged once", async (t) => {
   const both = { bills: [bill("bills", [file("a.csv", { "01 a": 10 }), file("b.csv", { "01 a": 12 })])] };
@@ -197,7 +194,7 @@ t.test("a bill that an earlier version charged twice is charged once", async (t)
   one(t, (await run(both)).errors, /"b.csv" alone is charged/, "each run says so");
 });
 
-t.test("a file that moves on to the next month takes nothing of the last one away", async (t) => {
+t.test("a file that changes to the next month removes nothing of the last one", async (t) => {
   const rolling = (lines: Lines, month: string) =>
     bill("bills", [file("latest.csv", lines, month)], { billing_period: undefined });
   await run({ bills: [rolling({ "01 a": 10, "30 a": 20 }, "2026-05")] });
@@ -209,7 +206,7 @@ t.test("a file that moves on to the next month takes nothing of the last one awa
   t.equal(await charged(), 39, "the former one again");
 });
 
-t.test("a copy that gave way to a bill gives way to the next delivery of it", async (t) => {
+t.test("a copy that gave way to a bill also gives way to its next delivery", async (t) => {
   const precedence = { ...undecided, precedence: ["first"] };
   const second = [bill("second", [file("copy.csv", { "01 a": 10 })])];
   const first = (...lines: Lines[]) => [

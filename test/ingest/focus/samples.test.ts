@@ -39,7 +39,7 @@ const outcomes: Readonly<Record<string, unknown>> = {
   "two-currencies.csv": ["current", 2, {}],
 };
 
-t.test("bills in the forms of the providers are loaded", async (t) => {
+t.test("bills in the formats of the providers are loaded", async (t) => {
   const root = await layOutSamples(t);
   const store = await openDeliveryStore(t);
 
@@ -70,7 +70,7 @@ t.test("bills in the forms of the providers are loaded", async (t) => {
       }
     });
 
-  await t.test("each file that is full of traps has its known outcome", async (t) => {
+  await t.test("each difficult file has its known outcome", async (t) => {
     const told: Record<string, unknown> = {};
     for (const trap of traps) {
       const file = fileOf(trap, readFileSync(join(root, "traps", trap)));

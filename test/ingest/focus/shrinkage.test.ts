@@ -31,7 +31,7 @@ t.test("a bill that keeps half of its lines and costs replaces the former one", 
   t.equal(judged(bill(10, [sums("-100")]), 10, [sums("-50")]), undefined, "of refunds as well");
 });
 
-t.test("a bill that loses more than the limit waits, and says what is missing", async (t) => {
+t.test("a bill that loses more than the limit waits, and reports what is missing", async (t) => {
   const old = bill(10, [sums("100", "80"), sums("40", "40", "EUR")]);
   const kept = [sums("100", "80"), sums("40", "40", "EUR")];
   t.equal(judged(old, 4, kept), "it has 60 % fewer lines than the bill it would replace (4 instead of 10)");
@@ -51,14 +51,14 @@ t.test("a bill that loses more than the limit waits, and says what is missing", 
   t.match(judged(bill(10, [sums("-100")]), 10, [sums("-10")]), /^its billed_cost in USD is 90 % less/);
 });
 
-t.test("the limit is the setting's", async (t) => {
+t.test("the limit is that of the setting", async (t) => {
   const old = bill(10, [sums("100")]);
   t.match(judged(old, 8, [sums("100")], { limit: 0.1 }), /^it has 20 % fewer lines/);
   t.equal(judged(old, 9, [sums("90")], { limit: 0.1 }), undefined);
   t.equal(judged(old, 0, [], { limit: 1 }), undefined, "anything may be lost");
 });
 
-t.test("only bills of a month that is over are held", async (t) => {
+t.test("only bills of past months are held", async (t) => {
   const old = bill(10, [sums("100")]);
   t.equal(judged(old, 1, [sums("1")], { today: "2026-05-31" }), undefined);
   t.type(judged(old, 1, [sums("1")], { today: "2026-06-01" }), "string");
