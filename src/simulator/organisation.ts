@@ -95,10 +95,10 @@ export function bytesMoved(
   const day = Math.floor(hour / HOURS_PER_DAY);
   const side = direction === "in" ? 2 : 3;
   if (chance(seed, 4, cluster.index, rank, day) < 0.1) return 0;
-  const ofDay = hour % HOURS_PER_DAY;
+  const hourOfDay = hour % HOURS_PER_DAY;
   const nightly = chance(seed, 5, cluster.index, rank) < 0.15;
-  if (nightly && ofDay > 4) return 0;
-  const wave = nightly ? 4 : 1 + 0.6 * Math.sin(((ofDay - 8) / HOURS_PER_DAY) * 2 * Math.PI);
+  if (nightly && hourOfDay > 4) return 0;
+  const wave = nightly ? 4 : 1 + 0.6 * Math.sin(((hourOfDay - 8) / HOURS_PER_DAY) * 2 * Math.PI);
   const week = (day + 4) % 7 < 2 ? 0.5 : 1;
   const noise = 0.5 + chance(seed, side, cluster.index, rank, hour);
   return Math.floor((2048 * MIB * wave * week * noise) / (rank + 1));
@@ -108,9 +108,9 @@ export const BROKERS = 3;
 
 /** Bytes stored on a broker. They grow over the history, and retention removes a little every night. */
 export function bytesStored({ seed }: Organisation, cluster: Cluster, broker: number, hour: number): number {
-  const ofDay = hour % HOURS_PER_DAY;
+  const hourOfDay = hour % HOURS_PER_DAY;
   const growth = (hour % (HOURS_PER_DAY * 365)) * 3 * MIB;
   const base = 200 * 1024 * MIB * (1 + chance(seed, 6, cluster.index, broker));
   const noise = chance(seed, 7, cluster.index, broker, hour) * 512 * MIB;
-  return Math.floor(base + growth + ofDay * 64 * MIB + noise);
+  return Math.floor(base + growth + hourOfDay * 64 * MIB + noise);
 }

@@ -146,15 +146,15 @@ t.test("the console shows bills, rules and unallocated lines", needs("chromium")
   await t.test("unallocated lines say what they are missing, without truncation", async (t) => {
     for (const width of [1280, 390]) {
       const page = await open(`/tenants/acme/worklist?${period}`, { width });
-      const lacks = page.locator("td.wraps").first();
-      const each = lacks.locator("div > div");
+      const missing = page.locator("td.wraps").first();
+      const each = missing.locator("div > div");
       t.strictSame(await each.allTextContents(), [
         "no tag team",
         `${long} does not match ^team-(?<identity>[a-z]+)$ (the column resource_id)`,
       ]);
       const tops = await each.evaluateAll((found) => found.map((one) => one.getBoundingClientRect().top));
       t.ok((tops[0] ?? 0) < (tops[1] ?? 0), `at ${width} pixels they are below each other`);
-      const isCut = await lacks.evaluate((cell) => cell.scrollWidth > cell.clientWidth);
+      const isCut = await missing.evaluate((cell) => cell.scrollWidth > cell.clientWidth);
       t.equal(isCut, false, `at ${width} pixels nothing is truncated`);
     }
   });

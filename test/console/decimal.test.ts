@@ -65,9 +65,9 @@ t.test("an amount is shown with two decimal places, and further places apart", a
 });
 
 t.test("a percentage below ten has one decimal place, others have none", async (t) => {
-  const of = (part: string, whole: string) => percentage(decimal(part), decimal(whole));
-  t.equal(of("1", "3"), "33 %");
-  t.equal(of("1", "30"), "3.3 %");
-  t.equal(of("-1", "30"), "−3.3 %");
-  t.equal(of("5", "0"), undefined);
+  const percent = (part: string, whole: string) => percentage(decimal(part), decimal(whole));
+  t.equal(percent("1", "3"), "33 %");
+  t.equal(percent("1", "30"), "3.3 %");
+  t.equal(percent("-1", "30"), "−3.3 %");
+  t.equal(percent("5", "0"), undefined);
 });

@@ -69,7 +69,7 @@ export async function startConsole(t: Test, api: readonly string[] = [], tenant:
 
 /** Starts a proxy that delays requests, and lists which ones were aborted before their response. */
 export async function startSlowProxy(t: Test, target: string) {
-  const delays = { of: (_path: string): number => 0 };
+  const delays = { forPath: (_path: string): number => 0 };
   const abandoned: string[] = [];
   const completed: string[] = [];
   const server = createServer((request, response) => {
@@ -84,7 +84,7 @@ export async function startSlowProxy(t: Test, target: string) {
       onward.on("error", () => response.destroy());
       request.pipe(onward);
     };
-    const timer = setTimeout(forward, delays.of(path));
+    const timer = setTimeout(forward, delays.forPath(path));
     response.on("close", () => {
       clearTimeout(timer);
       if (!response.writableEnded) abandoned.push(path);

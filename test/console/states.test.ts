@@ -34,7 +34,7 @@ t.test("a slow API never shows wrong or stale figures", needs("chromium"), async
   await t.test("the old state stays visible while the new one loads, and is marked", async (t) => {
     const page = await open(`/tenants/acme/explorer?${period}`, { at: proxy.url });
     await shows(page, "tbody tr", 3);
-    proxy.delays.of = (path) => (isBreakdown(path) ? 1500 : 0);
+    proxy.delays.forPath = (path) => (isBreakdown(path) ? 1500 : 0);
     await page.getByLabel("Group by").selectOption("product_type");
     await page.locator(".updating").waitFor();
     t.equal(await page.locator("tbody tr").count(), 3, "the old state is still shown");
@@ -53,7 +53,7 @@ t.test("a slow API never shows wrong or stale figures", needs("chromium"), async
   await t.test("a new request aborts the previous one", async (t) => {
     const page = await open(`/tenants/acme/explorer?${period}`, { at: proxy.url });
     await shows(page, "tbody tr", 3);
-    proxy.delays.of = (path) => (isBreakdown(path) ? (path.includes("cost_type") ? 4000 : 300) : 0);
+    proxy.delays.forPath = (path) => (isBreakdown(path) ? (path.includes("cost_type") ? 4000 : 300) : 0);
     const before = proxy.abandoned.length;
     await page.getByLabel("Group by").selectOption("cost_type");
     await page.locator(".updating").waitFor();
@@ -67,7 +67,7 @@ t.test("a slow API never shows wrong or stale figures", needs("chromium"), async
   });
 
   await t.test("the first load shows only a loading message, and leaving the view aborts it", async (t) => {
-    proxy.delays.of = (path) => (isBreakdown(path) ? 3000 : 0);
+    proxy.delays.forPath = (path) => (isBreakdown(path) ? 3000 : 0);
     const page = await open("/", { at: proxy.url });
     const before = proxy.abandoned.length;
     const sent = page.waitForRequest((request) => isBreakdown(request.url()));
@@ -82,7 +82,7 @@ t.test("a slow API never shows wrong or stale figures", needs("chromium"), async
   });
 
   await t.test("only the list of tenants waits for the state of all stores", async (t) => {
-    proxy.delays.of = (path) => (path === "/api/v1/tenants" ? 3000 : 0);
+    proxy.delays.forPath = (path) => (path === "/api/v1/tenants" ? 3000 : 0);
     const before = proxy.completed.length;
     const page = await open(`/tenants/acme/explorer?${period}`, { at: proxy.url });
     await shows(page, "tbody tr", 3);
@@ -98,7 +98,7 @@ t.test("a slow API never shows wrong or stale figures", needs("chromium"), async
   });
 
   await t.test("two filters by the same tag must both match, as in the API", async (t) => {
-    proxy.delays.of = () => 0;
+    proxy.delays.forPath = () => 0;
     const twice = "not:tag:squad=web&not:tag:squad=data,other";
     const page = await open(`/tenants/acme/explorer?${period}&${twice}`);
     const { body } = await get(app, `${api}/chargebacks/breakdown?${period}&${twice}`);
@@ -149,10 +149,10 @@ t.test("a slow API never shows wrong or stale figures", needs("chromium"), async
   await t.test(
     "sums are shown only with their own days, even if the next sums cannot be loaded",
     async (t) => {
-      proxy.delays.of = () => 0;
+      proxy.delays.forPath = () => 0;
       const page = await open(`/tenants/acme/overview?${period}`, { at: proxy.url });
       t.equal(await textOf(page, ".head .hint"), "Cost, 4 Mar 2026");
-      proxy.delays.of = (path) => (isBreakdown(path) ? 1500 : 0);
+      proxy.delays.forPath = (path) => (isBreakdown(path) ? 1500 : 0);
       await page.getByLabel("From", { exact: true }).fill("2026-03-03");
       await page.locator(".updating").first().waitFor();
       t.equal(await textOf(page, ".title .hint"), "3 Mar – 4 Mar 2026");
@@ -162,7 +162,7 @@ t.test("a slow API never shows wrong or stale figures", needs("chromium"), async
         async () => (await textOf(page, ".head .hint")) === "Cost, 3 Mar – 4 Mar 2026",
       );
       t.equal(await textOf(page, ".title .hint"), "3 Mar – 4 Mar 2026, compared with 1 Mar – 2 Mar 2026");
-      proxy.delays.of = () => 0;
+      proxy.delays.forPath = () => 0;
       await page.route("**/chargebacks/breakdown?*", (route) =>
         route.fulfill({ status: 503, json: { detail: "Later." } }),
       );
@@ -492,7 +492,7 @@ t.test("hostile names are shown as text in every view on a phone", needs("chromi
     t.equal(response.statusCode, 201, response.body);
   }
   const [x] = [hostile[2]];
-  const of = (name: string, value: string) => `${name}=${encodeURIComponent(value)}`;
+  const parameter = (name: string, value: string) => `${name}=${encodeURIComponent(value)}`;
   const why = `${someRow.dimension_id},${someRow.timestamp},${someRow.metadata.component},USD`;
   const squad = encodeURIComponent(`tag:${hostile[0].slice(0, 100)}`);
   const places = [
@@ -511,19 +511,19 @@ t.test("hostile names are shown as text in every view on a phone", needs("chromi
       "explorer",
       "&group_by=team&group_by=environment_id&group_by=resource_id&limit=1000&rows=1&compare=previous",
     ],
-    ["explorer", `&group_by=${squad}&${hostile.map((name) => of("identity_id", name)).join("&")}`],
+    ["explorer", `&group_by=${squad}&${hostile.map((name) => parameter("identity_id", name)).join("&")}`],
     [
       "explorer",
       `&${squad}=${encodeURIComponent(hostile.map((name) => name.replace(/[\\,]/g, "\\$&")).join(","))}`,
     ],
-    ...hostile.map((name) => ["statement", `&${of("identity_id", name)}&rows=1`]),
-    ["statement", `&${of("team", x)}&${of("not:resource_id", hostile[0])}`],
+    ...hostile.map((name) => ["statement", `&${parameter("identity_id", name)}&rows=1`]),
+    ["statement", `&${parameter("team", x)}&${parameter("not:resource_id", hostile[0])}`],
     ["inventory", "&kind=identities"],
-    ["inventory", `&${of("history", x)}`],
-    ["inventory", `&kind=identities&${of("history", hostile[0])}`],
-    ...hostile.map((name) => ["tags", `&${of("key", name.slice(0, 100))}`]),
+    ["inventory", `&${parameter("history", x)}`],
+    ["inventory", `&kind=identities&${parameter("history", hostile[0])}`],
+    ...hostile.map((name) => ["tags", `&${parameter("key", name.slice(0, 100))}`]),
     ["tags", `&dimension=${someRow.dimension_id}`],
-    ["explorer", `&${of("why", why)}`],
+    ["explorer", `&${parameter("why", why)}`],
   ] as const;
   const wide = (page: Page) =>
     page.evaluate<string[]>(`[document.documentElement, ...document.querySelectorAll("dialog")]
@@ -547,10 +547,10 @@ t.test("hostile names are shown as text in every view on a phone", needs("chromi
     const inventory = await open(`/tenants/acme/inventory?${period}`);
     const ids = await inventory.locator("tbody tr td:first-child").allInnerTexts();
     t.strictSame([...ids].sort(), [...hostile].sort());
-    const statement = await open(`/tenants/acme/statement?${period}&${of("identity_id", hostile[0])}`);
+    const statement = await open(`/tenants/acme/statement?${period}&${parameter("identity_id", hostile[0])}`);
     const title = `Statement of ${hostile[2]} (${hostile[0]})`;
     await statement.getByRole("heading", { name: title, exact: true }).waitFor();
-    const both = [of("identity_id", hostile[0]), of("identity_id", hostile[1])].join("&");
+    const both = [parameter("identity_id", hostile[0]), parameter("identity_id", hostile[1])].join("&");
     const several = await open(`/tenants/acme/statement?${period}&${both}`);
     await several
       .getByRole("heading", {

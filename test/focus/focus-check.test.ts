@@ -74,9 +74,9 @@ t.test("errors exit with 1, warnings with 0, an unreadable file with 2", async (
   ]);
   t.equal((await call(odd)).code, 0);
   const missing = join(folder, "missing.csv");
-  const told = await call(missing, valid, "--json");
-  t.strictSame([told.code, told.stderr], [2, `${missing} does not exist.\n`]);
-  const { files, unreadable } = JSON.parse(told.stdout);
+  const result = await call(missing, valid, "--json");
+  t.strictSame([result.code, result.stderr], [2, `${missing} does not exist.\n`]);
+  const { files, unreadable } = JSON.parse(result.stdout);
   t.strictSame(
     [files.map(({ file }: FocusReport) => file), unreadable],
     [[valid], [{ file: missing, problem: "does not exist" }]],

@@ -98,11 +98,11 @@ t.test("bills in the formats of the providers are read correctly", async (t) => 
   });
 
   await t.test("each sample has the known findings", async (t) => {
-    const told: Record<string, readonly string[]> = {};
+    const found: Record<string, readonly string[]> = {};
     for (const file of filesIn(SAMPLES)) {
       const { focus_version, findings } = await checkFile(engine, file);
-      told[relative(SAMPLES, file)] = [focus_version, ...new Set(findings.map(({ id }) => id))];
+      found[relative(SAMPLES, file)] = [focus_version, ...new Set(findings.map(({ id }) => id))];
     }
-    t.strictSame(told, known);
+    t.strictSame(found, known);
   });
 });

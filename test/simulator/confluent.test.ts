@@ -218,10 +218,10 @@ t.test("objects that were deleted within the history are on the bill, but not in
     const listed = await all(`/cmk/v2/clusters?environment=${environment.id}`);
     t.notOk(listed.some((cluster) => cluster.id === id));
   }
-  const [kept] = clusters;
-  cloud.setGone([kept?.id ?? ""]);
-  const left = await all(`/cmk/v2/clusters?environment=${kept?.environment.id}`);
-  t.notOk(left.some((cluster) => cluster.id === kept?.id));
+  const [deleted] = clusters;
+  cloud.setGone([deleted?.id ?? ""]);
+  const left = await all(`/cmk/v2/clusters?environment=${deleted?.environment.id}`);
+  t.notOk(left.some((cluster) => cluster.id === deleted?.id));
 });
 
 t.test("the largest organisation has 5,000 lines a day and 2,000 identities on 200 days", async (t) => {
@@ -255,10 +255,10 @@ t.test("metrics of a minute add up to the hour, by principals and topics of clus
   const [minute] = await runQuery(`${moved}{kafka_id="${one?.id}",type="Produce"}`);
   const [hour] = await runQuery(`sum_over_time(${moved}{kafka_id="${one?.id}",type="Produce"}[1h])`);
   t.equal(Number(minute?.values[0]?.[1]), Math.floor(Number(hour?.values[0]?.[1]) / 60));
-  const kept = await runQuery(
+  const retained = await runQuery(
     `avg by (topic) (avg_over_time(confluent_kafka_server_retained_bytes{kafka_id="${one?.id}"}[1h]))`,
   );
-  t.strictSame(kept.map(({ metric }) => metric.topic).sort(), [...(one?.topics ?? [])].sort());
+  t.strictSame(retained.map(({ metric }) => metric.topic).sort(), [...(one?.topics ?? [])].sort());
   const cfu = await runQuery(
     "sum by (compute_pool_id, flink_statement_uid) (sum_over_time(confluent_flink_num_cfu[1h]))",
   );

@@ -90,10 +90,10 @@ function withoutRepeats(versions: readonly Version[]): Version[] {
 }
 
 function columnsOf(kind: HistoryProps["kind"]): Column<Version>[] {
-  const plain = (key: string, title: string, of: (each: Version) => string | null): Column<Version> => ({
+  const plain = (key: string, title: string, textOf: (each: Version) => string | null): Column<Version> => ({
     key,
     title,
-    cell: (each) => <bdi title={of(each) ?? undefined}>{of(each) ?? ""}</bdi>,
+    cell: (each) => <bdi title={textOf(each) ?? undefined}>{textOf(each) ?? ""}</bdi>,
   });
   return [
     {

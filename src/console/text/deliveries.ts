@@ -29,8 +29,8 @@ export const deliveries = {
     return version === null ? format : `${format}, FOCUS ${version}`;
   },
   classes: "Not charged",
-  className: (of: string, reason: string) =>
-    classNames[reason === "" ? of : reason] ?? `${of} ${reason}`.trim(),
+  className: (kind: string, reason: string) =>
+    classNames[reason === "" ? kind : reason] ?? `${kind} ${reason}`.trim(),
   odd: "Findings",
   oddCount: (count: number) => (count === 1 ? "1 finding" : `${count.toLocaleString("en")} findings`),
   onLines: (count: number) => (count === 1 ? "1 line" : `${count.toLocaleString("en")} lines`),

@@ -181,7 +181,7 @@ export const en = {
     weight: "Weight",
     noWeights:
       "The split cannot be recalculated from the stored data, so only the published amounts are shown.",
-    arithmetic: (of: {
+    arithmetic: (split: {
       ticks: string;
       tick: string;
       upTo: string;
@@ -190,7 +190,7 @@ export const en = {
       offset: string;
       own: string;
     }) =>
-      `Sorted by identity, the weights up to this one add up to ${of.upTo} of ${of.total}. (${of.ticks} ticks of ${of.tick} × ${of.upTo} + ${of.offset}) ÷ ${of.total}, rounded down, minus the same without its own weight of ${of.weight}, is ${of.own} ${of.own === "1" ? "tick" : "ticks"}. The offset ${of.offset} is derived from the line, so that rounding favours no one.`,
+      `Sorted by identity, the weights up to this one add up to ${split.upTo} of ${split.total}. (${split.ticks} ticks of ${split.tick} × ${split.upTo} + ${split.offset}) ÷ ${split.total}, rounded down, minus the same without its own weight of ${split.weight}, is ${split.own} ${split.own === "1" ? "tick" : "ticks"}. The offset ${split.offset} is derived from the line, so that rounding favours no one.`,
     residue: (residue: string) =>
       `Plus ${residue}, which is less than a tick. It goes to one identity, chosen in the same way.`,
     samples: "Usage by hour",
@@ -438,7 +438,7 @@ export const en = {
       pending === 0
         ? "No days to calculate so far."
         : `${calculated.toLocaleString("en")} of ${pending.toLocaleString("en")} days published, ${rows.toLocaleString("en")} rows.`,
-    ofDay: (day: string) => `Now: ${day}`,
+    currentDay: (day: string) => `Now: ${day}`,
     states: {
       published: "published",
       provisional: "provisional: published, its data is still incomplete",

@@ -289,14 +289,14 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
   const [sortKey = "", direction] = (place.query.get("sort") ?? "").split(".");
   const sorting = sortKey === "" ? undefined : { key: sortKey, isDescending: direction === "desc" };
   const textOf = ({ group }: Row, column: string) => (group === undefined ? "" : nameOf(group, [column]));
-  const number = (key: string, title: string, of: (sums: Sums) => string): Column<Row> => ({
+  const number = (key: string, title: string, sumOf: (sums: Sums) => string): Column<Row> => ({
     key,
     title: key === "total" ? en.inCurrency(title, currency) : title,
     isNumber: true,
     leads: key === "total",
-    money: (row) => [{ value: decimal(of(row)) }],
-    order: (a, b) => compare(decimal(of(a)), decimal(of(b))),
-    totalMoney: [{ value: decimal(of(totals)) }],
+    money: (row) => [{ value: decimal(sumOf(row)) }],
+    order: (a, b) => compare(decimal(sumOf(a)), decimal(sumOf(b))),
+    totalMoney: [{ value: decimal(sumOf(totals)) }],
   });
   const before = (sums: Sums) => decimal(sums.previous_amount ?? "0");
   const isUnsure = comparison !== undefined && !isLikeWithLike(comparison);

@@ -141,7 +141,7 @@ function Progress({ run }: { readonly run: Run }) {
       </ol>
       <p>
         {text.done(run.dates_calculated, run.dates_pending, run.chargeback_rows_written)}
-        {run.stage_date !== null && <span class="hint"> {text.ofDay(shownDay(run.stage_date))}</span>}
+        {run.stage_date !== null && <span class="hint"> {text.currentDay(shownDay(run.stage_date))}</span>}
       </p>
     </section>
   );

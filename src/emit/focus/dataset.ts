@@ -53,7 +53,7 @@ export async function* partBytes(
   }
   if (format !== "csv.gz") return yield* plain();
   const gzip = createGzip();
-  pipeline(Readable.from(plain()), gzip, () => {}); // its errors are those of `packed`
+  pipeline(Readable.from(plain()), gzip, () => {}); // Errors destroy `gzip`, whose reader gets them.
   yield* gzip as AsyncIterable<Buffer>;
 }
 

@@ -4,15 +4,15 @@ import type { Check, GroupsCheck } from "./check.js";
 import { isSet, ROWS } from "./sql.js";
 
 /** Finds values of the column `of` with more than one value of `column`. */
-function onlyOne(of: string, column: string): GroupsCheck["groups"] {
-  const [key, value] = [identifier(of), identifier(column)];
+function onlyOne(keyColumn: string, column: string): GroupsCheck["groups"] {
+  const [key, value] = [identifier(keyColumn), identifier(column)];
   return (file) =>
-    file.has(of) && file.has(column)
+    file.has(keyColumn) && file.has(column)
       ? [
           {
             column,
             query: `SELECT min(row) AS row, concat(${key}, ': ', min(${value}), ' and ', max(${value})) AS value
-              FROM ${ROWS} WHERE ${isSet(of)} AND ${isSet(column)} GROUP BY ${key} HAVING min(${value}) != max(${value})`,
+              FROM ${ROWS} WHERE ${isSet(keyColumn)} AND ${isSet(column)} GROUP BY ${key} HAVING min(${value}) != max(${value})`,
           },
         ]
       : [];

@@ -51,7 +51,7 @@ export async function startCloudBills(options: CloudBillsOptions): Promise<Cloud
   const first = addDays(today, -days);
   const objects = new Map<string, S3Object>();
   const resources = (share: number) => Math.max(6, Math.round(options.resources * share));
-  const modified = thisMorning();
+  const modified = anHourAgo();
 
   function linesIn(provider: Provider, month: string, share: number, corrected: readonly string[] = []) {
     return linesOfMonth(provider, { seed, first, today, month, corrected, resources: resources(share) });
@@ -110,8 +110,7 @@ export function writeAwsBill(options: AwsBillOptions): {
   const first = addDays(today, -days);
   const deliver = (month: string, run: string, corrected: readonly string[]) => {
     const lines = linesOfMonth(aws, { seed, first, today, month, resources, corrected });
-    for (const file of awsExport(month, run, parquetOf(lines, "map")))
-      writeBelow(folder, file, thisMorning());
+    for (const file of awsExport(month, run, parquetOf(lines, "map"))) writeBelow(folder, file, anHourAgo());
   };
   if (again) {
     const corrected = addDays(today, -2);
@@ -130,22 +129,22 @@ const secondRun = (month: string) => `${month.replaceAll("-", "")}T180000Z-secon
 const todayOf = ({ now = Date.now }: Pick<CloudBillsOptions, "now">) => dayOf(new Date(now()));
 
 /** An hour ago: bills that were modified more recently would have to wait. */
-const thisMorning = () => new Date(Date.now() - 3_600_000);
+const anHourAgo = () => new Date(Date.now() - 3_600_000);
 
 function linesOfMonth(
   provider: Provider,
   {
     first,
     today,
-    ...of
+    ...rest
   }: Pick<MonthOptions, "seed" | "month" | "resources" | "corrected"> & {
     readonly first: string;
     readonly today: string;
   },
 ): BillLine[] {
-  const next = addMonths(of.month, 1);
-  const days = [latest(first, of.month), earliest(next, today)] as const;
-  return linesOf(provider, { ...of, days, closed: next <= today });
+  const next = addMonths(rest.month, 1);
+  const days = [latest(first, rest.month), earliest(next, today)] as const;
+  return linesOf(provider, { ...rest, days, closed: next <= today });
 }
 
 function writeBelow(root: string, { name, body }: Delivered, modified: Date): void {

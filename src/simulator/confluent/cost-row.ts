@@ -39,8 +39,8 @@ export function costRowText(row: CostRow, nextDay: string, quoted: boolean): str
     `"original_amount":${number(original, 12)},"amount":${number(amount, 12)}`,
   ];
   if (quantity !== undefined) {
-    const of = tier?.free === true ? 0n : price;
-    fields.push(`"price":${number(of, 9)},"quantity":${number(BigInt(quantity), 3)},"unit":"${unit}"`);
+    const unitPrice = tier?.free === true ? 0n : price;
+    fields.push(`"price":${number(unitPrice, 9)},"quantity":${number(BigInt(quantity), 3)},"unit":"${unit}"`);
     fields.push(`"discount_amount":${number(discount, 12)}`);
   }
   if (access !== undefined) fields.push(`"network_access_type":"${access}"`);

@@ -51,21 +51,21 @@ type Lookup = (listed: Listed) => readonly RawSeries[];
 function indexed(label: string, entries: readonly (readonly [string, () => RawSeries[]])[]): Lookup {
   const makers = new Map(entries);
   const cache = new Map<string, RawSeries[]>();
-  const of = (id: string) => {
+  const seriesOf = (id: string) => {
     const known = cache.get(id) ?? makers.get(id)?.() ?? [];
     cache.set(id, known);
     return known;
   };
-  return (listed) => (listed[label] ?? [...makers.keys()]).flatMap(of);
+  return (listed) => (listed[label] ?? [...makers.keys()]).flatMap(seriesOf);
 }
 
 /**
  * A tenth of the identities work around the clock, four tenths in office hours, and the others for two hours at night.
  * The exporter has no samples of hours without traffic. So an identity has samples of six hours a day on average.
  */
-function worksAt(kind: number, ofDay: number): boolean {
+function worksAt(kind: number, hourOfDay: number): boolean {
   if (kind < 0.1) return true;
-  return kind < 0.5 ? ofDay >= 8 && ofDay < 16 : ofDay === 2 || ofDay === 3;
+  return kind < 0.5 ? hourOfDay >= 8 && hourOfDay < 16 : hourOfDay === 2 || hourOfDay === 3;
 }
 
 /** Caches the value of the latest day, because the hours of a day are evaluated one after another. */

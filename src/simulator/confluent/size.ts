@@ -38,7 +38,7 @@ export interface Counts {
  */
 export function countsOf({ size = "small", ...own }: ConfluentOptions): Counts {
   const { lines, identities } = { ...confluentSizes[size], ...defined(own) };
-  const share = (of: number, least: number) => Math.max(least, Math.round(lines * of));
+  const share = (perLine: number, least: number) => Math.max(least, Math.round(lines * perLine));
   const clusters = share(0.132, 6);
   return {
     clusters,
