@@ -8,7 +8,7 @@ import { openStores } from "../store/open-stores.js";
 import { clusterFiles } from "../store/postgres/cluster-files.js";
 import {
   type Command,
-  CommandFailed,
+  CommandError,
   type CommandIo,
   type Options,
   parseFiles,
@@ -32,7 +32,7 @@ export const backup: Command = {
     requireEmbedded(config);
     const dataDir = config.data_dir;
     if (!existsSync(clusterFiles(dataDir).cluster))
-      throw new CommandFailed(`There is nothing to back up: ${dataDir} has no stores.`, 1);
+      throw new CommandError(`There is nothing to back up: ${dataDir} has no stores.`, 1);
     const began = performance.now();
     const summary =
       (await requestBackup(dataDir, target, io.signal)) ?? (await backUpStopped(config, target, io));
@@ -47,7 +47,7 @@ async function backUpStopped(config: Config, target: string, io: CommandIo): Pro
   const stores = await openStores({ config, logger, signal, skipMigrations: true }).catch(
     (error: unknown) => {
       if (!(error instanceof DataDirInUseError)) throw error;
-      throw new CommandFailed(
+      throw new CommandError(
         `The data directory ${error.dataDir} is in use by process ${error.pid}, which takes no backups: wait until it ends. Only \`serve\`, \`run\` and \`demo\` take backups while they run.`,
         1,
       );

@@ -1,5 +1,5 @@
 import type { Config } from "../config/config.js";
-import { CertificateRefused, readCertificate } from "../tls/certificate.js";
+import { CertificateError, readCertificate } from "../tls/certificate.js";
 
 /**
  * Returns the problem with a certificate or key that would prevent `serve` from opening its ports; undefined if there
@@ -11,7 +11,7 @@ export async function certificateProblem({ api, embedded }: Config): Promise<str
     if (embedded.sql_tls !== undefined) await readCertificate(embedded.sql_tls, "embedded.sql_tls");
     return undefined;
   } catch (error) {
-    if (error instanceof CertificateRefused) return error.message;
+    if (error instanceof CertificateError) return error.message;
     throw error;
   }
 }

@@ -53,8 +53,8 @@ export class UsageError extends Error {
 }
 
 /** Ends the command with a message and an exit code, without a stack trace. */
-export class CommandFailed extends Error {
-  override readonly name = "CommandFailed";
+export class CommandError extends Error {
+  override readonly name = "CommandError";
   constructor(
     message: string,
     readonly exitCode: 1 | 2,

@@ -3,7 +3,7 @@ import { formatProblems } from "../config/problem.js";
 import { readConfig } from "../config/read-file.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
 import { keepSecrets } from "../secrets/known-secrets.js";
-import { CommandFailed, type CommandIo, type Options, UsageError } from "./command.js";
+import { CommandError, type CommandIo, type Options, UsageError } from "./command.js";
 
 /** Options of every command that has a configuration. */
 export const configOptions = {
@@ -39,7 +39,7 @@ export async function configurationOf(
     ecosystems,
     ...(envFile !== undefined && { envFile }),
   });
-  if (!read.ok) throw new CommandFailed(formatProblems(read.problems), 2);
+  if (!read.ok) throw new CommandError(formatProblems(read.problems), 2);
   keepSecrets(read.secrets);
   return read.config;
 }

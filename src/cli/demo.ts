@@ -10,7 +10,7 @@ import { ecosystems } from "../ingest/ecosystems/registry.js";
 import type { RunResult } from "../runner/sql/runs.js";
 import { CLOUD_BILLS_TENANT } from "../simulator/bills/tenant.js";
 import { openStores } from "../store/open-stores.js";
-import { type Command, CommandFailed, type CommandIo, type Options, parseOptions } from "./command.js";
+import { type Command, CommandError, type CommandIo, type Options, parseOptions } from "./command.js";
 import { requireFreePort } from "./free-port.js";
 import { commandLogger } from "./logger.js";
 import { progressInLog, progressOnLine } from "./progress.js";
@@ -172,7 +172,7 @@ function demoConfig(input: DemoInput, io: CommandIo) {
     tenants: tenantsSection(input.simulation.tenants),
   });
   const loaded = loadConfig(text, { file: "demo", env: io.env, ecosystems });
-  if (!loaded.ok) throw new CommandFailed(formatProblems(loaded.problems), 1);
+  if (!loaded.ok) throw new CommandError(formatProblems(loaded.problems), 1);
   return loaded.config;
 }
 

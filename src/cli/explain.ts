@@ -11,7 +11,7 @@ import type { PageRequest } from "../query/page/days.js";
 import { instantExpected, isInstant } from "../query/time/instant.js";
 import { openStores } from "../store/open-stores.js";
 import { type Dimension, lookUpDimensions } from "../tags/dimensions.js";
-import { type Command, CommandFailed, dayOption, type Options, parseOptions, UsageError } from "./command.js";
+import { type Command, CommandError, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";
 import { writeDimensions } from "./dimensions-text.js";
 import { writeExplanation } from "./explanation-text.js";
@@ -86,7 +86,7 @@ export const explain: Command = {
     try {
       const { client } = await stores.tenant(tenantName);
       if (!(await isPublished(client, date, io.signal)))
-        throw new CommandFailed(`No chargebacks of ${date} are published.`, 1);
+        throw new CommandError(`No chargebacks of ${date} are published.`, 1);
       const dimension = id === undefined ? undefined : await dimensionOf(client, id, tenantName, io.signal);
       const listed = dimension ?? (await dimensionsNamed(client, { date, names, ...choice }, io.signal));
       if ("items" in listed) found = listed;
@@ -97,7 +97,7 @@ export const explain: Command = {
         const explained = await readExplanation({ client, postgres, tenantName }, input, io.signal);
         if (explained === undefined) {
           const { dimension_id } = listed;
-          throw new CommandFailed(`Chargeback dimension ${dimension_id} has no such row on ${date}.`, 1);
+          throw new CommandError(`Chargeback dimension ${dimension_id} has no such row on ${date}.`, 1);
         }
         found = explained;
       }
@@ -119,7 +119,7 @@ async function dimensionOf(
 ): Promise<Dimension> {
   const [dimension] = await lookUpDimensions(client, [id], signal);
   if (dimension !== undefined) return dimension;
-  throw new CommandFailed(`Tenant ${tenantName} has no chargeback dimension ${id}.`, 1);
+  throw new CommandError(`Tenant ${tenantName} has no chargeback dimension ${id}.`, 1);
 }
 
 /**
@@ -133,7 +133,7 @@ async function dimensionsNamed(
 ): Promise<ExplainedDimension | DimensionPage> {
   const first = await readDimensionsOfDay(client, { date, names, page: 1, page_size }, signal);
   const [largest] = first.items;
-  if (largest === undefined) throw new CommandFailed(`No chargeback on ${date} has these names.`, 1);
+  if (largest === undefined) throw new CommandError(`No chargeback on ${date} has these names.`, 1);
   const isNamed = names.identity !== undefined || names.resource !== undefined || names.product !== undefined;
   if (isNamed && first.dimensions === 1) return largest;
   return page === 1 ? first : await readDimensionsOfDay(client, { date, names, page, page_size }, signal);

@@ -1,5 +1,5 @@
 import { createServer } from "node:net";
-import { CommandFailed } from "./command.js";
+import { CommandError } from "./command.js";
 
 /** Fails early if the port is not free. `instead` tells the user how to choose another one. */
 export async function requireFreePort(port: number, host: string, instead: string): Promise<void> {
@@ -10,7 +10,7 @@ export async function requireFreePort(port: number, host: string, instead: strin
   });
 }
 
-/** Converts an error of listening to a `CommandFailed`; returns other errors unchanged. */
+/** Converts an error of listening to a `CommandError`; returns other errors unchanged. */
 export function cannotListen(
   error: NodeJS.ErrnoException,
   address: { readonly host: string; readonly port: number },
@@ -21,5 +21,5 @@ export function cannotListen(
   // With several ports, the error has the port that failed.
   const port = "port" in error ? error.port : address.port;
   const reason = error.code === "EADDRINUSE" ? "is in use" : `cannot be listened on (${error.message})`;
-  return new CommandFailed(`Port ${port} on ${host} ${reason}: ${instead}`, 1);
+  return new CommandError(`Port ${port} on ${host} ${reason}: ${instead}`, 1);
 }

@@ -15,7 +15,7 @@ import { createHostChoice } from "../store/clickhouse/replicas/host-choice.js";
 import { errorMessage } from "../store/error-message.js";
 import { isLostConnection } from "../store/lost-connection.js";
 import { StoreNotOpenedError } from "../store/store-not-opened.js";
-import { type Command, CommandFailed, type CommandIo, type Options, parseOptions } from "./command.js";
+import { type Command, CommandError, type CommandIo, type Options, parseOptions } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { writeTable } from "./table.js";
 import { selectTenants } from "./tenants.js";
@@ -68,7 +68,7 @@ export const grants: Command = {
           ];
     });
     if (tenants.length === 0)
-      throw new CommandFailed(
+      throw new CommandError(
         "No tenant has its store on a ClickHouse server. For embedded ones, embedded.sql_users has the users.",
         1,
       );
@@ -81,7 +81,7 @@ export const grants: Command = {
 function serverOf({ tenant_name, storage }: TenantConfig, isNamed: boolean): ServerStorage | undefined {
   if (storage.kind === "server") return storage;
   if (!isNamed) return undefined;
-  throw new CommandFailed(
+  throw new CommandError(
     `The store of tenant ${tenant_name} is embedded: embedded.sql_users has its users.`,
     1,
   );
@@ -148,7 +148,7 @@ async function apply(
     await run(readerStatements(storage));
   } catch (error) {
     if (isLostConnection(error)) throw new StoreNotOpenedError(setting, describeStorage(storage), error);
-    throw new CommandFailed(
+    throw new CommandError(
       `Tenant ${tenant}: ${describeStorage(storage)} refused user ${username}: ${errorMessage(error)}\n${adviceOn(error, setting)}`,
       1,
     );

@@ -3,7 +3,7 @@ import { setImmediate } from "node:timers/promises";
 import { packageVersion } from "../config/project.js";
 import { withoutSecrets } from "../secrets/known-secrets.js";
 import { errorMessage } from "../store/error-message.js";
-import { CommandFailed, type CommandIo, UsageError } from "./command.js";
+import { CommandError, type CommandIo, UsageError } from "./command.js";
 import { commands } from "./commands.js";
 import { commandHelp, programHelp, usageHint } from "./help.js";
 
@@ -35,7 +35,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
     return await command.run(args, io);
   } catch (error) {
     if (error instanceof UsageError) return refuse(io, error.message, usageHint(entry, command));
-    if (error instanceof CommandFailed) {
+    if (error instanceof CommandError) {
       io.stderr.write(`${withoutSecrets(error.message)}\n`);
       return error.exitCode;
     }

@@ -14,7 +14,7 @@ import { type OpenedStores, openStores } from "../store/open-stores.js";
 import { runStatement } from "../store/postgres/statement.js";
 import {
   type Command,
-  CommandFailed,
+  CommandError,
   type CommandIo,
   type Options,
   parseFiles,
@@ -80,13 +80,13 @@ async function openBoth(
 
 function requireAnother(tenant: TenantConfig, target: TenantConfig, { tenants }: Config): void {
   if (tenant.tenant_id !== target.tenant_id || tenant.ecosystem !== target.ecosystem)
-    throw new CommandFailed(
+    throw new CommandError(
       `Tenant ${tenant.tenant_name} has another tenant_id or ecosystem in the new configuration: its facts would not fit it.`,
       2,
     );
   const owner = [...tenants.values()].find(({ storage }) => isSameStorage(storage, target.storage));
   if (owner !== undefined)
-    throw new CommandFailed(
+    throw new CommandError(
       `${describeStorage(target.storage)} is the storage of tenant ${owner.tenant_name} already: give the new configuration another connection_string for tenant ${tenant.tenant_name}.`,
       2,
     );
@@ -109,7 +109,7 @@ function requireSameState(
         ? "data_dir"
         : undefined;
   if (other !== undefined)
-    throw new CommandFailed(
+    throw new CommandError(
       `The new configuration has another ${other}: change nothing but the storage of tenant ${name} in it.`,
       2,
     );
@@ -127,7 +127,7 @@ async function move(stores: OpenedStores, { tenant, target, resume, io }: Move):
   await runStatement(stores.postgres, registerTenant({ tenantName, tenantId, ecosystem }));
   const lease = await acquireLease(stores.postgres, tenantName, thisHolder());
   if (lease === undefined)
-    throw new CommandFailed(
+    throw new CommandError(
       `A run of tenant ${tenantName} is in progress: wait until it ends, or stop the service.`,
       1,
     );
@@ -154,7 +154,7 @@ async function requireNoInterruptedPublish({ postgres }: OpenedStores, tenantNam
   for (const ledger of [chargebackLedger, topicLedger]) {
     const { rows } = await runStatement(postgres, interruptedPublishing({ ledger, tenantName }));
     if (rows.length > 0)
-      throw new CommandFailed(
+      throw new CommandError(
         `The last run of tenant ${tenantName} was cut off while it published: run it once more, and move it then.`,
         1,
       );
@@ -169,17 +169,17 @@ async function requireOwnCopy(
 ): Promise<void> {
   const { storeId } = await readStoreState(from);
   if (storeId === null)
-    throw new CommandFailed("No run has used the tenant's storage yet: there is nothing to move.", 1);
+    throw new CommandError("No run has used the tenant's storage yet: there is nothing to move.", 1);
   const state = await readStoreState(to);
   if (state.storeId !== null && state.storeId !== storeId)
-    throw new CommandFailed(`${targetName} already contains other facts: choose an empty database.`, 1);
+    throw new CommandError(`${targetName} already contains other facts: choose an empty database.`, 1);
   const rows = await readRows<{ n: number }>(to, {
     query:
       "SELECT toUInt32(countIf(rows > 0)) AS n FROM system.parts WHERE database = currentDatabase() AND active AND table IN ('billing', 'usage', 'chargebacks')",
     params: {},
   });
   if (rows[0]?.n !== 0 && !resume)
-    throw new CommandFailed(
+    throw new CommandError(
       `${targetName} is not empty. If an earlier move was interrupted, or facts have changed since, continue with --resume.`,
       1,
     );

@@ -13,7 +13,7 @@ import { isDiskFull } from "../store/store-trouble.js";
 import { certificateProblem } from "./certificates.js";
 import {
   type Command,
-  CommandFailed,
+  CommandError,
   type CommandIo,
   type Options,
   parseOptions,
@@ -53,7 +53,7 @@ export const serve: Command = {
     const config = await configurationOf(given, io);
     const refusal =
       (mode === "worker" ? undefined : refusalToListen(config.api)) ?? (await certificateProblem(config));
-    if (refusal !== undefined) throw new CommandFailed(refusal, 2);
+    if (refusal !== undefined) throw new CommandError(refusal, 2);
     const logger = createLogger(config.logging);
     return await retryWhileDiskFull({ logger, signal: io.signal }, async () => {
       const stores = await openStores({ config, logger, signal: io.signal, opensSqlPort: true });
@@ -160,7 +160,7 @@ async function openTenants(
       try {
         await stores.tenant(tenant);
       } catch (error) {
-        if (error instanceof MigrationRefused) throw new CommandFailed(error.message, 1);
+        if (error instanceof MigrationRefused) throw new CommandError(error.message, 1);
         if (!signal.aborted)
           logger.error({ err: error, tenant }, `Tenant ${tenant}: its store could not be opened`);
       }

@@ -14,7 +14,7 @@ import {
 } from "../store/postgres/tokens.js";
 import {
   type Command,
-  CommandFailed,
+  CommandError,
   type CommandIo,
   type Options,
   parseFiles,
@@ -138,7 +138,7 @@ const actions: Readonly<Record<string, (given: Given, config: Config) => Work>> 
     const tokenId = whole("id", id, 1, Number.MAX_SAFE_INTEGER);
     return async ({ postgres }, { stderr }) => {
       if (!(await revokeToken(postgres, tokenId, localActor())))
-        throw new CommandFailed(`There is no token ${tokenId}.`, 1);
+        throw new CommandError(`There is no token ${tokenId}.`, 1);
       stderr.write(`Token ${tokenId} is revoked.\n`);
       return 0;
     };

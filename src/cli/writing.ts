@@ -3,7 +3,7 @@ import { createWriteStream } from "node:fs";
 import { realpath, rename, rm, stat } from "node:fs/promises";
 import type { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
-import { CommandFailed } from "./command.js";
+import { CommandError } from "./command.js";
 
 /** Runs `write`, and reports errors of the file system with the option that named the path. */
 export async function writing<Result>(
@@ -15,7 +15,7 @@ export async function writing<Result>(
     return await write();
   } catch (error) {
     if (!(error instanceof Error) || !("path" in error)) throw error;
-    throw new CommandFailed(`--${option}: ${path} cannot be written: ${error.message}`, 1);
+    throw new CommandError(`--${option}: ${path} cannot be written: ${error.message}`, 1);
   }
 }
 

@@ -17,8 +17,8 @@ export const HANDSHAKE_TIMEOUT_MS = 10_000;
 type Field = keyof TlsSettings;
 
 /** A certificate or key file is invalid. The message names the setting. */
-export class CertificateRefused extends Error {
-  override readonly name = "CertificateRefused";
+export class CertificateError extends Error {
+  override readonly name = "CertificateError";
 }
 
 /** TLS 1.0 and 1.1 are deprecated by RFC 8996. */
@@ -28,10 +28,10 @@ const MOST_BYTES = 1024 * 1024;
 /** Permissions of everybody who is neither the owner nor in the group. */
 const OTHERS = 0o007;
 
-/** @param section section of the configuration, for messages, such as `api.tls`. Throws `CertificateRefused`. */
+/** @param section section of the configuration, for messages, such as `api.tls`. Throws `CertificateError`. */
 export async function readCertificate(settings: TlsSettings, section: string): Promise<Certificate> {
   const refused = (field: Field, problem: string) =>
-    new CertificateRefused(`${section}.${field}: ${settings[field]} ${problem}`);
+    new CertificateError(`${section}.${field}: ${settings[field]} ${problem}`);
   const read = async (field: Field, mayOthers: boolean) => {
     const { text, mode } = await contentOf(settings[field]).catch((error: unknown) => {
       throw refused(field, reasonOf(error));

@@ -216,7 +216,7 @@ t.test("commands on the stores", async (t) => {
       [["--date", "2020-01-01"], /^No chargebacks of 2020-01-01 are published\.$/],
       [["--component", "1"], /has no such row on /],
     ] as const)
-      await t.rejects(call(explain, [...args, ...changed]), { name: "CommandFailed", message, exitCode: 1 });
+      await t.rejects(call(explain, [...args, ...changed]), { name: "CommandError", message, exitCode: 1 });
   });
 
   await t.test("explain selects an amount by names, and lists the amounts if several match", async (t) => {
@@ -287,11 +287,11 @@ t.test("commands on the stores", async (t) => {
     for (const [more, error] of [
       [
         ["--identity", "nobody"],
-        { name: "CommandFailed", message: `No chargeback on ${date} has these names.` },
+        { name: "CommandError", message: `No chargeback on ${date} has these names.` },
       ],
       [
         ["--identity", "a-1", "--currency", "EUR"],
-        { name: "CommandFailed", message: `No chargeback on ${date} has these names.` },
+        { name: "CommandError", message: `No chargeback on ${date} has these names.` },
       ],
       [
         ["--identity", "a-1", "--dimension", "7"],

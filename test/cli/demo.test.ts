@@ -4,7 +4,7 @@ import { readdirSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
-import { CommandFailed } from "../../src/cli/command.js";
+import { CommandError } from "../../src/cli/command.js";
 import { demo } from "../../src/cli/demo.js";
 import { temporaryFolder } from "../stores.js";
 import { until } from "../until.js";
@@ -29,7 +29,7 @@ t.test("a port in use is reported before any work is done, with the flag to chan
       message: `Port ${port} on 127.0.0.1 is in use: choose another with ${flag}`,
       exitCode: 1,
     });
-    await t.rejects(refused, CommandFailed);
+    await t.rejects(refused, CommandError);
     t.strictSame([written.stdout, readdirSync(folder)], ["", []], "nothing was begun");
   }
 });

@@ -6,7 +6,7 @@ import { writeFileSync } from "node:fs";
 import { get } from "node:http";
 import { join } from "node:path";
 import t from "tap";
-import { CommandFailed } from "../../src/cli/command.js";
+import { CommandError } from "../../src/cli/command.js";
 import { type Mode, serve, serveStores } from "../../src/cli/serve.js";
 import { openStores } from "../../src/store/open-stores.js";
 import { holds } from "../holds.js";
@@ -185,5 +185,5 @@ t.test("a schema that is newer than the code stops the start", async (t) => {
     message: /^clickhouse\/acme: the schema is newer .* 9999_from_the_future/,
     exitCode: 1,
   });
-  await t.rejects(refused, CommandFailed);
+  await t.rejects(refused, CommandError);
 });

@@ -13,7 +13,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Readable } from "node:stream";
 import t from "tap";
-import { CommandFailed } from "../../src/cli/command.js";
+import { CommandError } from "../../src/cli/command.js";
 import { writeWhole } from "../../src/cli/writing.js";
 
 const whole = () => Readable.from([Buffer.from("a,b\n"), Buffer.from("1,2\n")]);
@@ -69,7 +69,7 @@ t.test("a pipe is written as the content arrives", async (t) => {
 t.test("a path that cannot be written is reported with its option", async (t) => {
   const file = join(t.testdir(), "missing", "costs.csv");
   const error: unknown = await writeWhole("output", file, whole()).catch((each: unknown) => each);
-  if (!(error instanceof CommandFailed)) throw new Error("it was written");
+  if (!(error instanceof CommandError)) throw new Error("it was written");
   t.equal(
     error.message,
     `--output: ${file} cannot be written: ENOENT: no such file or directory, open '${file}'`,

@@ -142,7 +142,7 @@ t.test("the API over TLS", async (t) => {
       ],
     );
     t.equal((await get(first, "/health")).status, 200);
-    await t.rejects(start(), { name: "CertificateRefused" }, "and no service begins with it");
+    await t.rejects(start(), { name: "CertificateError" }, "and no service begins with it");
     renew(first);
   });
 

@@ -19,7 +19,7 @@ const step = fc.record({
     fc.constant(30 * DAY + 1),
     fc.integer({ min: -400 * DAY, max: 400 * DAY }),
   ),
-  said: fc.constantFrom(undefined, undefined, "force" as const, "forceGather" as const),
+  confirmation: fc.constantFrom(undefined, undefined, "force" as const, "forceGather" as const),
 });
 
 const names = [
@@ -48,7 +48,7 @@ t.test("property: a run accepts clocks that are near the other clocks", async (t
       const tenant = { ...tenantOf(config, "acme"), tenant_name: tenantName };
       await runStatement(postgres, registerTenant({ tenantName, tenantId: tenantName, ecosystem: "test" }));
       let latest: number | undefined;
-      for (const { from, ms, said } of steps) {
+      for (const { from, ms, confirmation } of steps) {
         const now = Date.now();
         const clock = (from === "latest" && latest !== undefined ? latest : now) + ms;
         const isAhead = clock - now > DAY;
@@ -63,10 +63,10 @@ t.test("property: a run accepts clocks that are near the other clocks", async (t
         const request = {
           trigger: "cli" as const,
           signal: new AbortController().signal,
-          ...(said !== undefined && { [said]: true }),
+          ...(confirmation !== undefined && { [confirmation]: true }),
         };
         const check = checkClock({ stores, tenant, request }, new Date(clock));
-        if (why !== undefined && said === undefined) {
+        if (why !== undefined && confirmation === undefined) {
           const day = new Date(clock).toISOString().slice(0, 10);
           await assert.rejects(check, {
             message: `the clock says ${day}, and ${why}: nothing was gathered or dropped. If the clock is right, run the tenant once with --force, or with force_gather by the API`,
@@ -78,7 +78,7 @@ t.test("property: a run accepts clocks that are near the other clocks", async (t
           if (latest === undefined) classes.met("the first run");
           else if (pause === 30 * DAY) classes.met("30 days");
           else classes.met(pause > 0 ? "goes on" : pause < 0 ? "goes back" : "stands still");
-          if (why !== undefined && said !== undefined) classes.met(`confirmed by ${said}`);
+          if (why !== undefined && confirmation !== undefined) classes.met(`confirmed by ${confirmation}`);
           if (clock > now + MINUTE && !isAhead) classes.met("ahead by less than a day");
           latest = Math.max(latest ?? clock, clock);
         }

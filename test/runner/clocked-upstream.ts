@@ -59,7 +59,7 @@ function linesOf(day: string, today: string): BillingLine[] {
 export interface ClockedUpstream {
   readonly ecosystems: ReadonlyMap<string, AnyEcosystem>;
   /** Responses for requested days since this was cleared: the sum of each day, undefined if there is no bill. */
-  readonly said: Map<string, string | undefined>;
+  readonly responses: Map<string, string | undefined>;
 }
 
 /**
@@ -70,7 +70,7 @@ export function clockedUpstream(
   today: () => string,
   onWindow: () => void = () => undefined,
 ): ClockedUpstream {
-  const said = new Map<string, string | undefined>();
+  const responses = new Map<string, string | undefined>();
   const ecosystem: AnyEcosystem = {
     ...genericMetricsOnly,
     rules: () => [evenRule, usageRule],
@@ -96,14 +96,14 @@ export function clockedUpstream(
         onWindow();
         const now = today();
         const completeDays = daysOfWindow(window);
-        for (const day of completeDays) said.set(day, billedOf(day, now));
+        for (const day of completeDays) responses.set(day, billedOf(day, now));
         for (const day of [addDays(window.start, -1), ...completeDays, window.end])
           if (billedOf(day, now) !== undefined) await tell(sink, day, now);
         return { completeDays, dropped: {}, errors: [] };
       },
     }),
   };
-  return { ecosystems: new Map([["generic_metrics_only", ecosystem]]), said };
+  return { ecosystems: new Map([["generic_metrics_only", ecosystem]]), responses };
 }
 
 async function tell(sink: WindowSink, day: string, now: string): Promise<void> {

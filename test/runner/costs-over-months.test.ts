@@ -47,7 +47,7 @@ t.test("costs from the beginning of a month count even if windows would cut them
 
 /** Windows with unchanged responses are not read again, as with bills of clouds. */
 function remembering(upstream: Upstream, ecosystems: ReadonlyMap<string, AnyEcosystem>) {
-  const answers = () => JSON.stringify([...upstream.bill]);
+  const currentBill = () => JSON.stringify([...upstream.bill]);
   return new Map(
     [...ecosystems].map(([name, ecosystem]): [string, AnyEcosystem] => {
       const connect: AnyEcosystem["connect"] = (settings, context) => {
@@ -56,9 +56,9 @@ function remembering(upstream: Upstream, ecosystems: ReadonlyMap<string, AnyEcos
           ...gatherer,
           gatherWindow: async (...given) => ({
             ...(await gatherer.gatherWindow(...given)),
-            responses: answers(),
+            responses: currentBill(),
           }),
-          isUnchanged: async (_window, { ofWindow }) => ofWindow === answers(),
+          isUnchanged: async (_window, { ofWindow }) => ofWindow === currentBill(),
         };
       };
       return [name, { ...ecosystem, connect }];

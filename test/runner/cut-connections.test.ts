@@ -32,7 +32,7 @@ t.test("a run survives the loss of Postgres at any statement", async (t) => {
     const more = version % 2 === 0 ? {} : { "r-2": "1" };
     upstream.bill.set(daysBefore(5), { "r-1": "10", "metered-1": "8", ...more });
   };
-  const wanted = () => [
+  const expected = () => [
     ["ann: 2", "bob: 6", `ann: ${(10 + version) / 2}`, `bob: ${(10 + version) / 2}`],
     ["ann: 2", "bob: 6", "ann: 5", "bob: 5", ...(version % 2 === 0 ? [] : ["ann: 0.5", "bob: 0.5"])],
   ];
@@ -44,15 +44,15 @@ t.test("a run survives the loss of Postgres at any statement", async (t) => {
   change();
   cuts.arm(Number.POSITIVE_INFINITY, "before");
   await runOnce(context, config, "acme");
-  const { seen } = cuts.told();
-  t.ok(seen > 30, `a run has ${seen} statements`);
-  t.strictSame(await charged(), wanted());
+  const { count } = cuts.state();
+  t.ok(count > 30, `a run has ${count} statements`);
+  t.strictSame(await charged(), expected());
 
   const [offset = 0] = fc.sample(fc.integer({ min: 1, max: stride }), 1);
   const ends = new Map<string, number>();
   let planned = 0;
   for (const mode of cutModes) {
-    for (let statement = offset; statement <= seen; statement += stride) {
+    for (let statement = offset; statement <= count; statement += stride) {
       change();
       cuts.arm(statement, mode);
       const end = await runOnce(context, config, "acme").then(
@@ -61,7 +61,7 @@ t.test("a run survives the loss of Postgres at any statement", async (t) => {
       );
       cuts.disarm();
       planned += 1;
-      const { cutAt } = cuts.told();
+      const { cutAt } = cuts.state();
       // Some runs have two statements fewer than others.
       if (cutAt === undefined) continue;
       ends.set(end, (ends.get(end) ?? 0) + 1);
@@ -71,7 +71,7 @@ t.test("a run survives the loss of Postgres at any statement", async (t) => {
         t.strictSame(rows, [{ gather_failures: 0 }], "the upstream is not to blame");
         const next = await runOnce(context, config, "acme");
         t.strictSame([next.status, next.errors], ["completed", []]);
-        t.strictSame(await charged(), wanted());
+        t.strictSame(await charged(), expected());
         t.strictSame((await reconciled(stores, "acme")).staged, 0);
         const records = await runRecords(stores, "acme");
         t.strictSame(

@@ -17,7 +17,7 @@ export async function cutConnections(t: Test, pool: pg.Pool) {
   const [{ pid } = { pid: 0 }] = (await ask<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows;
   let left = Number.POSITIVE_INFINITY;
   let mode: CutMode = "before";
-  let seen = 0;
+  let count = 0;
   let cutAt: string | undefined;
   const cut = () =>
     ask(
@@ -27,7 +27,7 @@ export async function cutConnections(t: Test, pool: pg.Pool) {
   const watch = (client: pg.PoolClient) => {
     const query = client.query.bind(client) as Query;
     const watched: Query = (text, values, callback) => {
-      seen += 1;
+      count += 1;
       left -= 1;
       if (left !== 0) return query(text, values, callback);
       cutAt = textOf(text).replaceAll(/\s+/g, " ").trim().slice(0, 60);
@@ -61,11 +61,11 @@ export async function cutConnections(t: Test, pool: pg.Pool) {
     arm(statement: number, how: CutMode) {
       left = statement;
       mode = how;
-      seen = 0;
+      count = 0;
       cutAt = undefined;
     },
     /** Number of statements since `arm`, and the statement that was hit. */
-    told: () => ({ seen, cutAt }),
+    state: () => ({ count, cutAt }),
     disarm() {
       left = Number.POSITIVE_INFINITY;
     },

@@ -23,7 +23,7 @@ const names = ["a", "b", "c", "d", "e"];
 t.test("a cycle runs several tenants", async (t) => {
   const away = shortTenants(["away"]).replace("embedded:away", "clickhouse://u:p@127.0.0.1:9/away");
   const { config, stores } = await openTestStores(t, `${shortTenants(names)}${away.replace("tenants:", "")}`);
-  const some = (...wanted: string[]) => wanted.map((name) => tenantOf(config, name));
+  const some = (...names: string[]) => names.map((name) => tenantOf(config, name));
 
   await t.test("a cycle runs at most the configured number of tenants at a time", async (t) => {
     let now = 0;

@@ -19,9 +19,9 @@ export function dieAt(point: StatementPoint, clickhouse: Pick<ClickHouseClient, 
   };
   const dyingAt = async (sending: () => Promise<unknown>) => {
     if (point.when === "before") die();
-    const answer = sending();
+    const response = sending();
     if (point.when === "during") setTimeout(die, Math.random() * 20);
-    await answer;
+    await response;
     if (point.when === "after") die();
     return await new Promise(() => undefined);
   };

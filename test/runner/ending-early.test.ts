@@ -29,10 +29,10 @@ t.test("a run that is ended early", async (t) => {
   const { config, stores } = await openTestStores(t, yaml + unlimited.replace("tenants:", ""));
   const leaseLeft = async (name: string) => {
     const found = await stores.postgres.query(
-      "SELECT expires_at > now() AS held FROM leases WHERE tenant_name = $1",
+      "SELECT expires_at > now() AS is_held FROM leases WHERE tenant_name = $1",
       [name],
     );
-    return found.rows[0]?.held;
+    return found.rows[0]?.is_held;
   };
 
   await t.test(

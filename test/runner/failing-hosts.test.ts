@@ -25,7 +25,7 @@ t.test("a run survives the death of a cluster's host at any statement", async (t
 
   let left = Number.POSITIVE_INFINITY;
   let mode: "before" | "after" = "before";
-  let seen = 0;
+  let statements = 0;
   let hit: string | undefined;
   const isOfRun = (statement: string) =>
     !/^\s*SYSTEM SYNC|FROM system\.(databases|replicas) /.test(statement);
@@ -36,7 +36,7 @@ t.test("a run survives the death of a cluster's host at any statement", async (t
     };
     host.before = (statement) => {
       if (!isOfRun(statement)) return;
-      seen += 1;
+      statements += 1;
       left -= 1;
       if (left === 0 && mode === "before") die(statement);
     };
@@ -57,9 +57,9 @@ t.test("a run survives the death of a cluster's host at any statement", async (t
 
   await runOnce(context, config, "acme");
   change();
-  seen = 0;
+  statements = 0;
   await runOnce(context, config, "acme");
-  const count = seen;
+  const count = statements;
   t.ok(count > 30, `a run has ${count} statements`);
   t.strictSame(await charged(), ["ann: 2", "bob: 6", `ann: ${half()}`, `bob: ${half()}`]);
 

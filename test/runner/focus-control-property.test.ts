@@ -89,7 +89,7 @@ const fileRow = (each: Row) => ({
 });
 
 /** Returns the class of a row whose charge is not spread, and its effective cost in millionths. */
-function expected({ age, micros, effective, currency }: Row): {
+function classify({ age, micros, effective, currency }: Row): {
   readonly of: string;
   readonly micros: number;
 } {
@@ -127,7 +127,7 @@ for (const spread of ["none", "daily"]) {
     const folder = temporaryFolder(t);
     const { config, stores } = await openTestStores(t, tenants(folder, spread));
     let example = 0;
-    const seen = new Set<string>();
+    const found = new Set<string>();
     await fc.assert(
       fc.asyncProperty(fc.array(row, { minLength: 5, maxLength: 25 }), async (drawn) => {
         // A file without any date is refused, which another test covers.
@@ -148,16 +148,16 @@ for (const spread of ["none", "daily"]) {
             sum(({ micros }) => micros),
           ]);
           t.strictSame([total.difference, total.published_only], [nothing, "0"]);
-          for (const name of Object.keys(total.classes)) seen.add(name);
+          for (const name of Object.keys(total.classes)) found.add(name);
           if (spread !== "none") continue;
-          const wanted = new Map<string, [number, number]>();
-          for (const { of, micros } of own.map(expected)) {
-            const [count, cost] = wanted.get(of) ?? [0, 0];
-            wanted.set(of, [count + 1, cost + micros]);
+          const expected = new Map<string, [number, number]>();
+          for (const { of, micros } of own.map(classify)) {
+            const [count, cost] = expected.get(of) ?? [0, 0];
+            expected.set(of, [count + 1, cost + micros]);
           }
           t.strictSame(
             total.classes,
-            Object.fromEntries([...wanted].sort(([a], [b]) => (a < b ? -1 : 1))),
+            Object.fromEntries([...expected].sort(([a], [b]) => (a < b ? -1 : 1))),
             total.currency,
           );
         }
@@ -180,7 +180,7 @@ for (const spread of ["none", "daily"]) {
       { numRuns: EXAMPLES, examples: [[[...oneOfEach]]], endOnFailure: true },
     );
     t.strictSame(
-      [...seen].sort(),
+      [...found].sort(),
       [
         "charged",
         "left_out no_charge_date",

@@ -81,9 +81,9 @@ async function opened(t: Test, yaml: string) {
 async function makeRoom(disk: SmallDisk, ask: () => Promise<unknown>): Promise<number> {
   disk.empty();
   const started = performance.now();
-  await until("Postgres answers", async () => {
-    const answer = await ask().catch(() => undefined);
-    return answer !== undefined;
+  await until("Postgres responds", async () => {
+    const response = await ask().catch(() => undefined);
+    return response !== undefined;
   });
   return (performance.now() - started) / 1000;
 }
@@ -165,7 +165,7 @@ t.test("runs fail cleanly on a full Postgres disk", mounts, async (t) => {
       t.equal((await reconciled(stores, "acme")).staged, 0);
       const records = await runRecords(stores, "acme");
       const errors = records.slice(known).map((record) => record.errors);
-      t.strictSame(errors, typeof failed === "string" ? [[]] : [failed, []], "the record has what was said");
+      t.strictSame(errors, typeof failed === "string" ? [[]] : [failed, []], "the record has the errors");
     });
   }
   t.ok(Math.max(...seconds) < SECONDS, `Postgres was back within ${Math.max(...seconds).toFixed(1)} s`);
@@ -209,15 +209,15 @@ t.test("tags and the audit stay consistent on a full Postgres disk", mounts, asy
       end_date: "2026-03-01",
     });
   /** Expected tags and audit entries: those of successful requests. */
-  const wanted: { tags: string[]; entries: string[] } = { tags: [], entries: [] };
+  const expected: { tags: string[]; entries: string[] } = { tags: [], entries: [] };
   const refusals = new Set<string>();
-  const took = (answer: Awaited<ReturnType<typeof send>>, tags: readonly string[], operation: string) => {
-    if (answer.status < 300) {
-      wanted.tags.push(...tags);
-      wanted.entries.push(operation);
+  const took = (response: Awaited<ReturnType<typeof send>>, tags: readonly string[], operation: string) => {
+    if (response.status < 300) {
+      expected.tags.push(...tags);
+      expected.entries.push(operation);
       return "taken";
     }
-    const { error_id, detail, ...problem } = answer.body;
+    const { error_id, detail, ...problem } = response.body;
     const isAsDocumented = /^[0-9a-f-]{36}$/.test(error_id) && UNAVAILABLE.test(detail);
     refusals.add(JSON.stringify({ ...problem, isAsDocumented }));
     return "refused";
@@ -244,13 +244,13 @@ t.test("tags and the audit stay consistent on a full Postgres disk", mounts, asy
       code: "store_unavailable",
     };
     t.strictSame([...refusals], [JSON.stringify({ ...problem, isAsDocumented: true })]);
-    const tags = wanted.tags.toSorted();
+    const tags = expected.tags.toSorted();
     t.strictSame(await written(stores, "acme"), tags);
     t.strictSame(await miscounted(stores), []);
     const { rows } = await postgres.query("SELECT action FROM audit_entries ORDER BY audit_id");
     t.strictSame(
       rows.map(({ action }) => action),
-      wanted.entries,
+      expected.entries,
       "the audit has what was done, and nothing else",
     );
     const url = "/api/v1/tenants/acme/chargebacks?start_date=2026-03-01&end_date=2026-03-01&page_size=1";
@@ -315,12 +315,12 @@ t.test("a service recovers from a full Postgres disk", mounts, async (t) => {
   createInterface({ input: service.stderr }).on("line", (line) => log.push(JSON.parse(line).msg));
   const said = (words: RegExp) => log.filter((line) => words.test(line));
   const get = async (path: string, method = "GET") => {
-    const answer = await fetch(`http://127.0.0.1:${port}${path}`, { method });
-    return { status: answer.status, body: JSON.parse(await answer.text()) };
+    const response = await fetch(`http://127.0.0.1:${port}${path}`, { method });
+    return { status: response.status, body: JSON.parse(await response.text()) };
   };
   const serves = async () => {
-    const answer = await get("/api/v1/tenants/acme/pipeline/status").catch(() => undefined);
-    return answer?.status === 200 ? answer : undefined;
+    const response = await get("/api/v1/tenants/acme/pipeline/status").catch(() => undefined);
+    return response?.status === 200 ? response : undefined;
   };
   const answers = async () => (await serves()) ?? Promise.reject(new Error("not yet"));
   const runs = async () => (await get("/api/v1/tenants/acme/pipeline/runs")).body.items;

@@ -25,15 +25,15 @@ export function stagedTenant(t: Test) {
       number += 1;
       const input: StageInput = { yaml, folder, number, stage, ...(point !== undefined && { point }) };
       const child = childProcess(t, "./stage-process.js", input);
-      const said: Said = {};
+      const output: Said = {};
       for (let line = await child.message(); line !== undefined; line = await child.message())
-        Object.assign(said, JSON.parse(line));
+        Object.assign(output, JSON.parse(line));
       const [code, signal] = await child.exited;
       t.strictSame([code, signal], point === undefined ? [0, null] : [null, "SIGKILL"]);
-      t.equal(said.hit, point?.name, "it died there");
-      if (said.recovery !== undefined) isWhole(t, said.recovery, number, answered);
-      if (said.answered !== undefined) answered.push(said.answered);
-      return said;
+      t.equal(output.hit, point?.name, "it died there");
+      if (output.recovery !== undefined) isWhole(t, output.recovery, number, answered);
+      if (output.answered !== undefined) answered.push(output.answered);
+      return output;
     },
   };
 }

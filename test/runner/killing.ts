@@ -41,14 +41,14 @@ export function killedTenant(t: Test) {
       const point = "point" in kill ? kill.point : undefined;
       const input: WorkerInput = { yaml, folder, version, point };
       const child = childProcess(t, "./worker-process.js", input);
-      const heard: Said[] = [];
+      const messages: Said[] = [];
       const listen = async (): Promise<Said | undefined> => {
         const line = await child.message();
-        if (line !== undefined) heard.push(JSON.parse(line));
-        return line === undefined ? undefined : heard.at(-1);
+        if (line !== undefined) messages.push(JSON.parse(line));
+        return line === undefined ? undefined : messages.at(-1);
       };
       const recovery = (await listen())?.recovery;
-      if (recovery === undefined) throw new Error("the worker died before it said anything");
+      if (recovery === undefined) throw new Error("the worker died before it reported anything");
       isWhole(t, recovery, versions, version);
       t.strictSame(
         recovery.cutOff,
@@ -64,12 +64,12 @@ export function killedTenant(t: Test) {
       while ((await listen()) !== undefined);
       const [, signal] = await child.exited;
       t.equal(signal, "SIGKILL");
-      const last = heard.findLast(({ run }) => run !== undefined)?.run ?? version;
-      const completed = heard.findLast((said) => said.completed !== undefined)?.completed ?? version;
+      const last = messages.findLast(({ run }) => run !== undefined)?.run ?? version;
+      const completed = messages.findLast((message) => message.completed !== undefined)?.completed ?? version;
       versions = Array.from({ length: last - completed + 1 }, (_, i) => completed + i);
       withinRun = point !== undefined;
       version = last;
-      return { recovery, resumed, hit: heard.findLast(({ hit }) => hit !== undefined)?.hit };
+      return { recovery, resumed, hit: messages.findLast(({ hit }) => hit !== undefined)?.hit };
 
       async function killVictim({ victim, after }: Exclude<Kill, { point: unknown }>, pids: Stores) {
         await new Promise((resolve) => setTimeout(resolve, after));
@@ -78,9 +78,10 @@ export function killedTenant(t: Test) {
         for (const pid of killed) process.kill(pid, "SIGKILL");
         const since = performance.now();
         if (killed.length === 1) {
-          const before = heard.findLast(({ run }) => run !== undefined)?.run ?? version;
-          for (let said = await listen(); (said?.completed ?? 0) <= before; said = await listen())
-            if (said === undefined) throw new Error("the worker ended, though only a store of it was killed");
+          const before = messages.findLast(({ run }) => run !== undefined)?.run ?? version;
+          for (let message = await listen(); (message?.completed ?? 0) <= before; message = await listen())
+            if (message === undefined)
+              throw new Error("the worker ended, though only a store of it was killed");
         }
         child.kill("SIGKILL");
         return killed.length === 1 ? performance.now() - since : undefined;
@@ -137,7 +138,7 @@ function isWhole(t: Test, recovery: Recovery, versions: readonly number[], versi
     errors.filter((error) => !errorsOf(version).includes(error)),
     [],
   );
-  t.equal(new Set(errors).size, errors.length, "each is said once");
+  t.equal(new Set(errors).size, errors.length, "each is reported once");
   t.strictSame(rest, { off: [], staged: 0, attributedOff: [], open: 0 });
   t.strictSame(attributed, Object.keys(visible).sort(), "all days are attributed to topics");
 }

@@ -99,8 +99,8 @@ t.test("property: a lease has one holder at a time, and its epoch only grows", {
             believed.delete(each.who);
             count(isOwn ? "given back" : "given back too late");
           } else {
-            const kept = await runStatement(postgres, prolongLease({ tenantName, epoch: own, seconds }));
-            if ((kept.rowCount === 1) !== isOwn)
+            const prolonged = await runStatement(postgres, prolongLease({ tenantName, epoch: own, seconds }));
+            if ((prolonged.rowCount === 1) !== isOwn)
               throw new Error("prolonged though lost, or lost though held");
             if (isOwn && holder !== undefined) holder.left = seconds;
             else believed.delete(each.who);

@@ -44,11 +44,11 @@ t.test("a tenant has at most one lease holder", async (t) => {
 
   await t.test("exactly one of many simultaneous requests gets the lease", async (t) => {
     const tenant = await newTenant();
-    const asked = await Promise.all(
+    const leases = await Promise.all(
       Array.from({ length: 12 }, (_, i) => acquireLease(postgres, tenant, `h${i}`)),
     );
-    t.equal(asked.filter((lease) => lease !== undefined).length, 1);
-    await Promise.all(asked.map((lease) => lease?.release()));
+    t.equal(leases.filter((lease) => lease !== undefined).length, 1);
+    await Promise.all(leases.map((lease) => lease?.release()));
   });
 
   await t.test("a heartbeat prolongs the lease", async (t) => {
@@ -151,8 +151,8 @@ t.test("a lease that could not be released is released when Postgres is back", a
   const file = readFileSync(join(folder, "data/postgres/postmaster.pid"), "utf8");
   process.kill(Number(file.split("\n")[0]), "SIGKILL");
   await until("Postgres is away", async () => {
-    const answer: unknown = await postgres.query("SELECT 1").catch((error: unknown) => error);
-    return answer instanceof Error;
+    const response: unknown = await postgres.query("SELECT 1").catch((error: unknown) => error);
+    return response instanceof Error;
   });
   await t.rejects(async () => await lease?.release(), /ECONNREFUSED|ENOENT/);
   let next: Awaited<ReturnType<typeof acquireLease>>;

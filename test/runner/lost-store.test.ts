@@ -56,7 +56,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
   const differing = async (ledger = "chargebacks") =>
     (await check()).differing.filter((each) => each.ledger === ledger).map(({ day }) => day);
   /** Returns the reports of the API and of `reconcile`, from a new instance. */
-  const told = async () => {
+  const reports = async () => {
     const app = await buildApp({
       config,
       stores,
@@ -152,7 +152,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
     await meanwhile(() => rmSync(data("clickhouse"), { recursive: true }));
     t.strictSame(await differing(), days, "noticed before any run");
     t.strictSame(await differing("topic_attributions"), days);
-    t.strictSame(await told(), {
+    t.strictSame(await reports(), {
       status: "initializing",
       store: "lost",
       has_data: false,
@@ -171,7 +171,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
     t.strictSame(await rows(), before);
     t.not((await check()).knownStoreId, known);
     await isWhole(t);
-    t.strictSame(await told(), wholeStore);
+    t.strictSame(await reports(), wholeStore);
     await hasNothingToDo(t);
   });
 
@@ -189,7 +189,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
     const result = await run();
     t.equal(result.status, "failed");
     t.equal(await lost(), 7);
-    t.strictSame(await told(), {
+    t.strictSame(await reports(), {
       status: "no_data",
       store: "known",
       has_data: false,

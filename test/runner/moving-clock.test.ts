@@ -192,19 +192,19 @@ async function live(
   const dropped = new Set<number>();
   const run = async (clock: number, options: NonNullable<Parameters<typeof tenant.run>[1]>) => {
     try {
-      const told = await tenant.run(clock, options);
-      classes.met(told.outcome);
-      if (told.outcome !== "done") return told;
+      const result = await tenant.run(clock, options);
+      classes.met(result.outcome);
+      if (result.outcome !== "done") return result;
       const today = dayNumber(clock);
       countWindow(today);
-      for (const day of told.published) {
+      for (const day of result.published) {
         if (day === today - LOOKBACK) classes.met("published on the last day of its lookback");
         if (dropped.has(day)) classes.met("gathered again after it was dropped");
       }
-      for (const day of told.dropped) dropped.add(day);
-      if (told.corrected.length > 0) classes.met("corrected");
-      if (told.dropped.length > 0) classes.met("dropped by retention");
-      return told;
+      for (const day of result.dropped) dropped.add(day);
+      if (result.corrected.length > 0) classes.met("corrected");
+      if (result.dropped.length > 0) classes.met("dropped by retention");
+      return result;
     } catch (error) {
       throw new Error(`${log.join("\n")}\n${error instanceof Error ? error.message : error}`, {
         cause: error,
@@ -222,16 +222,16 @@ async function live(
     log.push(
       `${new Date(to).toISOString()} ${move}${confirmed ? ", confirmed" : ""} ${jolt ?? ""} ${moment}`,
     );
-    const told = await run(to, {
+    const result = await run(to, {
       confirmed,
       jolt: jolt === undefined ? undefined : { at: moment, to: joltTo[jolt] },
     });
     classes.met(move);
-    if (jolt !== undefined && told.outcome === "done")
+    if (jolt !== undefined && result.outcome === "done")
       classes.met(jolt === "midnight" ? "the clock passes midnight in a run" : "the clock jumps in a run");
     // A refused clock is corrected.
-    if (told.outcome === "done") clock = to;
-    if (told.outcome === "done" && jolt === "midnight") clock = midnight;
+    if (result.outcome === "done") clock = to;
+    if (result.outcome === "done" && jolt === "midnight") clock = midnight;
   }
   log.push(`${new Date(clock).toISOString()} at last, twice`);
   const confirmed = true;
@@ -241,8 +241,8 @@ async function live(
     assert.deepEqual([again.published, again.dropped], [[], []], "a second run changes nothing");
     const undisturbed = clockedTenant(opened, `r${base}_${at}`, truth);
     await undisturbed.run(clock, { confirmed });
-    const [rows, wanted] = [await tenant.rowsAt(clock), await undisturbed.rowsAt(clock)];
-    assert.deepEqual(rows, wanted, "as one run would have made it");
+    const [rows, expected] = [await tenant.rowsAt(clock), await undisturbed.rowsAt(clock)];
+    assert.deepEqual(rows, expected, "as one run would have made it");
     classes.met("as one run would have made it");
   }
 }

@@ -55,7 +55,7 @@ export function clockedTenant(
   let model = new Map<number, string>();
   let latest = Number.NEGATIVE_INFINITY;
 
-  async function held(): Promise<Map<number, string>> {
+  async function storedSums(): Promise<Map<number, string>> {
     const rows = await rowsOf<{ day: number; billed: string; charged: string }>(
       stores,
       name,
@@ -97,10 +97,10 @@ export function clockedTenant(
         forceGather: confirmed,
       });
       if (outcome !== "done") {
-        assert.deepEqual([result.status, result.dates_gathered, [...upstream.said]], ["failed", 0, []]);
+        assert.deepEqual([result.status, result.dates_gathered, [...upstream.responses]], ["failed", 0, []]);
         const [error] = result.errors.map(({ message }) => message);
         assert.ok(error !== undefined && messages[outcome].test(error), error);
-        assert.deepEqual(await held(), model, "nothing has changed");
+        assert.deepEqual(await storedSums(), model, "nothing has changed");
         return { outcome, published: [], corrected: [], dropped: [] };
       }
       assert.deepEqual([result.status, result.errors], ["completed", []]);
@@ -108,21 +108,25 @@ export function clockedTenant(
       const today = dayNumber(clock);
       const window = Array.from({ length: LOOKBACK - CUTOFF }, (_, at) => today - LOOKBACK + at);
       assert.deepEqual(
-        [...upstream.said.keys()].sort(),
+        [...upstream.responses.keys()].sort(),
         window.map(dayText).sort(),
         "days that were gathered",
       );
       const before = model;
-      const said = window.flatMap((day) => {
-        const sum = upstream.said.get(dayText(day));
+      const known = window.flatMap((day) => {
+        const sum = upstream.responses.get(dayText(day));
         return sum === undefined ? [] : [[day, sum] as const];
       });
-      model = new Map([...before, ...said]);
+      model = new Map([...before, ...known]);
       const dropped = [...model.keys()].filter((day) => day < today - RETENTION);
       for (const day of dropped) model.delete(day);
-      const published = said.filter(([day, sum]) => before.get(day) !== sum).map(([day]) => day);
+      const published = known.filter(([day, sum]) => before.get(day) !== sum).map(([day]) => day);
       assert.equal(result.dates_calculated, published.length, "days that were calculated");
-      assert.deepEqual(new Map([...(await held())].sort()), new Map([...model].sort()), "what is published");
+      assert.deepEqual(
+        new Map([...(await storedSums())].sort()),
+        new Map([...model].sort()),
+        "what is published",
+      );
       const { off, staged } = await reconciled(stores, name);
       assert.deepEqual({ off, staged }, { off: [], staged: 0 });
       const tracked = await stores.postgres.query<{ day: string }>(

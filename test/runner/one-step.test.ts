@@ -156,13 +156,13 @@ t.test("a publish that is cut off at any of its statements shows one version of 
     }
     return costs;
   };
-  const seen = async () => {
+  const readSums = async () => {
     const [rows, ...others] = await Promise.all([
       ...Object.values(reads).map((query) =>
         readRows<Seen>(client, { query: `${query} ORDER BY day`, params: {} }),
       ),
-      reconcileDays(client, signal).then((held) =>
-        held.days.map(({ day, billing, chargebacks }) => ({ day, billing, chargebacks })),
+      reconcileDays(client, signal).then((result) =>
+        result.days.map(({ day, billing, chargebacks }) => ({ day, billing, chargebacks })),
       ),
     ]);
     for (const other of others) t.strictSame(other, rows, "all reads agree");
@@ -195,12 +195,12 @@ t.test("a publish that is cut off at any of its statements shows one version of 
 
   let before = await stage(0);
   t.notOk(await cutOffAt(1_000));
-  t.strictSame(await seen(), shownOf(before));
+  t.strictSame(await readSums(), shownOf(before));
   const shown = new Set<string>();
   for (let n = 0, round = 1; ; n += 1, round += 1) {
     const costs = await stage(round);
     const wasCutOff = await cutOffAt(n);
-    const now = await seen();
+    const now = await readSums();
     const isNew = now.join() === shownOf(costs).join();
     shown.add(isNew ? "new" : "old");
     t.strictSame(now, shownOf(isNew ? costs : before), `cut off after ${n} changes`);
@@ -212,15 +212,15 @@ t.test("a publish that is cut off at any of its statements shows one version of 
     const how = round % 2 === 0 ? "the publish is run again" : "nobody runs it again";
     await ends[how]();
     before = round % 2 === 0 || isNew ? costs : before;
-    t.strictSame(await seen(), shownOf(before), how);
+    t.strictSame(await readSums(), shownOf(before), how);
     t.strictSame(await leftovers(), []);
   }
   t.strictSame([...shown].sort(), ["new", "old"]);
 
   await stage(1);
   await claimStaging(client, epoch + 1);
-  const shownBefore = await seen();
+  const shownBefore = await readSums();
   await t.rejects(swapDays({ client, epoch, signal }, days, noAttributions), { message: /does not exist/ });
-  t.strictSame(await seen(), shownBefore, "who has lost the lease changes nothing");
+  t.strictSame(await readSums(), shownBefore, "who has lost the lease changes nothing");
   t.strictSame(await leftovers(), []);
 });

@@ -292,11 +292,11 @@ t.test("days with missing data are provisional and then final", async (t) => {
     for (const day of [heavy, light]) other.upstream.bill.set(day, { "metered-1": "8", "r-1": "2" });
     const later = new Date(`${daysBefore(-6)}T12:00:00Z`);
     const context = runContext(stores, { ecosystems: other.ecosystems, now: () => later });
-    const asked = await runOnce(context, config, "abandoned", {
+    const forced = await runOnce(context, config, "abandoned", {
       window: { start: light, end: addDays(light, 1) },
     });
-    t.same(asked.notes, [`${heavy} is older than lookback_days, and settled without what was missing`]);
-    t.same(await marked("abandoned"), [], "the other day was asked for, and is whole by now");
+    t.same(forced.notes, [`${heavy} is older than lookback_days, and settled without what was missing`]);
+    t.same(await marked("abandoned"), [], "the other day was gathered, and is complete now");
     t.same(await state("abandoned", heavy), { provisional: false, provisional_attempts: 1, lacks: [lack] });
     const after = await trackingDate(stores, "abandoned", heavy);
     t.equal(`${after.published_hash}-provisional`, hash);

@@ -31,8 +31,8 @@ t.test("sums that are read while the engine is killed are of complete days", asy
   bill(versions[0]);
   t.equal((await run()).status, "completed");
 
-  const seen = new Map<string, number>();
-  const note = (what: string) => seen.set(what, (seen.get(what) ?? 0) + 1);
+  const outcomes = new Map<string, number>();
+  const note = (what: string) => outcomes.set(what, (outcomes.get(what) ?? 0) + 1);
   let isOver = false;
   const read = async (name: keyof typeof sums) => {
     while (!isOver) {
@@ -41,7 +41,7 @@ t.test("sums that are read while the engine is killed are of complete days", asy
         note(`${name} ${rows.length} days`);
         for (const { total } of rows) note(`${name} ${total}`);
       } catch {
-        note("no answer");
+        note("no response");
         await delay(20);
       }
     }
@@ -65,9 +65,9 @@ t.test("sums that are read while the engine is killed are of complete days", asy
   const names = Object.keys(sums).sort();
   const expected = names.flatMap((name) => [`${name} 100`, `${name} 150`, `${name} 7 days`]);
   t.strictSame(
-    [...seen.keys()].filter((each) => each !== "no answer").sort(),
+    [...outcomes.keys()].filter((each) => each !== "no response").sort(),
     expected.sort(),
-    `only these: ${[...seen]}`,
+    `only these: ${[...outcomes]}`,
   );
-  t.ok((seen.get("no answer") ?? 0) > 0, "some reads met a killed engine");
+  t.ok((outcomes.get("no response") ?? 0) > 0, "some reads met a killed engine");
 });

@@ -23,7 +23,7 @@ t.test("readers during a publish see the old day or the new one, never a part", 
   await runOnce(context, config, "acme");
 
   let isOver = false;
-  const seen = new Map<string, number>();
+  const sums = new Map<string, number>();
   const read = async () => {
     while (!isOver) {
       const rows = await rowsOf<{ day: string; charged: string }>(
@@ -32,25 +32,25 @@ t.test("readers during a publish see the old day or the new one, never a part", 
         "SELECT toString(day) AS day, toString(sum(amount)) AS charged FROM chargebacks GROUP BY day",
       );
       if (rows.length !== days.length)
-        seen.set(`${rows.length} days`, (seen.get(`${rows.length} days`) ?? 0) + 1);
-      for (const { charged } of rows) seen.set(charged, (seen.get(charged) ?? 0) + 1);
+        sums.set(`${rows.length} days`, (sums.get(`${rows.length} days`) ?? 0) + 1);
+      for (const { charged } of rows) sums.set(charged, (sums.get(charged) ?? 0) + 1);
     }
   };
   const readers = [read(), read(), read()];
   for (let round = 1; round <= 4; round += 1) {
     bill(versions[round % 2]);
     holds(t, await runOnce(context, config, "acme"), { status: "completed", dates_calculated: 7 });
-    const before = [...seen.values()].reduce((sum, n) => sum + n, 0);
+    const before = [...sums.values()].reduce((sum, n) => sum + n, 0);
     await until(
       "the readers have read again",
-      () => [...seen.values()].reduce((sum, n) => sum + n, 0) > before,
+      () => [...sums.values()].reduce((sum, n) => sum + n, 0) > before,
     );
   }
   isOver = true;
   await Promise.all(readers);
   t.same(
-    [...seen.keys()].sort(),
+    [...sums.keys()].sort(),
     versions.map((version) => version.total),
-    `only these sums: ${[...seen]}`,
+    `only these sums: ${[...sums]}`,
   );
 });

@@ -41,8 +41,8 @@ function scheduled(places: number, changes: Partial<Schedule> = {}) {
     pollMs: 20,
   };
   const ended = repeatDue({ ...usual, ...changes });
-  const happened = (...wanted: string[]) =>
-    until(wanted.join(", "), () => JSON.stringify(events) === JSON.stringify(wanted));
+  const happened = (...expected: string[]) =>
+    until(expected.join(", "), () => JSON.stringify(events) === JSON.stringify(expected));
   const end = (name: string) => ends.get(name)?.();
   return { stop, due, end, ended, events, happened, messages };
 }
@@ -93,16 +93,16 @@ t.test("a run that could not start is tried again, and does not delay others", a
 
 t.test("no run starts while Postgres is unreachable, which is logged once", async (t) => {
   let isUnreachable = true;
-  let asked = 0;
+  let queries = 0;
   const { stop, due, ended, happened, messages } = scheduled(1, {
     due: async () => {
-      asked += 1;
+      queries += 1;
       if (isUnreachable) throw new Error("it is away");
       return [{ tenant_name: "a", due_in: 0, cut_off: true, suspended: false }];
     },
   });
   due.set("a", {});
-  await until("it was asked twice", () => asked > 1);
+  await until("due tenants were queried twice", () => queries > 1);
   isUnreachable = false;
   await happened("a");
   stop.abort();
@@ -111,14 +111,14 @@ t.test("no run starts while Postgres is unreachable, which is logged once", asyn
 });
 
 t.test("an alert is logged once when all tenants are suspended", async (t) => {
-  let asked = 0;
+  let queries = 0;
   const { stop, ended, messages } = scheduled(1, {
     due: async () => {
-      asked += 1;
+      queries += 1;
       return [{ tenant_name: "a", due_in: 0, cut_off: false, suspended: true }];
     },
   });
-  await until("it was asked twice", () => asked > 1);
+  await until("due tenants were queried twice", () => queries > 1);
   stop.abort();
   await ended;
   t.strictSame(messages(), ["ALERT: All 1 tenant(s) have been permanently suspended"]);
@@ -154,8 +154,8 @@ t.test("the schedule works with real stores", async (t) => {
     await postgres.query("UPDATE tenants SET suspended_at = now() WHERE tenant_name = 'stopped'");
     await postgres.query("INSERT INTO leases VALUES ('held', 'x', 1, now() + interval '50 seconds')");
     const since = new Date(Date.now() - 45 * 60_000);
-    const asked = dueTenants({ tenantNames: names, intervalSeconds: 3600, since });
-    const { rows } = await runStatement<DueTenant>(postgres, asked);
+    const query = dueTenants({ tenantNames: names, intervalSeconds: 3600, since });
+    const { rows } = await runStatement<DueTenant>(postgres, query);
     t.strictSame(
       rows.map(({ tenant_name, due_in, cut_off, suspended }) => [
         tenant_name,

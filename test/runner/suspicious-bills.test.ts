@@ -73,12 +73,12 @@ t.test("a bill that vanishes is verified before it is published", async (t) => {
       upstream.bill.set(daysBefore(4), { "r-1": "4.99" });
       upstream.bill.set(daysBefore(5), { "r-1": "5" });
       upstream.bill.set(daysBefore(6), { "r-1": "-10" });
-      const held = { status: "completed_with_errors", errors: [`${HELD} ${daysBefore(4)}: ${STAYS}`] };
-      t.strictSame(await run(), { ...held, dates_calculated: 2 });
+      const kept = { status: "completed_with_errors", errors: [`${HELD} ${daysBefore(4)}: ${STAYS}`] };
+      t.strictSame(await run(), { ...kept, dates_calculated: 2 });
       t.strictSame(await charged(5), ["ann: 2.5", "bob: 2.5"], "half is not most");
       t.strictSame(await charged(6), ["ann: -5", "bob: -5"], "a refund is not a loss");
       upstream.bill.set(daysBefore(4), { "r-1": "4" });
-      t.strictSame(await run(), { ...held, dates_calculated: 0 });
+      t.strictSame(await run(), { ...kept, dates_calculated: 0 });
       t.strictSame(await run(), good(1));
       t.strictSame(await charged(4), ["ann: 2", "bob: 2"]);
     },

@@ -159,9 +159,9 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     t.equal((await attributedOn(stores, "outage", heavy)).length, 5, "until the metrics are back");
 
     upstream.topicGaps.set(heavy, ["topic_bytes_in"]);
-    const kept = await runOnce(context, config, "outage");
+    const outage = await runOnce(context, config, "outage");
     t.same(
-      kept.errors.map(({ message }) => message),
+      outage.errors.map(({ message }) => message),
       [
         "topic_bytes_in of metered-1, r-1 could not be fetched: the test says so: the usage of topics that is published stays",
       ],
@@ -251,8 +251,8 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
           },
         ]);
         t.same(await chargedOn(stores, "broken", heavy), ["ann: 5", "bob: 5"]);
-        const wanted = attempt < 2 ? [] : ["__UNATTRIBUTED__: 10 attribution_failed"];
-        t.same(await attributedOn(stores, "broken", heavy), wanted);
+        const expected = attempt < 2 ? [] : ["__UNATTRIBUTED__: 10 attribution_failed"];
+        t.same(await attributedOn(stores, "broken", heavy), expected);
       }
       await adds(t, "broken");
     },
@@ -276,13 +276,13 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
   await t.test("attributions have a retention of their own", async (t) => {
     const { upstream, ecosystems } = topicUpstream();
     for (let age = 2; age <= 7; age += 1) upstream.bill.set(daysBefore(age), { "metered-1": "8" });
-    const asked: string[] = [];
-    upstream.onTopics = (clusters) => asked.push(...clusters);
+    const requested: string[] = [];
+    upstream.onTopics = (clusters) => requested.push(...clusters);
     const three = withTopics(opened.config, { retention_days: 3 });
     await runOnce(runContext(stores, { ecosystems }), three, "kept");
     const days = async () => (await attributionDays(stores, "kept")).map((row) => row.day);
     t.same(await days(), [daysBefore(3), daysBefore(2)], "older days are not even attributed");
-    t.same(asked, ["metered-1"]);
+    t.same(requested, ["metered-1"]);
     const later = midnightOf(addDays(today, 1));
     await runOnce(runContext(stores, { ecosystems, now: () => later }), three, "kept");
     t.same(await days(), [daysBefore(2)]);

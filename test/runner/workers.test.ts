@@ -106,16 +106,16 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
 
   const start = (signal?: OneOfMany["signal"]) => {
     const child = childProcess(t, "./one-of-many.js", { yaml, folder, signal } satisfies OneOfMany);
-    const said: string[] = [];
+    const output: string[] = [];
     const listen = async () => {
       for (let line = await child.message(); line !== undefined; line = await child.message())
-        said.push(line);
+        output.push(line);
     };
-    return { ...child, said, heard: listen() };
+    return { ...child, output, ended: listen() };
   };
-  const hit = async ({ said }: { said: readonly string[] }, signal: string) => {
-    await until(`a worker gets ${signal}`, () => said.some((line) => line.startsWith(signal)), 240);
-    return said.at(-1)?.split(" ")[1] ?? "";
+  const hit = async ({ output }: { output: readonly string[] }, signal: string) => {
+    await until(`a worker gets ${signal}`, () => output.some((line) => line.startsWith(signal)), 240);
+    return output.at(-1)?.split(" ")[1] ?? "";
   };
 
   const stopped = start("SIGSTOP");
@@ -130,20 +130,20 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
   await t.test(
     "the third worker runs all other tenants, and not those whose leases the first two hold",
     async (t) => {
-      const areDone = () => others.every((each) => third.said.includes(`completed ${each}`));
+      const areDone = () => others.every((each) => third.output.includes(`completed ${each}`));
       await until("they are done", areDone, 240);
-      for (const held of [ofStopped, ofKilled]) {
-        const [first, next] = await runsSince(held);
+      for (const tenant of [ofStopped, ofKilled]) {
+        const [first, next] = await runsSince(tenant);
         const seconds =
           next === undefined ? Number.POSITIVE_INFINITY : (next.started_at - first.started_at) / 1000;
-        t.ok(seconds >= usualLease.leaseSeconds, `${held}: ${seconds} s`);
+        t.ok(seconds >= usualLease.leaseSeconds, `${tenant}: ${seconds} s`);
       }
     },
   );
 
   await t.test("another worker takes the tenants over when the leases have expired", async (t) => {
     if (isPatient) {
-      await until("the tenant of the dead", () => third.said.includes(`begins ${ofKilled}`), 240);
+      await until("the tenant of the dead", () => third.output.includes(`begins ${ofKilled}`), 240);
       const [, next] = await runsSince(ofKilled);
       const seconds = (next.started_at - diedAt) / 1000;
       t.comment(`taken over after ${seconds.toFixed(1)} s`);
@@ -151,7 +151,7 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
     }
     for (const tenant of [ofStopped, ofKilled]) {
       if (!isPatient) await endLease(tenant);
-      await until(`${tenant} is done`, () => third.said.includes(`completed ${tenant}`), 240);
+      await until(`${tenant} is done`, () => third.output.includes(`completed ${tenant}`), 240);
       const statuses = (await runsSince(tenant)).map(({ status }) => status);
       t.strictSame(statuses.slice(0, 2), ["failed", "completed"]);
     }
@@ -160,24 +160,24 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
   const resumedAt = await clock();
   await t.test("a stopped worker publishes nothing when it continues", async (t) => {
     stopped.kill("SIGCONT");
-    await until("its run has ended", () => stopped.said.includes(`failed ${ofStopped}`), 240);
-    const ofFirstRun = stopped.said.slice(0, stopped.said.indexOf(`failed ${ofStopped}`));
+    await until("its run has ended", () => stopped.output.includes(`failed ${ofStopped}`), 240);
+    const ofFirstRun = stopped.output.slice(0, stopped.output.indexOf(`failed ${ofStopped}`));
     t.strictSame(ofFirstRun, [`begins ${ofStopped}`, `SIGSTOP ${ofStopped}`]);
   });
 
   await t.test("the tenants then spread over the workers", async (t) => {
-    const begun = third.said.length;
+    const begun = third.output.length;
     await until(
       "both have completed runs",
       () =>
-        [stopped.said.filter((line) => line.startsWith("completed")), third.said.slice(begun)].every(
+        [stopped.output.filter((line) => line.startsWith("completed")), third.output.slice(begun)].every(
           (lines) => lines.length > 0,
         ),
       240,
     );
     for (const each of [stopped, third]) {
       each.kill("SIGTERM");
-      await each.heard;
+      await each.ended;
     }
     const { rows } = await stores.postgres.query(
       `SELECT FROM runs AS one JOIN runs AS other USING (tenant_name)

@@ -33,28 +33,28 @@ t.test("an invalid file is refused with the setting, the path and the reason", a
   t.equal(await refusal(), "nothing");
   t.equal(
     await refusal({ certificate_file: "/nowhere/c.pem" }),
-    "CertificateRefused: api.tls.certificate_file: /nowhere/c.pem is not there",
+    "CertificateError: api.tls.certificate_file: /nowhere/c.pem is not there",
   );
   t.equal(
     await refusal({ key_file: "/dev/zero" }),
-    "CertificateRefused: api.tls.key_file: /dev/zero is not a file",
+    "CertificateError: api.tls.key_file: /dev/zero is not a file",
   );
   t.equal(
     await refusal({ certificate_file: key }),
-    `CertificateRefused: api.tls.certificate_file: ${key} has no certificate in PEM`,
+    `CertificateError: api.tls.certificate_file: ${key} has no certificate in PEM`,
   );
   renew({ key: renewed.key });
   t.equal(
     await refusal(),
-    `CertificateRefused: api.tls.key_file: ${key} is not the key of the first certificate in certificate_file`,
+    `CertificateError: api.tls.key_file: ${key} is not the key of the first certificate in certificate_file`,
   );
   renew({ key: encryptedKey });
   t.equal(
     await refusal(),
-    `CertificateRefused: api.tls.key_file: ${key} is encrypted: the service has nobody to ask for a passphrase`,
+    `CertificateError: api.tls.key_file: ${key} is encrypted: the service has nobody to ask for a passphrase`,
   );
   renew({ key: "-----BEGIN PRIVATE KEY-----\nnone\n-----END PRIVATE KEY-----\n" });
-  t.equal(await refusal(), `CertificateRefused: api.tls.key_file: ${key} has no private key in PEM`);
+  t.equal(await refusal(), `CertificateError: api.tls.key_file: ${key} has no private key in PEM`);
   renew(first);
   for (const [mode, isOpen] of [
     [0o600, false],
@@ -65,7 +65,7 @@ t.test("an invalid file is refused with the setting, the path and the reason", a
     [0o601, true],
   ] as const) {
     chmodSync(key, mode);
-    const expected = `CertificateRefused: api.tls.key_file: ${key} is open to everybody on this machine (mode 0${mode.toString(8)}): run chmod o= on it`;
+    const expected = `CertificateError: api.tls.key_file: ${key} is open to everybody on this machine (mode 0${mode.toString(8)}): run chmod o= on it`;
     t.equal(await refusal(), isOpen ? expected : "nothing", mode.toString(8));
   }
   chmodSync(key, 0o600);
