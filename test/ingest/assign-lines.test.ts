@@ -1,4 +1,4 @@
-/** Lines that are given their rules: those of the days that are asked for, and no others. */
+/** Assigns rules to staged lines, only on the requested days. */
 import t from "tap";
 import { planAllocation } from "../../src/config/allocation/plan.js";
 import { assignLines, unassignLines } from "../../src/ingest/configured/assign-lines.js";

@@ -1,4 +1,7 @@
-/** What kinds of examples a property has met: one that never met some kind says nothing about it. */
+/**
+ * Counts which kinds of examples a property test has produced, because it proves nothing about a kind that never
+ * occurred.
+ */
 export class Classes<Name extends string> {
   readonly #counts = new Map<Name, number>();
 
@@ -6,7 +9,7 @@ export class Classes<Name extends string> {
     this.#counts.set(name, (this.#counts.get(name) ?? 0) + 1);
   }
 
-  /** Those that were met fewer times than this. */
+  /** Returns the kinds that occurred fewer times than this. */
   missing(names: readonly Name[], times: number): string[] {
     return names
       .filter((name) => (this.#counts.get(name) ?? 0) < times)

@@ -1,4 +1,7 @@
-/** Conditions of configured rules on the engine: what a bound takes, and that a glob has no wildcard but `*`. */
+/**
+ * Conditions of configured rules, evaluated by the engine: bounds are exclusive, and `*` is the only wildcard of a
+ * glob.
+ */
 import t from "tap";
 import { type WrittenWhere, whereOf } from "../../src/config/allocation/condition.js";
 import { columnsOfLines } from "../../src/config/allocation/line-columns.js";

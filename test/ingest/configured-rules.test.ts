@@ -1,4 +1,4 @@
-/** Rules by configuration on staged windows: what a day is staged with, and what a day's hash notices. On the real stores. */
+/** Configured rules on staged windows: what is staged, and what changes a day's hash. On the real stores. */
 import t from "tap";
 import { planAllocation } from "../../src/config/allocation/plan.js";
 import type { TenantConfig } from "../../src/config/config.js";
@@ -9,7 +9,7 @@ import { DAYS, line, openStaging } from "./staging-script.js";
 
 type Allocation = TenantConfig["allocation"];
 
-/** Two accounts, one of which the map knows, and support on each day. */
+/** Two accounts, one of which is in the map, and support on each day. */
 const billing = DAYS.flatMap((day, index) => [
   line(day, { resource_id: "i-1", env_id: "acct-1", product_type: "EC2", total_cost: `${index + 1}` }),
   line(day, { resource_id: "i-2", env_id: "acct-2", product_type: "EC2", total_cost: "10" }),

@@ -1,4 +1,7 @@
-/** Lines of a Confluent Cloud bill, allocated by the real engine from metrics and an inventory as they would be gathered. */
+/**
+ * Lines of a Confluent Cloud bill, allocated by the real engine from metrics and an inventory as they would be
+ * gathered.
+ */
 import type { Test } from "tap";
 import { calculateDays } from "../../src/allocate/calculate.js";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
@@ -28,7 +31,7 @@ export interface Allocation {
 
 export const day = (index: 1 | 2 | 3): string => DAYS[index - 1] ?? "";
 
-/** Returns what a line was made into: `identity amount cost_type method detail`, by component and identity. */
+/** Returns the rows of a line, `identity amount cost_type method detail`, by component and identity. */
 export async function openAllocation(t: Test) {
   const { store, stage } = await openStaging(t);
   const { client } = store;

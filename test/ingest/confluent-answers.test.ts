@@ -1,4 +1,4 @@
-/** Whether the upstream still answers what it answered: then a window is not read again. */
+/** Checks whether the upstream's responses are unchanged, so that a window need not be read again. */
 import t, { type Test } from "tap";
 import type { GatheredResponses, Gatherer } from "../../src/ingest/ecosystem.js";
 import { readDigest, readEnvelope } from "../../src/ingest/ecosystems/confluent_cloud/api/envelope.js";
@@ -34,7 +34,7 @@ async function started(t: Test) {
     });
   const { responses: answers } = await connect().gatherWindow(window, recordingSink(), forever);
   if (answers === undefined) throw new Error("the gathering lacked something");
-  // As they come back from where they were kept.
+  // The same text as after storing it.
   const kept: GatheredResponses = { ofWindow: JSON.parse(JSON.stringify(answers)), ofTopics: undefined };
   return {
     bill,

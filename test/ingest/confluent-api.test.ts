@@ -1,4 +1,6 @@
-/** The client of Confluent Cloud's APIs against a real HTTP server: paging, errors, waiting, and where keys may travel. */
+/**
+ * The client of Confluent Cloud's APIs against a real HTTP server: paging, errors, retries, and where keys may be sent.
+ */
 import type { RequestListener } from "node:http";
 import { pino } from "pino";
 import t, { type Test } from "tap";
@@ -287,7 +289,8 @@ t.test("tenants with one key share its pace: a burst, then one request after ano
   await Promise.all(tenants.flatMap((tenant) => [1, 2, 3].map(() => itemsOf(tenant))));
   const at = seen.map((request) => request.at);
   t.equal(at.length, 6);
-  // Three at once, the other three at 300, 600 and 900 ms after the first, seen where they arrive: the first may have come late.
+  // Three at once, the other three 300, 600 and 900 ms after the first, as seen by the server: the first may have
+  // arrived late.
   t.ok((at[5] ?? 0) - (at[0] ?? 0) >= 500, `${Math.round((at[5] ?? 0) - (at[0] ?? 0))} ms`);
 });
 

@@ -8,23 +8,23 @@ export type Row = Readonly<Record<string, unknown>> | string | number | null;
 
 export interface Bill {
   readonly url: string;
-  /** Queries that were asked, one text for each page. */
+  /** Received queries, one text for each page. */
   readonly asked: readonly URLSearchParams[];
-  /** From now on these rows, in this order. */
+  /** Replaces the rows, in this order. */
   setRows(rows: readonly Row[]): void;
-  /** Answers instead of the bill, where it returns true. */
+  /** Sends another response instead of the bill if it returns true. */
   setInstead(instead: (query: URLSearchParams, ...exchange: Parameters<RequestListener>) => boolean): void;
 }
 
 export interface BillOptions {
   readonly rows?: readonly Row[];
-  /** Rows in a page, whatever is asked for. Default 1000. */
+  /** Rows of a page, whatever is requested. Default 1000. */
   readonly pageSize?: number;
-  /** The host that `next` names. Default the vendor's, as a gateway passes it on. */
+  /** Host in `next`. Default: that of the vendor, as behind a gateway. */
   readonly nextHost?: string;
 }
 
-/** A row is given to every query that covers its start; one that does not say its start, to that of `hidden_day`. */
+/** Every query gets the rows that start within it. A row without a start goes to the query of its `hidden_day`. */
 export async function startBill(t: Test, options: BillOptions = {}): Promise<Bill> {
   const { pageSize = 1000, nextHost = "https://api.confluent.cloud" } = options;
   let rows = options.rows ?? [];
@@ -82,7 +82,7 @@ export const resource = (id: string, display_name = id) => ({
   environment: { id: "env-77" },
 });
 
-/** A usual row; fields given as undefined are left out. */
+/** Returns a normal row. Fields that are given as undefined are left out. */
 export function costRow(
   day: string,
   changes: Readonly<Record<string, unknown>> = {},

@@ -1,4 +1,4 @@
-/** The bill as a tenant gathers it from a server of the test's own, without stores. */
+/** The bill as a tenant gathers it from a test server, without stores. */
 import type { Test } from "tap";
 import type { BillingLine, DayWindow } from "../../src/ingest/ecosystem.js";
 import { type BillOptions, costRow, startBill } from "./confluent-bill.js";
@@ -32,7 +32,7 @@ export async function linesOf(
   return (await gather()).lines;
 }
 
-/** The line of a usual row with these changes. */
+/** Returns the line of a normal row with these changes. */
 export async function lineOf(t: Test, changes: Readonly<Record<string, unknown>>): Promise<BillingLine> {
   const [line, ...others] = await linesOf(t, [costRow("2026-03-04", changes)]);
   if (line === undefined || others.length > 0) throw new Error("a row that is not one line");

@@ -1,4 +1,7 @@
-/** Control totals of Confluent Cloud's bill: each row of a response is in exactly one class, and the classes add up to the response. */
+/**
+ * Control totals of Confluent Cloud's bill: each row of a response is in exactly one class, and the classes add up to
+ * the response.
+ */
 import t from "tap";
 import { collectLines } from "../../src/ingest/ecosystems/confluent_cloud/costs/billing-lines.js";
 import { createControlCounter } from "../../src/ingest/ecosystems/confluent_cloud/costs/control.js";

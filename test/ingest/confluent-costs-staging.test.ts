@@ -1,4 +1,4 @@
-/** The bill of Confluent Cloud on the real stores: what is staged again when it is gathered again, and what is not. */
+/** The bill of Confluent Cloud on the real stores: which days are staged again when it is gathered again. */
 import t from "tap";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
 import { stageWindow } from "../../src/ingest/stage-window.js";
@@ -14,7 +14,9 @@ import { forever, silent } from "./generic-tenant.js";
 const window: DayWindow = { start: "2026-03-04", end: "2026-03-20" };
 const days = daysOfWindow(window);
 
-/** A usual day: a charge, two tiers, support and a credit without a resource, a row that cannot be read, a late one undated. */
+/**
+ * A normal day: a charge, two tiers, support and a credit without a resource, an unreadable row, a late undated row.
+ */
 const organisation: Row[] = [
   ...days.flatMap((day) => [
     costRow(day),
@@ -82,7 +84,7 @@ t.test("a bill can be gathered again", async (t) => {
     );
     return new Map(rows.map(({ day, hash }) => [day, hash]));
   };
-  /** As a run does once days are visible. */
+  /** Marks the days as published, as a run does. */
   const publish = async () => {
     await postgres.query(
       "UPDATE tracking_dates SET published_hash = staged_hash, staged_hash = NULL WHERE staged_hash IS NOT NULL",

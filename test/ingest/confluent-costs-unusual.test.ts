@@ -1,4 +1,4 @@
-/** Rows of the bill of Confluent Cloud by their line type, and those that nobody knows or can read. */
+/** Rows of the bill of Confluent Cloud by their line type, including unknown and unreadable ones. */
 import { pino } from "pino";
 import t from "tap";
 import {

@@ -1,4 +1,4 @@
-/** How the bill of Confluent Cloud is asked for: in which queries, and what becomes of the days of one that fails. */
+/** The queries of Confluent Cloud's bill, and the days of queries that fail. */
 import t from "tap";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
 import { requestWindows } from "../../src/ingest/ecosystems/confluent_cloud/costs/request-windows.js";

@@ -7,7 +7,7 @@ import fc from "../property.js";
 import { costRow, resource } from "./confluent-bill.js";
 import { billed, lineOf, linesOf } from "./confluent-billed.js";
 
-/** As the vendor's documentation shows them: a usual row, two tiers, a credit without a resource. */
+/** Rows from the vendor's documentation: a normal row, two tiers, a credit without a resource. */
 const documented = [
   costRow("2026-03-04", {
     line_type: "KAFKA_NETWORK_WRITE",

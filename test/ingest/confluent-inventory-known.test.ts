@@ -1,4 +1,4 @@
-/** What gatherers are told of the inventory: everything that the service remembers, with lifetimes. */
+/** The stored inventory that gatherers get: all entities, with lifetimes. */
 import t from "tap";
 import { collectBilled } from "../../src/ingest/ecosystems/confluent_cloud/billed.js";
 import { writeIdentitySets } from "../../src/ingest/ecosystems/confluent_cloud/identity-sets.js";
@@ -19,7 +19,7 @@ const handedOver = cluster("lksqlc-1", {
   csu: 4,
 });
 
-/** Members of the set of owners of the ksqlDB cluster. */
+/** Members of the `owner` set of the ksqlDB cluster. */
 async function ownersOn(known: KnownInventory, day: string): Promise<string[]> {
   const collector = collectBilled();
   collector.add(day, "ksqldb", "lksqlc-1");

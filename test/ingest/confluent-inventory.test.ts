@@ -1,4 +1,7 @@
-/** The inventory of a Confluent Cloud organisation, from a real HTTP server: what is gathered, and what a failure costs. */
+/**
+ * The inventory of a Confluent Cloud organisation, from a real HTTP server: the gathered entities, and the effects of
+ * failures.
+ */
 import t, { type Test } from "tap";
 import { crnValue, parseCrn } from "../../src/ingest/ecosystems/confluent_cloud/crn.js";
 import { principalId } from "../../src/ingest/ecosystems/confluent_cloud/owners.js";

@@ -1,4 +1,4 @@
-/** What the service remembers of an organisation, written short. */
+/** Helpers that write the stored inventory of an organisation in a short form. */
 import type { KnownIdentity, KnownInventory, KnownResource } from "../../src/ingest/known.js";
 
 interface Lifespan {

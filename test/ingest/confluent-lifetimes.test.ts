@@ -1,4 +1,4 @@
-/** Who and what existed on a day: lifetimes choose identities, so the edges of a day decide who pays. */
+/** Lifetimes decide which identities are charged for a day, so the edges of a day matter. */
 import t from "tap";
 import { existedDuring, spanOfDay } from "../../src/ingest/ecosystems/confluent_cloud/lifetimes.js";
 

@@ -1,6 +1,6 @@
 /**
- * A Prometheus of the test's own that has scraped the vendor's metrics: it answers `sum by (…) (sum_over_time(…))`, and no other
- * query, from samples of single minutes.
+ * A test Prometheus that has scraped the vendor's metrics. It supports only `sum by (…) (sum_over_time(…))`, over
+ * samples of single minutes.
  */
 import type { Test } from "tap";
 import { createPrometheusSource, type PrometheusSource } from "../../src/ingest/prometheus/source.js";
@@ -19,7 +19,7 @@ export interface MinuteSeries {
 export interface Metrics {
   readonly url: string;
   series: readonly MinuteSeries[];
-  /** Refuses ranges that touch the day, of queries that contain the text. */
+  /** Refuses queries that contain the text and whose range includes the day. */
   readonly failing: { day?: string; match: string; status: number }[];
   readonly queries: string[];
   source(largestAnswerBytes?: number): PrometheusSource;
@@ -105,7 +105,7 @@ function evaluated(all: readonly MinuteSeries[], query: string, { start, end, st
     for (const [minute, value] of Object.entries(series.samples)) {
       const at = Date.parse(minute.length === 10 ? `${minute}T00:00:00Z` : minute) / 1000;
       for (let point = start; point <= end; point += step) {
-        // As Prometheus up to version 2 does it: both ends belong to the range.
+        // Like Prometheus before version 3: both ends belong to the range.
         if (at * 1000 < point * 1000 - Number(ms) || at > point) continue;
         sum.values.set(point, (sum.values.get(point) ?? 0) + Number(value));
       }

@@ -1,21 +1,21 @@
-/** An organisation of Confluent Cloud behind a real HTTP server: lists in pages, objects, and what fails. */
+/** A test server with an organisation of Confluent Cloud: paged lists, objects, and failures. */
 import type { Test } from "tap";
 import { upstream } from "./upstream-server.js";
 
 export interface Organisation {
   readonly url: string;
-  /** Items of a list, by path, with `?environment=…` where it is asked for by environment. */
+  /** Items of a list, by path, with `?environment=…` if the list is filtered by environment. */
   readonly lists: Map<string, readonly unknown[]>;
   readonly objects: Map<string, unknown>;
-  /** Path → status of every answer. */
+  /** Path → status of every response. */
   readonly failing: Map<string, number>;
-  /** Addresses that were asked. */
+  /** Requested addresses. */
   readonly asked: URL[];
 }
 
 const PAGE = 2;
 
-/** Statements are asked for at `/flink/sql/…`, with the filter that the vendor has. */
+/** Statements are requested at `/flink/sql/…`, with the vendor's filter. */
 export async function startOrganisation(t: Test, lists: Readonly<Record<string, readonly unknown[]>> = {}) {
   const asked: URL[] = [];
   const { url } = await upstream(t, (request, response) => {
@@ -137,7 +137,7 @@ export const STATEMENTS = "/flink/sql/v1/organizations/0f1e/environments/env-77/
 export const connectorsOf = (id: string, env = "env-77") =>
   `/connect/v1/environments/${env}/clusters/${id}/connectors`;
 
-/** One of everything. */
+/** An organisation with one object of each kind. */
 export const small = {
   "/org/v2/environments": [environment("env-77"), environment("env-2"), environment("env-3")],
   "/cmk/v2/clusters?environment=env-77": [cluster("lkc-aa11"), cluster("lkc-b"), cluster("lkc-c")],

@@ -1,4 +1,4 @@
-/** Whole runs of a Confluent Cloud tenant: what changes its days, and what must not. */
+/** Whole runs of a Confluent Cloud tenant: what changes its days, and what must not change them. */
 import t from "tap";
 import { holds } from "../holds.js";
 import { chargedOn, reconciled, runContext, runOnce, trackingDate } from "../runner/runs.js";

@@ -1,4 +1,4 @@
-/** Who pays for what on a Confluent Cloud bill: every chain of the rules, on the real engine. */
+/** Every chain of the allocation rules of a Confluent Cloud bill, on the real engine. */
 import t from "tap";
 import { buildRuleSet } from "../../src/allocate/rules.js";
 import { productTypes } from "../../src/ingest/ecosystems/confluent_cloud/costs/product-types.js";

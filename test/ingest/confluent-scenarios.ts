@@ -1,4 +1,4 @@
-/** A bill of Confluent Cloud with a line for each way of its allocation: who there is, what was measured, what was charged. */
+/** A bill of Confluent Cloud with a line for each way of allocation: its identities, usage and charges. */
 import { type Charge, day } from "./confluent-allocated.js";
 import {
   knownAccount,
@@ -11,7 +11,7 @@ import {
 } from "./confluent-known.js";
 import type { MinuteSeries } from "./confluent-metrics.js";
 
-/** On the third day nobody is left. */
+/** On the third day no identity is left. */
 const life = { deleted: "2026-01-02T12:00:00Z" };
 
 const identities = [

@@ -1,4 +1,4 @@
-/** A `confluent_cloud` tenant as the configuration gives it, asking a server of the test's own, and quick about it. */
+/** A configured `confluent_cloud` tenant that queries a test server with short waits. */
 import type { Test } from "tap";
 import { loadConfig } from "../../src/config/load.js";
 import type { PluginSettings } from "../../src/config/plugin-settings.js";
@@ -11,7 +11,7 @@ import { silent } from "./generic-tenant.js";
 
 const ecosystems = new Map([["confluent_cloud", confluentCloudSettings]]);
 
-/** Waits of milliseconds where the service waits for seconds. */
+/** Waits of milliseconds instead of seconds. */
 export const quick: Tuning = {
   pace: { concurrency: 8, minIntervalMs: 0 },
   retry: { attempts: 3, baseDelayMs: 5, maxDelayMs: 100, minRequestedWaitMs: 0 },
@@ -25,7 +25,7 @@ export const context: GatherContext = {
   known: async () => ({ resources: [], identities: [] }),
 };
 
-/** By the path that the service reads its file: YAML takes JSON. */
+/** Parses JSON in the same way as the service's configuration file, because YAML includes JSON. */
 export function confluentSettings(url: string, more: Readonly<Record<string, unknown>> = {}): PluginSettings {
   const tenant = {
     ecosystem: "confluent_cloud",
@@ -46,7 +46,7 @@ export function confluentSettings(url: string, more: Readonly<Record<string, unk
 
 export interface ConfluentTestTenant {
   readonly settings?: Readonly<Record<string, unknown>>;
-  /** What today is. */
+  /** The current day. */
   readonly today?: string;
   readonly tuning?: Tuning;
   readonly context?: Partial<GatherContext>;

@@ -1,4 +1,4 @@
-/** Topics of a Confluent Cloud tenant: what they are weighed by, which count, and as what they are known. */
+/** Topics of a Confluent Cloud tenant: their weights, the excluded ones, and their records. */
 import t, { type Test } from "tap";
 import type { TopicUsageFact, UsageGap } from "../../src/ingest/ecosystem.js";
 import { withTopics } from "../../src/ingest/ecosystems/confluent_cloud/inventory/topics.js";
@@ -86,7 +86,7 @@ t.test("patterns of topic names match", async (t) => {
     ["t[z-a]", "t[z-a]", true],
     ["t[1", "t[1", true],
     ["*a**b*", `${"a".repeat(249)}c`, false],
-    // Each star of these made it take fifty times as long: with five, 81 seconds.
+    // Each star of these made matching take fifty times as long: with five, 81 seconds.
     ["*.*.*.*.*.tmp", ".".repeat(249), false],
     ["*[.-]".repeat(49), `${".".repeat(248)}x`, false],
     ["*a".repeat(124), "a".repeat(249), true],
@@ -111,7 +111,7 @@ t.test("patterns of topic names match", async (t) => {
   });
 });
 
-/** All texts of at most so many of the characters. */
+/** All texts of at most this many of the characters. */
 function textsOf(characters: string, length: number): string[] {
   if (length === 0) return [""];
   const shorter = textsOf(characters, length - 1);

@@ -1,4 +1,4 @@
-/** The queries of Confluent Cloud's usage in a real Prometheus: that it understands them, and that nothing is lost. */
+/** The usage queries of Confluent Cloud on a real Prometheus: they are valid, and nothing is lost. */
 import t from "tap";
 import { usageQuery } from "../../src/ingest/ecosystems/confluent_cloud/usage/queries.js";
 import { createPrometheusSource } from "../../src/ingest/prometheus/source.js";

@@ -9,7 +9,7 @@ import { openTestStores } from "../stores.js";
 const day = "2026-03-01";
 const signal = new AbortController().signal;
 
-/** Words of a gap, which change from one failed attempt to the next. */
+/** The reason of a gap, which changes from one failed attempt to the next. */
 const WORDS = "reason";
 
 t.test("the hash of a day's input changes with every column of it", async (t) => {
@@ -28,7 +28,7 @@ t.test("the hash of a day's input changes with every column of it", async (t) =>
     );
     return [content?.hash, attribution?.hash];
   };
-  /** A row whose columns are all usual but one. */
+  /** A row whose columns are normal except one. */
   const valuesOf = (table: StagedInput, changed?: string) =>
     stagedColumns(table).map((column) => {
       if (column === "day") return [column, day];

@@ -1,4 +1,4 @@
-/** What counts of the uploads of a store, as runs would gather it. */
+/** The uploads of a store that count, as runs would gather them. */
 import { coveredDays, sendUploaded } from "../../src/ingest/usage-uploads/in-effect.js";
 import type { UploadStore } from "../../src/ingest/usage-uploads/take-upload.js";
 import { readRows, type Statement } from "../../src/store/clickhouse/statement.js";
@@ -10,7 +10,7 @@ const metrics = ["cpu", "gpu"];
 export interface CountingUploads {
   /** `time metric resource identity: units`. */
   readonly facts: string[];
-  /** All that there are, whether they count or not. */
+  /** Number of all uploads, counting or not. */
   readonly partitions: number;
 }
 

@@ -1,4 +1,7 @@
-/** Costs that rules weigh by over a month: those of the month up to the line's day, each day as it is staged or, where it is not, as it is published. */
+/**
+ * Costs of a month as weights: those of the month up to the line's day. A day counts as staged or, if it is not staged,
+ * as published.
+ */
 import t from "tap";
 import { planAllocation } from "../../src/config/allocation/plan.js";
 import { assignLines } from "../../src/ingest/configured/assign-lines.js";
@@ -56,9 +59,9 @@ t.test("weights of a month's costs are those that are known when its days are ca
     compute([
       ["2026-04-30", "web", "1000"],
       ["2026-05-05", "web", "10"],
-      // Staged anew, without a line.
+      // Staged again, without a line.
       ["2026-05-08", "web", "70"],
-      // Staged anew by a gathering of other days.
+      // Staged again by a gathering of other days.
       ["2026-05-09", "web", "300"],
       ["2026-05-20", "data", "500"],
     ]),

@@ -1,4 +1,6 @@
-/** Sources of bills for tests: folders with files, settings as the configuration reads them, and listings made short. */
+/**
+ * Sources of bills for tests: folders with files, settings as the configuration reads them, and listings made short.
+ */
 import { mkdir, utimes, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { Value } from "@sinclair/typebox/value";
@@ -10,12 +12,12 @@ import {
   billSourceSettings,
 } from "../../src/ingest/ecosystems/focus/sources/settings.js";
 
-/** When files of tests were changed last, unless they say otherwise. */
+/** Default time of the last change of test files. */
 export const LONG_AGO = new Date("2026-07-01T00:00:00Z");
 
 export type Files = Readonly<Record<string, string | { readonly text: string; readonly modified: Date }>>;
 
-/** A folder of the test with these files. */
+/** Creates a folder with these files. */
 export async function folderOf(t: Test, files: Files): Promise<string> {
   const folder = t.testdir({});
   await write(folder, files);
@@ -32,7 +34,7 @@ export async function write(folder: string, files: Files): Promise<void> {
   }
 }
 
-/** With the defaults of the configuration. */
+/** Fills in the defaults of the configuration. */
 export function settingsOf(written: Record<string, unknown>): BillSourceSettings {
   const value = Value.Default(billSourceSettings, { name: "bills", ...structuredClone(written) });
   if (Value.Check(billSourceSettings, value)) return value;
@@ -41,13 +43,13 @@ export function settingsOf(written: Record<string, unknown>): BillSourceSettings
   );
 }
 
-/** A source that lives as long as the test. */
+/** Opens a source that is closed at the end of the test. */
 export function sourceOf(t: Test, written: Record<string, unknown>, context: SourceContext = {}) {
   const source = openBillSource(settingsOf(written), { attempts: 2, baseDelayMs: 1, ...context });
   t.teardown(() => source.close());
   return {
     list: () => source.list(AbortSignal.timeout(60_000)),
-    /** Without what tests cannot foretell. */
+    /** Removes values that tests cannot predict. */
     seen: async () => short(await source.list(AbortSignal.timeout(60_000))),
   };
 }
@@ -70,7 +72,7 @@ export async function bytesOf(file: DeliveredFile | undefined): Promise<string> 
   return Buffer.concat(await (await file.open(AbortSignal.timeout(60_000))).toArray()).toString("utf8");
 }
 
-/** What a promise is rejected with. */
+/** Returns the error of a rejected promise. */
 export async function failureOf(work: Promise<unknown>): Promise<string> {
   try {
     await work;

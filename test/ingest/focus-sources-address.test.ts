@@ -5,7 +5,7 @@ import { upstream } from "./upstream-server.js";
 
 const DATE = "Wed, 01 Jul 2026 00:00:00 GMT";
 
-/** A file that may change, and what it says of itself. */
+/** A file that may change, and its headers. */
 async function fileServer(t: Parameters<typeof upstream>[0]) {
   const state = {
     body: "bill",

@@ -55,7 +55,7 @@ t.test(
       "2026-06-02T08:00:00.000Z-0000",
     ];
     const files: Files = {
-      // Copied in another order than it was made: the date of the file says nothing.
+      // Copied in another order than it was made, so the date of the file means nothing.
       [`${base}/${first}/x-00001.csv.gz`]: at("1", 100),
       [`${meta}/${first}/x-Manifest.json`]: at(aws([`s3://b/${base}/${first}/x-00001.csv.gz`]), 100),
       [`${base}/${second}/x-00001.csv.gz`]: at("2", 200),

@@ -13,7 +13,7 @@ const ecosystem: EcosystemSettings = {
   ),
 };
 
-/** The source as it is read, or what is wrong with it. */
+/** Returns the parsed source, or its problems. */
 function read(source: Record<string, unknown>) {
   const text = `tenants: ${JSON.stringify({
     t: {

@@ -6,7 +6,7 @@ import { sourceOf } from "./focus-bills.js";
 
 t.test("the deliveries of each provider's folder are found", async (t) => {
   const root = await layOutSamples(t);
-  /** An hour later, when files are no longer new. */
+  /** An hour later, when files are no longer too new. */
   const seen = async (t: Test, set: string) =>
     await sourceOf(
       t,

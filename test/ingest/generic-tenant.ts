@@ -1,4 +1,7 @@
-/** Settings of a `generic_metrics_only` tenant as the configuration gives them, for tests that start behind it. */
+/**
+ * Settings of a `generic_metrics_only` tenant as the configuration returns them, for tests without a configuration
+ * file.
+ */
 
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
@@ -12,7 +15,7 @@ import { addDays, dayOf } from "../../src/time/days.js";
 
 const schema = Type.Object({ ...commonPluginProperties, ...genericMetricsOnlySettings.settings.properties });
 
-/** Fills in the defaults, and fails when the result is not what the configuration would let through. */
+/** Fills in the defaults, and fails if the configuration would not allow the result. */
 export function pluginSettings(written: Readonly<Record<string, unknown>>): PluginSettings {
   const filled: unknown = Value.Default(schema, structuredClone(written));
   if (!Value.Check(schema, filled)) {
@@ -33,14 +36,14 @@ export function connectGeneric(written: Readonly<Record<string, unknown>>): Gath
   });
 }
 
-/** `YYYY-MM-DD`, so many days before today. */
+/** `YYYY-MM-DD`, this many days before today. */
 export function daysAgo(days: number, now = Date.now()): string {
   return addDays(dayOf(new Date(now)), -days);
 }
 
 export const forever = new AbortController().signal;
 
-/** A report without its control totals, for tests that are about something else. */
+/** Removes the control totals of a report, for tests of other things. */
 export function withoutControl({ control: _, billed: __, ...report }: WindowReport) {
   return report;
 }

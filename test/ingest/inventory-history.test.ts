@@ -1,4 +1,4 @@
-/** What was known of resources and identities, and when: written as they are gathered, read as of any past instant. */
+/** The history of resources and identities: written as they are gathered, read as of any past instant. */
 import t from "tap";
 import type { Gatherer, IdentityRecord, ResourceRecord } from "../../src/ingest/ecosystem.js";
 import { gatherInventory } from "../../src/ingest/inventory/gather-inventory.js";
@@ -56,7 +56,7 @@ const scripted = ({ resources = [], identities = [] }: Script): Gatherer => ({
 t.test("the inventory has a history", async (t) => {
   const { postgres, store } = await openGatheringStores(t);
   const { tenantName, tenantId, ecosystem } = store;
-  /** Gathers, and answers an instant behind it, by the database's clock. */
+  /** Gathers, and returns an instant after it, by the database's clock. */
   const gather = async (script: Script): Promise<string> => {
     await gatherInventory({
       postgres,
@@ -273,7 +273,7 @@ t.test("the inventory has a history", async (t) => {
       await gather({ resources: [[resource("c1", { display_name: "b" }), resource("c2")]] });
       await gather({ resources: [[resource("c1", { display_name: "c" }), resource("c2")]] });
       const [, middle] = await versions();
-      // As if the first two gatherings had been long ago.
+      // Make the first two gatherings look old.
       await postgres.query(
         `UPDATE resource_versions SET valid_to = '2020-01-01T00:00:00Z' WHERE display_name = 'a'`,
       );

@@ -1,4 +1,4 @@
-/** Resources that the tenant's store selects: what Postgres keeps of them, and what their names are when they come back. */
+/** Resources that the tenant's store selects: how Postgres stores them, and their names when they are read back. */
 
 import t from "tap";
 import type { ResourceRecord } from "../../src/ingest/ecosystem.js";
@@ -19,7 +19,7 @@ interface Row {
   readonly days: readonly [first: number, last: number] | null;
 }
 
-/** Bytes travel as hexadecimal digits: a parameter is UTF-8. */
+/** Bytes are sent as hexadecimal digits, because a parameter is UTF-8. */
 function selectOf(rows: readonly Row[]): Statement {
   const hex = (column: "id" | "type" | "name" | "parent") => rows.map((row) => row[column].toString("hex"));
   return {

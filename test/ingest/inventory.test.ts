@@ -1,4 +1,4 @@
-/** Resources and identities in Postgres: added, brought up to date, taken for deleted, revived. */
+/** Resources and identities in Postgres: added, updated, marked as deleted, reactivated. */
 import t from "tap";
 import type { Gatherer, IdentityRecord, ResourceRecord } from "../../src/ingest/ecosystem.js";
 import { gatherInventory } from "../../src/ingest/inventory/gather-inventory.js";
@@ -169,7 +169,7 @@ t.test("the inventory is gathered", async (t) => {
 
   await t.test("UNALLOCATED is never deleted, whatever type a source has given it", async (t) => {
     await gather({ identities: [identity("u1"), identity("u2")] });
-    // A gathering writes its type anew before it deletes, so the statement is asked by itself.
+    // A gathering writes the type again before it deletes, so the statement is run alone.
     await postgres.query(
       "UPDATE identities SET identity_type = 'principal' WHERE identity_id = 'UNALLOCATED'",
     );

@@ -121,7 +121,7 @@ t.test("the admin client works with librdkafka", needs("kcat"), async (t) => {
     const sasl = { mechanism: "SCRAM-SHA-256", username: "metrics", password: "hunter2!" };
     const tls = { cert: brokerCertificate, key: brokerKey };
     const broker = await startBroker(t, { topics, tls, sasl });
-    // Its own process: the broker answers from this one.
+    // It runs in its own process, because the broker responds from this one.
     const listed = await run("kcat", [
       "-L",
       "-J",
@@ -178,7 +178,7 @@ t.test("another client reads the same topics from the broker of these tests", as
   const broker = await startBroker(t, { topics });
   const other = new Admin({ clientId: "test", bootstrapBrokers: [broker.server], retries: 0 });
   t.teardown(() => other.close());
-  // It fails on the partition without a leader, which shows that it has read as far.
+  // It fails on the partition without a leader, which shows that it has read that far.
   const failure = await other.listTopics({ includeInternals: true }).catch((error: unknown) => error);
   holds(t, failure, {
     response: { clusterId: "the-cluster", topics: [{ name: "orders" }, { name: "__consumer_offsets" }] },

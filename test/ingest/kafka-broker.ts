@@ -1,7 +1,7 @@
 /**
- * A broker that speaks what an admin client needs of Kafka's protocol, with TLS and SASL, which librdkafka's mock cluster has not:
- * PLAIN and both SCRAM mechanisms, and whatever versions of the metadata a test wants. Other clients are let loose on it as well,
- * so that it cannot share a mistake with ours.
+ * A broker with the part of Kafka's protocol that an admin client needs, with TLS and SASL, which librdkafka's mock
+ * cluster does not have: PLAIN and both SCRAM mechanisms, and any versions of the metadata. Other clients are tested
+ * against it as well, so that it does not share a mistake with ours.
  */
 import { createHash, createHmac, pbkdf2Sync, randomBytes, timingSafeEqual } from "node:crypto";
 import { once } from "node:events";
@@ -16,7 +16,7 @@ export interface BrokerScript {
   readonly topics?: readonly string[];
   readonly tls?: TlsOptions;
   readonly sasl?: { readonly mechanism: string; readonly username: string; readonly password: string };
-  /** Called for each request instead of answering it. */
+  /** Called for each request instead of responding. */
   readonly mute?: () => void;
 }
 
@@ -90,7 +90,7 @@ function answer(request: Buffer, script: BrokerScript, session: Session, port: n
   return writer.prependLength().buffer;
 }
 
-/** The header of this one answer has no tagged fields in any version. */
+/** The header of this one response has no tagged fields in any version. */
 function apiVersions(writer: Writer, asked: number, { metadata = [0, 12] }: BrokerScript): void {
   const version = asked > 3 ? 0 : asked;
   const apis = [

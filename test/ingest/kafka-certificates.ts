@@ -1,6 +1,6 @@
 /**
- * Certificates of a broker and a client, signed by an authority that nobody else trusts: made with openssl for these tests, valid
- * until 2126, and worth nothing anywhere else.
+ * Certificates of a broker and a client, signed by an authority that is trusted only in these tests: made with openssl,
+ * valid until 2126, and useless anywhere else.
  */
 export const authority = `-----BEGIN CERTIFICATE-----
 MIIBoTCCAUegAwIBAgIUOLWVJUGQQqFOqHgL4nBlV94w5EswCgYIKoZIzj0EAwIw

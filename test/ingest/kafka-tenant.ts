@@ -1,4 +1,6 @@
-/** Settings of a `self_managed_kafka` tenant as the configuration gives them, for tests that start behind it. */
+/**
+ * Settings of a `self_managed_kafka` tenant as the configuration returns them, for tests without a configuration file.
+ */
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Logger } from "pino";
@@ -10,7 +12,7 @@ import { silent } from "./generic-tenant.js";
 
 const schema = Type.Object({ ...commonPluginProperties, ...selfManagedKafkaSettings.settings.properties });
 
-/** Three brokers, and rates of which 50 GiB stored, 20 GiB in and 40 GiB out make 8.32 a day. */
+/** Three brokers, and rates at which 50 GiB stored, 20 GiB in and 40 GiB out cost 8.32 a day. */
 export const kafkaBasics = {
   cluster_id: "orders",
   broker_count: 3,
@@ -22,7 +24,7 @@ export const kafkaBasics = {
   },
 };
 
-/** Fills in the defaults, and fails when the result is not what the configuration would let through. */
+/** Fills in the defaults, and fails if the configuration would not allow the result. */
 export function kafkaSettings(written: Readonly<Record<string, unknown>>): PluginSettings {
   const filled: unknown = Value.Default(schema, structuredClone({ ...kafkaBasics, ...written }));
   if (!Value.Check(schema, filled)) {

@@ -1,4 +1,6 @@
-/** Control totals of metered costs: each step that was asked for is in exactly one class, and the amounts are those of the lines. */
+/**
+ * Control totals of metered costs: each expected step is in exactly one class, and the amounts are those of the lines.
+ */
 import t, { type Test } from "tap";
 import type { Gatherer } from "../../src/ingest/ecosystem.js";
 import { controlOfWindow } from "../../src/ingest/metered/control.js";
@@ -24,7 +26,10 @@ const textOf = (totals: readonly ControlTotal[] = []) =>
     return [total.day, total.class, total.reason, total.rows, total.cost, total.currency].join(" ");
   });
 
-/** Six hours on the first day, two hours missing on the next, eight measured on the one after; then a day that cannot be had. */
+/**
+ * Six hours on the first day, two hours missing on the next, eight measured on the one after, then a day that cannot be
+ * fetched.
+ */
 async function startMetrics(t: Test) {
   const isBroken = (point: number) => dayOf(new Date((point - 1) * 1000)) === broken;
   const prometheus = await startScriptedPrometheus(t, () => [

@@ -1,4 +1,6 @@
-/** Amounts of samples: the quick way of reading them gives what the exact way gives, whatever the text, and no digit that matters is lost. */
+/**
+ * Amounts of samples: the fast path returns the same as the exact path for any text, and no significant digit is lost.
+ */
 import t from "tap";
 import {
   type Amount,
@@ -12,7 +14,7 @@ import { type Exact, parseExact, plus, roundedQuotient } from "../../src/numbers
 import fc from "../property.js";
 import { Classes } from "./classes.js";
 
-/** Read from the middle of bytes that would change it. */
+/** Parses the text within other bytes that would change it. */
 function readAt(text: string) {
   return amountAt(Buffer.from(`9.9${text}9.9`, "latin1"), 3, 3 + text.length);
 }

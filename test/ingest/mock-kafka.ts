@@ -1,6 +1,6 @@
 /**
- * The mock cluster of librdkafka, which kcat holds: brokers that are not ours and speak Kafka's wire protocol. The versions in
- * distributions speak the older versions of it, without authentication.
+ * The mock cluster of librdkafka, which runs in kcat: brokers of another implementation that speak Kafka's wire
+ * protocol. The packaged versions support its older versions, without authentication.
  */
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
@@ -8,12 +8,12 @@ import type { Test } from "tap";
 
 const START_TIMEOUT_MS = 30_000;
 
-/** Starts brokers that live until the end of the test, and produces a message to each topic, which makes it. */
+/** Starts brokers that live until the end of the test, and creates each topic by producing a message. */
 export async function startMockKafka(
   t: Test,
   { brokers, topics }: { readonly brokers: number; readonly topics: readonly string[] },
 ): Promise<{ readonly servers: readonly string[] }> {
-  // With its input held open, the producer and its brokers stay.
+  // The producer and its brokers stay while its input is open.
   const child = spawn(
     "kcat",
     ["-P", "-t", "first", "-b", "127.0.0.1:1", "-X", `test.mock.num.brokers=${brokers}`],

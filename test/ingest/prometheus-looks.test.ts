@@ -1,4 +1,4 @@
-/** What `check-config --connect` points out about a query that answers: it may be meant, and may be a mistake. */
+/** Remarks of `check-config --connect` on queries that succeed but may be mistakes. */
 import t, { type Test } from "tap";
 import { connectGeneric, daysAgo, forever } from "./generic-tenant.js";
 import { type ScriptedSeries, startScriptedPrometheus } from "./scripted-prometheus.js";

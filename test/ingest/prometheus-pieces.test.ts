@@ -1,4 +1,4 @@
-/** What is asked in one question and fails in part: the failing days and resources stand alone, and a full outage costs few requests. */
+/** Queries that fail in part: the failing days and resources are isolated, and a full outage costs few requests. */
 import t from "tap";
 import { daysOf, pointsOf } from "../../src/ingest/prometheus/points.js";
 import { newPatience, type Part, type Patience, piecesOf } from "../../src/ingest/prometheus/split-query.js";
@@ -11,7 +11,7 @@ const dayAt = (index: number) => addDays("2026-02-25", index);
 interface Question {
   readonly days: number;
   readonly resources: number;
-  /** `day resource` that the upstream cannot answer about. */
+  /** `day resource` pairs for which the upstream fails. */
   readonly broken: ReadonlySet<string>;
 }
 

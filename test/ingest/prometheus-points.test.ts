@@ -1,4 +1,4 @@
-/** Points in time: whatever the window, the step and the size of a piece, no moment is lost or counted twice. */
+/** Points in time: for any window, step and size of a piece, no moment is lost or counted twice. */
 
 import t from "tap";
 import {

@@ -1,4 +1,4 @@
-/** The Prometheus source against the simulator, and against answers that Prometheus never gives but others do. */
+/** The Prometheus source against the simulator, and against responses of other systems that Prometheus never sends. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import t, { type Test } from "tap";
@@ -35,7 +35,7 @@ function sourceOf(t: Test, url: string, auth: UpstreamAuth = { kind: "none" }, l
   return source;
 }
 
-/** All samples of a window as `identity time value`, in order, and what else came of it. */
+/** All samples of a window as `identity time value`, in order, and the other results. */
 async function gathered(
   source: ReturnType<typeof sourceOf>,
   window: DayWindow,
@@ -225,7 +225,7 @@ t.test("the current labels are read", async (t) => {
   t.ok(series.every(({ labels }) => /^User:/.test(labels.principal ?? "")));
 });
 
-/** An upstream that answers every query with one text. */
+/** An upstream that responds to every query with one text. */
 async function saying(t: Test, text: string): Promise<string> {
   const server = createServer((request, response) => {
     request.resume();

@@ -13,13 +13,13 @@ const START_TIMEOUT_MS = 30_000;
 
 export interface RealPrometheus {
   readonly url: string;
-  /** Starts it again at the same address; what is older, counted from its newest sample, is gone then. */
+  /** Starts it again at the same address. Data older than this, counted from its newest sample, is dropped. */
   restart(retention: string): Promise<void>;
 }
 
 /**
- * `openMetrics`: text that ends with `# EOF`, or nothing. `config`: what it scrapes. Ended, and its files removed, at the end of
- * the test.
+ * `openMetrics`: text that ends with `# EOF`, or nothing. `config`: what it scrapes. Ended, and its files removed, at
+ * the end of the test.
  */
 export async function startRealPrometheus(
   t: Test,

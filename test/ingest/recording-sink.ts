@@ -1,4 +1,4 @@
-/** A sink that keeps what it is given, for tests that look at a gatherer alone. */
+/** A sink that records what it gets, for tests of a single gatherer. */
 import type {
   BillingLine,
   IdentityRecord,

@@ -20,7 +20,7 @@ for (const [text, wanted] of cases) {
   t.test(text, async (t) => t.equal(redact(text, ["s3cr3t"]), wanted));
 }
 
-/** What made one expression or the other look at each character again and again: a million took minutes to hours. */
+/** Texts that made an expression scan each character repeatedly: a million of them took minutes to hours. */
 const repeated = [
   "a",
   "a-",

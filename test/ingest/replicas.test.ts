@@ -1,4 +1,7 @@
-/** Series that a Prometheus has once for each of its replicas: which expressions add them up, and where that is said. */
+/**
+ * Series that a Prometheus has once for each of its replicas: which expressions add them up, and where that is
+ * reported.
+ */
 import t, { type Test } from "tap";
 import type { WindowSink } from "../../src/ingest/ecosystem.js";
 import { connectQueries } from "../../src/ingest/ecosystems/focus/usage/queries.js";
@@ -61,7 +64,7 @@ const hourly = (series: string, value: number) =>
     (_, index) => `${series} ${value} ${midnightSeconds(window.start) + (index + 1) * 3600}`,
   );
 
-/** Two replicas that have scraped the same; `labels` are those of each series. */
+/** Two replicas that have scraped the same. `labels` are those of each series. */
 const both = (metric: string, labels: readonly string[], replica: string, value: number) => [
   `# TYPE ${metric} gauge`,
   ...["a", "b"].flatMap((name) =>

@@ -1,4 +1,4 @@
-/** The service of the tests takes what Amazon says a right signature is. */
+/** The test service accepts the signature of Amazon's documentation. */
 import t from "tap";
 import { signatureOf } from "../../src/simulator/s3-server.js";
 

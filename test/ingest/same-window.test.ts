@@ -1,4 +1,7 @@
-/** When a window is left alone, and when it is gathered although the upstream says the same. On the real stores. */
+/**
+ * When a window is left alone, and when it is gathered although the upstream's responses are unchanged. On the real
+ * stores.
+ */
 import t from "tap";
 import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
 import { holds } from "../holds.js";
@@ -9,7 +12,7 @@ t.test("a window is gathered again only if it has changed", async (t) => {
   const bill = billing.slice(0, 2);
   const [first = "", second = "", third = ""] = DAYS;
 
-  /** Whether the window was gathered; the upstream answers as before, unless it is told not to. */
+  /** Returns whether the window was gathered. The upstream's responses are unchanged by default. */
   async function gathered(
     {
       same = true,

@@ -1,4 +1,4 @@
-/** Answers whose samples stay bytes are read as `JSON.parse` alone reads them, whatever they look like. */
+/** Responses whose samples stay bytes are read in the same way as by `JSON.parse` alone. */
 import t from "tap";
 import {
   areBytes,
@@ -20,7 +20,7 @@ function samplesOf({ samples }: Series): readonly unknown[] {
   return found;
 }
 
-/** What an answer comes down to, or the error that it is. */
+/** The result of reading a response, or its error. */
 function outcome(body: Buffer): unknown {
   let answer: PrometheusResponse;
   try {
@@ -40,7 +40,7 @@ const TOO_LARGE = new Map<unknown, string>([
 ]);
 const tooLarge = (value: unknown) => `too large: ${value}`;
 
-/** The same JSON with spaces, in which no samples are found: all of it is parsed. */
+/** The same JSON with spaces, in which no samples are found, so all of it is parsed. */
 function parsedOutcome(body: Buffer): unknown {
   let value: unknown;
   try {
@@ -118,7 +118,7 @@ t.test("samples in other formats are parsed", async (t) => {
 t.test("text that only resembles the samples of a series is not taken out", async (t) => {
   const good = `{"metric":{},"values":[[1767225605,"5"]]}`;
   const bodies = [
-    // A number where samples belong, such as stands for those that were taken out.
+    // A number in the place of samples, like those that replace extracted samples.
     matrix(`${good},{"metric":{},"values":0}`),
     matrix(`{"metric":{},"values":0},${good}`),
     matrix(`{"metric":{},"values":1},${good}`),

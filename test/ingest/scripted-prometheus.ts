@@ -1,4 +1,4 @@
-/** A Prometheus whose every series is scripted: what a query gives at a point in time. */
+/** A Prometheus whose series are all scripted. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { Test } from "tap";
@@ -16,7 +16,7 @@ export interface ScriptedPrometheus {
   readonly url: string;
   /** May be changed at any time. */
   answer: Script;
-  /** Queries in the order in which they came, each once for each request. */
+  /** Received queries in order, once for each request. */
   readonly queries: string[];
 }
 

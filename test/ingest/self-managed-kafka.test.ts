@@ -1,4 +1,7 @@
-/** The ecosystem `self_managed_kafka` against a Prometheus whose samples are scripted: bill, usage, inventory, outages, rules. */
+/**
+ * The ecosystem `self_managed_kafka` against a Prometheus whose samples are scripted: bill, usage, inventory, outages,
+ * rules.
+ */
 import pino from "pino";
 import t, { type Test } from "tap";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
@@ -67,7 +70,7 @@ async function kafka(t: Test, script: Script = usual, settings: Readonly<Record<
   return { prometheus, gather, inventory, lines };
 }
 
-/** What was asked, but for the counts of series that replicas may have written twice. */
+/** Received queries, without the counts of replicated series. */
 const ownQueries = ({ queries }: { readonly queries: readonly string[] }) =>
   new Set(queries.filter((query) => !query.includes("count without")));
 

@@ -1,4 +1,4 @@
-/** Which settings make a window be gathered again: found by changing each, as the definitions list them. */
+/** Settings that cause a window to be gathered again, found by changing each setting in the definitions. */
 import { KindGuard, type TSchema, Type } from "@sinclair/typebox";
 import t from "tap";
 import { pluginDefinition } from "../../src/config/ecosystem-settings.js";
@@ -11,10 +11,10 @@ import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { selfManagedKafka } from "../../src/ingest/ecosystems/self_managed_kafka/index.js";
 import { settingsDigest } from "../../src/ingest/settings-digest.js";
 
-/** A setting, and two values of the whole that differ in it alone. */
+/** A setting, and two whole values that differ only in it. */
 interface Change {
   readonly name: string;
-  /** As its definition has it, or that of what it is a part of. */
+  /** The note of the definition, or of a definition that contains it. */
   readonly counts: boolean;
   readonly value: (of: "before" | "after") => unknown;
 }
@@ -44,7 +44,7 @@ function changesOf(definition: TSchema, name = "", within = true): Change[] {
   return [{ name: name.slice(1), counts, value: (of) => (of === "before" ? written : "after") }];
 }
 
-/** Names of the settings that may change without a window being gathered again. */
+/** Names of the settings that may change without gathering a window again. */
 function withoutEffect(ecosystem: AnyEcosystem): { found: string[]; declared: string[]; all: number } {
   const changes = changesOf(pluginDefinition(ecosystem));
   const digest = (value: unknown) => settingsDigest(ecosystem, value as PluginSettings);

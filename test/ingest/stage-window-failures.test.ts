@@ -1,4 +1,4 @@
-/** Gathering that goes wrong: records that cannot be stored, upstreams that fail, leases that are lost. */
+/** Gathering with failures: records that cannot be stored, upstreams that fail, leases that are lost. */
 import t from "tap";
 import type { BillingLine } from "../../src/ingest/ecosystem.js";
 import { LeaseLostError } from "../../src/store/lease-lost.js";
@@ -51,7 +51,7 @@ t.test("staging a window survives failures", async (t) => {
     );
   });
 
-  /** So many facts that some of them are inserted before the gathering ends. */
+  /** Enough facts that some of them are inserted before the gathering ends. */
   const plenty = Array.from({ length: 50_000 }, (_, index) =>
     fact("2026-01-01", `User:${"long".repeat(200)}-${index}`),
   );

@@ -1,4 +1,4 @@
-/** An upstream that returns just what a test says, and the staging of it on the real stores. */
+/** An upstream that returns exactly what a test scripts, and its staging on the real stores. */
 import type { Test } from "tap";
 import type {
   BillingLine,
@@ -57,7 +57,7 @@ export interface Script {
   readonly last?: () => Promise<void>;
 }
 
-/** An upstream that returns just this. */
+/** An upstream that returns exactly this. */
 export const scripted = ({
   billing = [],
   selected,
@@ -90,7 +90,7 @@ export const scripted = ({
   close: async () => undefined,
 });
 
-/** The stores, and what these tests ask of them. State of days is forgotten before each subtest. */
+/** The stores, and helpers of these tests. The state of days is deleted before each subtest. */
 export async function openStaging(t: Test) {
   const { postgres, store } = await openGatheringStores(t);
   const stage = (script: Script, changes: Partial<StageWindowOptions> = {}) =>
@@ -122,7 +122,7 @@ export async function openStaging(t: Test) {
     return rows;
   };
   const hashes = async () => (await dates()).map(({ staged_hash }) => staged_hash);
-  /** As the publisher does once a day is visible. */
+  /** Marks a day as published, as the publisher does. */
   const publish = () =>
     postgres.query(
       `UPDATE tracking_dates SET published_hash = staged_hash, staged_hash = NULL, chargeback_calculated = true

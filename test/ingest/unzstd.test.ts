@@ -1,4 +1,4 @@
-/** Files that zstd itself has compressed, in all its ways: unpacked to what they were, and never to anything else. */
+/** Files that zstd itself has compressed, in all its modes: they are unpacked to their original bytes. */
 import { execFileSync } from "node:child_process";
 import { setImmediate } from "node:timers/promises";
 import t from "tap";
@@ -14,7 +14,7 @@ function packed(content: Uint8Array, options: readonly string[] = [], program = 
   return execFileSync(program, ["-c", "-q", ...options], { input: content, maxBuffer: 2 ** 28 });
 }
 
-/** In pieces of so many bytes. */
+/** Splits the bytes into pieces of this size. */
 async function* pieces(bytes: Uint8Array, size: number): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) {
     await setImmediate();
@@ -40,7 +40,7 @@ const kinds = {
 };
 type Kind = keyof typeof kinds;
 
-/** The same bytes each time. */
+/** Returns the same bytes each time. */
 function noise(length: number): Buffer {
   const bytes = Buffer.alloc(length);
   for (let at = 0, state = length; at < length; at++) {

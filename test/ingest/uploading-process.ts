@@ -1,4 +1,4 @@
-/** A process that takes an upload of usage and is killed meanwhile. It says what counts, before and after. */
+/** A process that takes an upload of usage and is killed during it. It prints what counts before and after. */
 import { Readable } from "node:stream";
 import { cleanUpUploads } from "../../src/ingest/usage-uploads/clean-up.js";
 import { takeUpload } from "../../src/ingest/usage-uploads/take-upload.js";
@@ -9,10 +9,10 @@ import { countingUploads } from "./counting-uploads.js";
 export interface UploadingInput {
   readonly folder: string;
   readonly key: string;
-  /** Of each row; and how many rows there are. */
+  /** Values of each row, and number of rows. */
   readonly quantity: number;
   readonly rows: number;
-  /** Does not end by itself, and leaves what others left behind. */
+  /** Does not end by itself, and does not clean up the remains of others. */
   readonly stays: boolean;
 }
 

@@ -1,4 +1,4 @@
-/** The shared HTTP client against a real server that misbehaves in every way it has to cope with. */
+/** The shared HTTP client against a real server that misbehaves in every supported way. */
 import { rmSync, symlinkSync, writeFileSync } from "node:fs";
 import type { RequestListener } from "node:http";
 import { join } from "node:path";
@@ -191,7 +191,7 @@ t.test("Retry-After is obeyed in both forms, and so are reset headers", async (t
         response.end();
       };
       const { url, seen } = await upstream(t, limited, answers(200));
-      // A header that is misread is a wait of weeks, and the test never ends.
+      // A misread header means a wait of weeks, and the test would never end.
       const retry = { attempts: 2, baseDelayMs: 1, maxDelayMs: 2_000_000_000 };
       await clientOf(t, url, { retry }).request(get(), forever);
       const waited = (seen[1]?.at ?? 0) - (seen[0]?.at ?? 0);
@@ -360,7 +360,7 @@ t.test("requests start at intervals", async (t) => {
   const client = clientOf(t, url, { pace: { concurrency: 10, minIntervalMs: 50 } });
   const began = performance.now();
   await Promise.all([1, 2, 3, 4].map(() => client.request(get(), forever)));
-  // From the beginning, not from one to the next: a late arrival makes the gap behind it shorter.
+  // Measured from the beginning, because a late arrival shortens the next gap.
   t.same(
     seen.map(({ at }, index) => at - began > index * 45),
     [true, true, true, true],

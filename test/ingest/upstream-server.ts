@@ -1,9 +1,9 @@
-/** An upstream whose every answer is scripted. */
+/** An upstream whose responses are all scripted. */
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import type { Test } from "tap";
 
-/** A server on the loopback, and its address. Answers one handler after the other; the last one again and again. */
+/** A server on the loopback, and its address. It runs one handler after the other, and repeats the last one. */
 export async function upstream(t: Test, ...handlers: readonly RequestListener[]) {
   const seen: { url: string; headers: IncomingMessage["headers"]; at: number }[] = [];
   const server = createServer((request, response) => {
@@ -22,7 +22,7 @@ export async function upstream(t: Test, ...handlers: readonly RequestListener[])
   return { url: `http://127.0.0.1:${port}`, host: `127.0.0.1:${port}`, seen };
 }
 
-/** Answers so. */
+/** Sends this response. */
 export const answers =
   (status: number, body: string | Buffer = "{}", headers: Record<string, string> = {}): RequestListener =>
   (_request, response: ServerResponse) => {

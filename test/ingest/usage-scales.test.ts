@@ -1,4 +1,7 @@
-/** Usage in units so large that all of it is below a millionth: it is stored with its digits, and weighs by them. On the real stores. */
+/**
+ * Usage in units so large that all of it is below a millionth: it is stored with its digits, which count as weights. On
+ * the real stores.
+ */
 import t from "tap";
 import type { UsageSeries } from "../../src/ingest/ecosystem.js";
 import { familiesOf } from "../../src/ingest/staging/align-scales.js";

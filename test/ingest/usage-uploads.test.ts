@@ -1,4 +1,6 @@
-/** Uploads of usage, drawn at random and in random order, against a model of "replaces what it covers". */
+/**
+ * Uploads of usage, drawn at random and in random order, against a model in which each upload replaces what it covers.
+ */
 import { Readable } from "node:stream";
 import t, { type Test } from "tap";
 import { cleanUpUploads } from "../../src/ingest/usage-uploads/clean-up.js";
@@ -35,9 +37,9 @@ interface Row {
 interface Upload {
   readonly rows: readonly Row[];
   readonly hourly: boolean;
-  /** What is wrong with its last row. */
+  /** The defect of its last row. */
   readonly broken: "quantity" | "metric" | undefined;
-  /** Sent again under the same key, with the same bytes or others. */
+  /** Whether it is sent again under the same key, with the same bytes or others. */
   readonly again: "same" | "other" | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** Text that has to be UTF-8, wherever its chunks are cut. */
+/** Text that has to be UTF-8, however its chunks are cut. */
 import t from "tap";
 import { utf8 } from "../../src/ingest/csv/utf8.js";
 

@@ -1,4 +1,4 @@
-/** Usage that is measured under an id which the bill writes in another case. */
+/** Usage that is measured under an id that the bill writes in another case. */
 import t from "tap";
 import { asBilled, otherSpelling } from "../../../src/ingest/ecosystems/focus/usage/billed-spelling.js";
 

@@ -77,11 +77,11 @@ const columns = [
   "Tags",
   "x_Extra",
 ] as const;
-/** Of a bill in which a row has them. */
+/** Creates a bill whose rows state the period. */
 const furtherColumns = ["ResourceName", "SubAccountName"] as const;
 type Row = Partial<Record<(typeof columns)[number] | (typeof furtherColumns)[number], string>>;
 
-/** A bill as CSV; each row is a plain line of 1 May with what is changed of it. */
+/** Creates a bill as CSV. Each row is a plain line of 1 May with some changes. */
 export function csv(rows: readonly Row[]): string {
   const plain: Row = {
     BilledCost: "1",
@@ -120,7 +120,7 @@ export async function rowsOf<Row>(store: DeliveryStore, query: string): Promise<
   return await readRows<Row>(store.client, { query, params: {} });
 }
 
-/** What is recorded of deliveries, oldest first. */
+/** Reads the recorded deliveries, oldest first. */
 export async function recorded(store: DeliveryStore): Promise<Record<string, unknown>[]> {
   const query =
     "SELECT state, lines::int, sums, findings, problem, remarks, first_day::text, last_day::text, files FROM deliveries ORDER BY delivery_id";

@@ -1,4 +1,4 @@
-/** Whatever lines a bill has, and whichever windows it is read in: each charge arrives whole, in parts by the seconds of its days. */
+/** For any lines of a bill and any windows, each charge arrives completely, divided by the seconds of its days. */
 import t from "tap";
 import { billingLines, piecesOf } from "../../../src/ingest/ecosystems/focus/lines/billing-lines.js";
 import type { Spread } from "../../../src/ingest/ecosystems/focus/lines/charge-days.js";
@@ -20,13 +20,13 @@ interface Charge {
   /** Seconds since the first day. */
   readonly start: number;
   readonly seconds: number;
-  /** How often it is in each of two bills. */
+  /** Number of its occurrences in each of two bills. */
   readonly times: readonly [number, number];
 }
 
 const charge = fc.record({
   cost: fc.tuple(fc.bigInt({ min: 0n, max: 10n ** 20n }), fc.integer({ min: 0, max: 20 }), fc.boolean()).map(
-    // Small amounts, which are hard to divide, come often.
+    // Small amounts, which are hard to divide, occur often.
     ([value, digits, isCredit]) => (isCredit ? -1n : 1n) * (value % 10n ** BigInt(digits)),
   ),
   start: fc.oneof(
@@ -43,7 +43,7 @@ const charges = fc
   .array(charge, { minLength: 1, maxLength: 12 })
   .map((all) => all.map((each, at): Charge => ({ ...each, id: `r-${at}` })));
 
-/** Days of the windows that a bill is read in. Short ones, which are many statements, come seldom. */
+/** Days of the windows that a bill is read in. Short windows, which need many statements, are rare. */
 const windowDays = fc.oneof(
   { weight: 1, arbitrary: fc.integer({ min: 1, max: 4 }) },
   { weight: 9, arbitrary: fc.integer({ min: 5, max: 40 }) },
@@ -55,7 +55,7 @@ const decimal = (ticks: bigint) => {
 };
 const isoOf = (seconds: number) => new Date((first + seconds) * 1000).toISOString();
 
-/** What the days from its first one have, cut to the last place. */
+/** The sum of the days from the first one on, cut to the last place. */
 function partsOf({ cost, start, seconds }: Charge): bigint[] {
   const length = Math.max(seconds, 1);
   const days = Math.ceil(((start % DAY) + length) / DAY);
@@ -97,7 +97,7 @@ for (const spread of ["none", "daily"] as const satisfies readonly Spread[]) {
             [sources],
           );
           const found: string[] = [];
-          // Windows of so many days one after the other: none knows of the others.
+          // Consecutive windows of this many days, each read independently.
           for (let start = window.start; start < window.end; start = addDays(start, days)) {
             const { query, params } = billingLines({
               window: { start, end: addDays(start, days) },

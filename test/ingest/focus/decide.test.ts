@@ -1,4 +1,4 @@
-/** Which of two bills that overlap is charged, decided from what is recorded and what is set. */
+/** Decides which of two overlapping bills is charged, from records and settings. */
 import t from "tap";
 import type { Overlap, Side } from "../../../src/ingest/ecosystems/focus/overlaps/compare.js";
 import {
@@ -25,7 +25,7 @@ const contender = (delivery_id: string, changes: Partial<Contender> = {}): Conte
   };
 };
 const none: OverlapSettings = { precedence: [], adding: new Set() };
-/** Numbers of the deliveries that are held, that lose lines, and that nothing decides. */
+/** Ids of the deliveries that are held, that lose lines, and that stay undecided. */
 function outcome(contenders: readonly Contender[], settings: OverlapSettings = none) {
   const found = [...decide(contenders, settings)];
   const ids = (what: "held" | "superseded" | "undecided") =>

@@ -25,7 +25,7 @@ const bill = (amount: string, lines = 4, name = "bill.csv") =>
     name,
     csv(Array(lines).fill({ EffectiveCost: amount, BilledCost: amount, ResourceId: `i-${amount}` })),
   );
-/** State, lines and effective cost of each delivery that is recorded, and the partitions that there are. */
+/** State, lines and effective cost of each recorded delivery, and the existing partitions. */
 async function kept() {
   const records = await recorded(store);
   const partitions = await rowsOf<{ lines: number }>(
@@ -90,7 +90,7 @@ t.test("a delivery with only other datasets replaces nothing, and is read once",
     "each run says so",
   );
   t.strictSame((await kept()).records, ["current 4 4", "no_bill null undefined"]);
-  // The bill was moved elsewhere, and its month has the neighbour alone.
+  // The bill was moved elsewhere, and its month has only the other dataset.
   t.strictSame((await told([deliveryOf([commitments])])).errors, [
     'bills 2026-05: "2026-05/contract-commitment.csv" holds contract commitments of FOCUS, and is left alone',
   ]);

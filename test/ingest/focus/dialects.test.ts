@@ -1,4 +1,7 @@
-/** Bills as people and exporters write them: separators, lines in front of the header, blanks, spellings of instants and currencies. */
+/**
+ * Bills in the styles of people and exporters: separators, lines before the header, blanks, spellings of instants and
+ * currencies.
+ */
 import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
@@ -10,7 +13,7 @@ const duck = await (await DuckDBInstance.create()).connect();
 t.teardown(() => duck.closeSync());
 let count = 0;
 
-/** Loads a bill from a source of its own; returns its lines, or why it is refused. */
+/** Loads a bill from a source of its own. Returns its lines, or why it is refused. */
 async function linesOf<Line>(content: string | Buffer, columns: string, maxUnpackedMib?: number) {
   count += 1;
   const file = fileOf("bill.csv", content, maxUnpackedMib);

@@ -1,4 +1,4 @@
-/** The same bytes count once, whatever the file is called and whichever source has it. */
+/** The same bytes count once, whatever the names and sources of the files. */
 import t from "tap";
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import type { DeliveredFile, Delivery } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
@@ -15,7 +15,7 @@ const text = (amount: string, resource = "i-1") =>
 const bill = (source: string, files: readonly DeliveredFile[], changes: Partial<Delivery> = {}) =>
   deliveryOf(files, { source, ...changes });
 
-/** A run in which the sources have these deliveries. */
+/** Runs with these deliveries in the sources. */
 async function run(sources: Readonly<Record<string, readonly Delivery[]>>) {
   const opened = Object.entries(sources).map(([name, deliveries]) => ({
     name,
@@ -25,7 +25,7 @@ async function run(sources: Readonly<Record<string, readonly Delivery[]>>) {
   return await loadDeliveries(store, opened, settings, signal);
 }
 
-/** What counts, in all, of sources that are configured. */
+/** Returns the counting lines of all configured sources. */
 async function charged(...sources: readonly string[]): Promise<number> {
   const { rows } = await store.postgres.query<{ id: string }>(
     "SELECT delivery_id::text AS id FROM deliveries WHERE state = 'current' AND (source = ANY ($1) OR $1 = '{}')",

@@ -1,4 +1,7 @@
-/** Bills that are older than the retention: their lines go, and nothing is read again until the retention is longer. */
+/**
+ * Bills that are older than the retention: their lines are dropped, and they are read again only if the retention
+ * becomes longer.
+ */
 import t from "tap";
 import type { LoadSettings } from "../../../src/ingest/ecosystems/focus/deliveries/delivery-store.js";
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
@@ -14,7 +17,7 @@ async function told(deliveries: readonly Delivery[], changes: Partial<LoadSettin
 }
 const nothingToSay = { errors: [], warnings: [], notes: [] };
 
-/** A charge that begins on the day of May 2026 and lasts so many days. */
+/** A charge that begins on the day of May 2026 and lasts this many days. */
 const charge = (day: number, amount = "1", days = 1) => ({
   ...{ EffectiveCost: amount, BilledCost: amount },
   ChargePeriodStart: new Date(Date.UTC(2026, 4, day)).toISOString(),
@@ -24,13 +27,13 @@ const bill = (rows: Parameters<typeof csv>[0], changes: Partial<Delivery> = {}) 
   deliveryOf([fileOf("bill.csv", csv(rows))], changes);
 const ofJune = { billing_period: "2026-06" };
 
-/** As it was, and a test that reads it fails. */
+/** A delivery with the same content that fails the test if it is read. */
 const unread = (delivery: Delivery): Delivery => ({
   ...delivery,
   files: delivery.files.map((file) => ({ ...file, open: () => t.fail("opened") as never })),
 });
 
-/** State and effective cost of each delivery that is recorded, and lines of each partition on disk of both tables. */
+/** State and effective cost of each recorded delivery, and the lines of each partition of both tables. */
 async function kept() {
   const { rows } = await store.postgres.query<{ record: string }>(
     "SELECT concat_ws(' ', state, sums->0->>'effective_cost') AS record FROM deliveries ORDER BY delivery_id",

@@ -1,4 +1,4 @@
-/** Random folders of bills over several runs: nothing is charged twice, and what is not charged is named. */
+/** Random folders of bills over several runs: nothing is charged twice, and what is not charged is reported. */
 import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
@@ -54,7 +54,7 @@ const steps = fc.array(
   { minLength: 2, maxLength: 6 },
 );
 
-/** The draft never counted, so its removal takes nothing away. */
+/** The draft never counted, so its removal removes nothing. */
 const decidedDraftGoes: Step[] = [
   { what: "precedence", second: false, run: false },
   { what: "draft", second: false, run: true },

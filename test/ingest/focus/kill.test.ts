@@ -1,6 +1,6 @@
 /**
- * A load that is killed leaves a bill whole: the one from before, or the new one when it was just done. The next load
- * drops whatever else is there.
+ * A killed load leaves one complete bill: the one before, or the new one if it had just been committed. The next load
+ * drops the remains.
  */
 import t from "tap";
 import { childProcess } from "../../runner/child.js";
@@ -8,7 +8,7 @@ import { temporaryFolder } from "../../stores.js";
 import type { LoadingInput } from "./loading-process.js";
 
 const LINES = 60_000;
-/** A bill whose lines cost so much each. */
+/** A bill whose lines have this cost. */
 const bill = (amount: number) => ({ lines: LINES, cost: String(amount * LINES), deliveries: 1 });
 
 t.test("a kill -9 in the middle of a load leaves a consistent state", async (t) => {
@@ -19,7 +19,7 @@ t.test("a kill -9 in the middle of a load leaves a consistent state", async (t) 
     const input: LoadingInput = { folder, epoch, amount, lines: LINES, stays };
     return childProcess(t, "../ingest/focus/loading-process.js", input);
   };
-  /** Loads the bill of ones, to its end: what counted before, and what counts and is held then. */
+  /** Loads the bill of ones completely. Returns what counted before, and what counts and is stored then. */
   const finished = async () => {
     const child = start("1", false);
     let said: Record<string, unknown> = {};

@@ -1,4 +1,7 @@
-/** What is odd about columns of a line against each other, and about lines against each other: counted, and every line charged. */
+/**
+ * Findings about columns of a line and about lines compared with each other: they are counted, and every line is
+ * charged.
+ */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -9,7 +12,7 @@ import { deliveryOf, fileOf, load, openDeliveryStore, recorded, rowsOf } from ".
 const store = await openDeliveryStore(t);
 let bills = 0;
 
-/** Columns of plain usage, with nothing odd about it. */
+/** Columns of plain usage without findings. */
 const plain = {
   BillingCurrency: "USD",
   ChargePeriodStart: "2026-05-01T00:00:00Z",
@@ -53,7 +56,7 @@ const unpriced = {
 } as const;
 const tax = { ...unpriced, ChargeCategory: "Tax", ServiceName: "Tax", ServiceSubcategory: "" } as const;
 
-/** Loads the lines, without some columns, and returns each finding with its rows; all lines have to be there. */
+/** Loads the lines, without some columns, and returns each finding with its rows. All lines must be stored. */
 async function found(lines: readonly Line[], without: readonly Column[] = []): Promise<string[]> {
   const columns = (Object.keys(plain) as Column[]).filter((column) => !without.includes(column));
   const rows = lines.map((line) => columns.map((column) => ({ ...plain, ...line })[column]).join(","));

@@ -1,4 +1,7 @@
-/** How the texts of a bill become amounts and instants: rounded half away from zero to 12 places, and in UTC whatever zone they are written in. */
+/**
+ * How the texts of a bill become amounts and instants: rounded half away from zero to 12 places, and in UTC whatever
+ * zone they are written in.
+ */
 import t from "tap";
 import { openScratchEngine } from "../../../src/focus/check/scratch-engine.js";
 import { instant, isPlain, isRounded, stored } from "../../../src/ingest/ecosystems/focus/load/line-sql.js";

@@ -1,4 +1,4 @@
-/** What becomes of the values of FOCUS files: numbers, dates, nulls, tags, columns of any name. */
+/** How values of FOCUS files are stored: numbers, dates, nulls, tags, columns of any name. */
 import { execFileSync } from "node:child_process";
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -9,12 +9,12 @@ import { needs } from "../../programs.js";
 import { csv, deliveryOf, fileOf, load, openDeliveryStore, recorded, rowsOf } from "./bills.js";
 
 const store = await openDeliveryStore(t);
-/** Writes files with types. */
+/** Writes files with typed columns. */
 const duck = await (await DuckDBInstance.create()).connect();
 t.teardown(() => duck.closeSync());
 let month = 0;
 
-/** Loads a file as a scope of its own; says what is recorded, and its lines in the order of the file. */
+/** Loads a file as a scope of its own. Returns the record, and the lines in the order of the file. */
 async function loaded(content: string | Buffer, columns: string, name = "bill.csv") {
   month += 1;
   const source = `s${month}`;
@@ -327,7 +327,7 @@ t.test("a Parquet file with text that is not UTF-8 does not count, whatever its 
 t.test("a value is the same, whether the file has it as text or in a type of its own", async (t) => {
   const folder = t.testdir();
   const day = "TIMESTAMP '2026-05-01 00:00:00'";
-  // Its own names must not be taken for those of the statement that reads it.
+  // The file's column names must not conflict with those of the statement that reads it.
   await duck.run(`CREATE TABLE bill AS SELECT * FROM (VALUES
     (1.123456789012::DECIMAL(38, 12), 1.25::DECIMAL(9, 2), 1.5::DECIMAL(38, 18), 7::BIGINT, 'USD', ${day}, ${day}, MAP {'team': 'a'}, 'r1', 'c1', 'x'),
     (-0.000000000001, -3, 0.0000000000005, -9223372036854775807, 'NULL', TIMESTAMP '1989-12-31 23:59:59', TIMESTAMP '1989-12-31 23:59:59', MAP {' team ': 'a', 'b': ''}, 'NULL', 'n/a', ''),

@@ -1,6 +1,6 @@
 /**
- * A process that loads a bill and is killed meanwhile. It says what counts before it starts, when the last byte of the
- * bill is on its way, and what counts and is held in the end.
+ * A process that loads a bill and is killed during the load. It prints what counts before it starts, when the last byte
+ * of the bill is sent, and what counts and is stored at the end.
  */
 import { Readable } from "node:stream";
 import { createClient } from "@clickhouse/client";
@@ -15,12 +15,12 @@ import { csv, deliveryOf, fileOf, settings, sourceOf } from "./bills.js";
 export interface LoadingInput {
   readonly folder: string;
   readonly epoch: number;
-  /** Of each line; and how many lines there are. */
+  /** Cost of each line, and number of lines. */
   readonly amount: string;
   readonly lines: number;
   /** Does not end by itself. */
   readonly stays: boolean;
-  /** First day that is kept, and where it is to die. */
+  /** First day that is kept, and the point where the process is killed. */
   readonly keepFrom?: string;
   readonly point?: StatementPoint;
 }
@@ -39,7 +39,7 @@ await postgres.query(
   [epoch],
 );
 await claimStaging(client, epoch);
-/** What is held: of these deliveries, or all of it. */
+/** Returns what is stored of these deliveries, or of all. */
 const held = async (deliveries?: readonly number[]) =>
   (
     await client.query({

@@ -52,7 +52,7 @@ async function charged(): Promise<number> {
   return Number((await rowsOf<{ sum: number }>(store, query))[0]?.sum);
 }
 
-/** There is one error, and it says so. */
+/** Asserts that there is one error with this text. */
 function one(t: Test, errors: readonly string[], says: RegExp, why = "one error"): void {
   t.equal(errors.length, 1, why);
   t.ok(says.test(errors[0] ?? ""), `${why}: ${errors[0] ?? ""}`);

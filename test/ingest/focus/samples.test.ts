@@ -1,4 +1,7 @@
-/** Small bills in the forms of the large providers are loaded: sums are those of their rows, and each trap has a known outcome. */
+/**
+ * Small bills in the formats of the large providers are loaded: sums are those of their rows, and each difficult file
+ * has a known outcome.
+ */
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -12,7 +15,7 @@ function filesIn(folder: string) {
   return names.map((name) => fileOf(name, readFileSync(join(folder, name))));
 }
 
-/** Whole 10^-12; further places, which the store rounds away, are cut. */
+/** Whole 10^-12. Further places, which the store rounds, are cut. */
 function ticks(text: string): bigint {
   const [, sign = "", whole = "", part = ""] = /^(-?)(\d+)\.?(\d*)$/.exec(text) ?? [];
   return BigInt(`${sign}${whole}${part.padEnd(12, "0").slice(0, 12)}`);
@@ -25,7 +28,7 @@ const columns = [
   ["ContractedCost", "contracted_cost"],
 ] as const;
 
-/** What became of a trap, lines that were read, and findings with the number of their lines. */
+/** The outcome of a difficult file, the lines that were read, and findings with the number of their lines. */
 const outcomes: Readonly<Record<string, unknown>> = {
   "bom-crlf.csv": ["current", 2, {}],
   "case-and-order.csv": ["current", 2, {}],

@@ -1,4 +1,4 @@
-/** When a delivery takes away so much of the bill it would replace that a person has to look. */
+/** Deliveries with so much less than the bill that they would replace that a person has to look. */
 import t from "tap";
 import type { RecordedDelivery } from "../../../src/ingest/ecosystems/focus/deliveries/records.js";
 import { type Replacement, shrinkage } from "../../../src/ingest/ecosystems/focus/deliveries/shrinkage.js";
