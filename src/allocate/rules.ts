@@ -13,19 +13,18 @@ export interface RuleSet {
   /** Some rule has a set of several metrics, e.g. `bytes_in+bytes_out`, whose usage has to be added up first. */
   readonly combinesMetrics: boolean;
   /**
-   * What the statement needs for rules that depend on more than product type and resource; undefined without such
-   * rules.
+   * SQL of the columns that configured rules weigh within; undefined if rules depend only on product type and resource.
    */
-  readonly configured?: ConfiguredPlaces;
+  readonly configured?: WeighingColumns;
 }
 
 /** For each `currency@COLUMN` in `set_of` of a tier, the column's SQL expression on the staged bill. */
-export interface ConfiguredPlaces {
-  readonly places: ReadonlyMap<string, string>;
+export interface WeighingColumns {
+  readonly columns: ReadonlyMap<string, string>;
 }
 
 /** Rules of the configuration, in addition to those of the ecosystem. */
-export interface ConfiguredRules extends ConfiguredPlaces {
+export interface ConfiguredRules extends WeighingColumns {
   readonly rules: readonly AllocationRule[];
   /** Digest of everything that decides which lines the rules take, and which identities lines name. */
   readonly digest: string;
@@ -63,7 +62,7 @@ export function buildRuleSet(rules: readonly AllocationRule[], configured?: Conf
   const withFallback = rules.some((rule) => rule.product_type === "*") ? rules : [...rules, fallback];
   const set = ruleSetOf([...withFallback, ...(configured?.rules ?? [])], configured?.digest);
   const isConfigured = set.rows.some(({ rule, kind }) => rule !== undefined || kind === "line");
-  return isConfigured ? { ...set, configured: { places: configured?.places ?? new Map() } } : set;
+  return isConfigured ? { ...set, configured: { columns: configured?.columns ?? new Map() } } : set;
 }
 
 /** A rule whose details and scopes belong to any ledger. */

@@ -2,7 +2,7 @@ import { pipeline } from "node:stream/promises";
 import { type ExportColumn, exportColumnNames } from "../query/export/columns.js";
 import { columnsWithCurrency } from "../query/export/columns-with-currency.js";
 import { openExport } from "../query/export/stream.js";
-import { type DateWindowInput, dateWindow, InvalidParameter } from "../query/time/date-window.js";
+import { type DateWindowInput, dateWindow, InvalidParameterError } from "../query/time/date-window.js";
 import { openStores } from "../store/open-stores.js";
 import { type Command, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";
@@ -94,7 +94,7 @@ function windowOf(dates: DateWindowInput, lookbackDays: number) {
   try {
     return dateWindow(dates, lookbackDays, new Date());
   } catch (error) {
-    if (error instanceof InvalidParameter) throw new UsageError(error.message);
+    if (error instanceof InvalidParameterError) throw new UsageError(error.message);
     throw error;
   }
 }

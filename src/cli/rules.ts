@@ -1,5 +1,5 @@
 import { type RulesReport, readRulesReport } from "../query/rules/report.js";
-import { dateWindow, InvalidParameter } from "../query/time/date-window.js";
+import { dateWindow, InvalidParameterError } from "../query/time/date-window.js";
 import { openStores } from "../store/open-stores.js";
 import { type Command, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
@@ -73,7 +73,7 @@ function windowOf(
   try {
     return dateWindow(days, lookbackDays, new Date());
   } catch (error) {
-    if (!(error instanceof InvalidParameter)) throw error;
+    if (!(error instanceof InvalidParameterError)) throw error;
     const words = error.message.replaceAll("`start_date`", "--start").replaceAll("`end_date`", "--end");
     throw new UsageError(words.replace(/\.$/, ""));
   }

@@ -2,7 +2,7 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import { InvalidCursorError } from "../query/page/cursor.js";
-import { InvalidParameter } from "../query/time/date-window.js";
+import { InvalidParameterError } from "../query/time/date-window.js";
 import { RunInProgressError, TenantSuspendedError } from "../runner/control.js";
 import { isStoreFault, storeInTrouble } from "../store/store-trouble.js";
 import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "../tags/tag-errors.js";
@@ -58,7 +58,7 @@ type RoutedRequest = Pick<FastifyRequest, "method" | "routeOptions">;
 export function toApiError(error: unknown, { method, routeOptions }: RoutedRequest): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof InvalidCursorError) return new ApiError("invalid_cursor", error.message);
-  if (error instanceof InvalidParameter) {
+  if (error instanceof InvalidParameterError) {
     const where = method === "POST" ? "body" : "query";
     return invalidRequest([{ in: where, name: error.parameter, detail: error.message, code: "invalid" }]);
   }

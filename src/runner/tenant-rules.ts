@@ -26,5 +26,5 @@ export function ruleSetOf(
     within === undefined ? [] : [[place, textOf(within, allocation.columns)] as const],
   );
   const { rules, digest } = allocation;
-  return buildRuleSet(own, { rules, digest, places: new Map(places) });
+  return buildRuleSet(own, { rules, digest, columns: new Map(places) });
 }

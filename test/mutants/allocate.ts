@@ -9,8 +9,8 @@ export const allocateMutants = [
   ...mutantsOf("src/allocate/sql/rule-parts.ts", split, [
     [
       "sets of the tenant are looked for at the resource",
-      template("place: (setOf) => `if(@{setOf} = 'tenant', '', toString(resource_id))`"),
-      'place: () => "toString(resource_id)"',
+      template("resourceOf: (setOf) => `if(@{setOf} = 'tenant', '', toString(resource_id))`"),
+      'resourceOf: () => "toString(resource_id)"',
     ],
     [
       "products without a rule have no row",
@@ -76,10 +76,10 @@ export const allocateMutants = [
     [
       "lines of one key in two currencies are one line",
       template(
-        '    SELECT day, @{lineKeySql(ledger)}, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components"), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component"), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients")} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient")} AS residue_hash,\n      @{parts.ofLine}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger)}\n',
+        '    SELECT day, @{lineKeySql(ledger)}, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components"), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component"), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients")} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient")} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger)}\n',
       ),
       template(
-        '    SELECT day, @{lineKeySql(ledger).replace(", currency", "")}, any(currency) AS currency, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components"), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component"), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients")} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient")} AS residue_hash,\n      @{parts.ofLine}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger).replace(", currency", "")}\n',
+        '    SELECT day, @{lineKeySql(ledger).replace(", currency", "")}, any(currency) AS currency, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components"), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component"), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients")} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient")} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger).replace(", currency", "")}\n',
       ),
     ],
   ]),

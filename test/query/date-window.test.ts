@@ -74,7 +74,7 @@ t.test("an invalid date or zone is rejected with the parameter's name", async (t
     [{ timezone: "Mars/Olympus" }, "timezone"],
   ];
   for (const [input, parameter] of cases) {
-    t.throws(() => dateWindow(input, 30, NOW), { name: "InvalidParameter", parameter });
+    t.throws(() => dateWindow(input, 30, NOW), { name: "InvalidParameterError", parameter });
   }
 });
 

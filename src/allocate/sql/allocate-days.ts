@@ -3,7 +3,7 @@ import type { Statement } from "../../store/clickhouse/statement.js";
 import { lineColumns, lineKeySql } from "../../store/ledger.js";
 import { hashOfPoint, pointSql, WHOLE_LINE } from "../../store/line-points.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
-import type { ConfiguredPlaces } from "../rules.js";
+import type { WeighingColumns } from "../rules.js";
 import { type RuleParts, ruleParts } from "./rule-parts.js";
 
 /**
@@ -36,7 +36,7 @@ export interface AllocateDays {
   /** Uses Int256, at half the speed, because cost x weight may not fit Int128. */
   readonly wide: boolean;
   /** Set if configured rules may take lines, or lines may name an identity. */
-  readonly configured?: ConfiguredPlaces | undefined;
+  readonly configured?: WeighingColumns | undefined;
 }
 
 export function allocateDays(input: AllocateDays): Statement {
@@ -99,7 +99,7 @@ WITH
       ${pointSql(hashOfPoint(ledger, "residue component"), `${WHOLE_LINE}`, int)} AS residue_point,
       ${hashOfPoint(ledger, "recipients")} AS recipients_hash,
       ${hashOfPoint(ledger, "residue recipient")} AS residue_hash,
-      ${parts.ofLine}
+      ${parts.lineColumns}
     FROM ${parts.bill}
     WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
     GROUP BY day, ${lineKeySql(ledger)}
@@ -159,11 +159,11 @@ WITH
         SELECT *, chosen_tier.1 AS tier, chosen_tier.2 AS kind,
           arrayExists(t -> t.1 <= tier AND arrayExists(s -> (day, s, toString(resource_id)) IN gaps, t.3), tiers) AS outage,
           arrayStringConcat(chosen_tier.3, '+') AS source_key,
-          ${parts.place("chosen_tier.4")} AS set_resource
+          ${parts.resourceOf("chosen_tier.4")} AS set_resource
         FROM (
           SELECT *,
             arrayFirst(t -> t.2 = 'terminal' OR ${parts.named}(
-              arrayExists(s -> (day, ${parts.lookup("t.2")}, s, ${parts.place("t.4")}) IN found, t.3)
+              arrayExists(s -> (day, ${parts.lookup("t.2")}, s, ${parts.resourceOf("t.4")}) IN found, t.3)
               AND NOT (t.2 = 'usage' AND arrayExists(s -> (day, s, toString(resource_id)) IN gaps, t.3))), tiers) AS chosen_tier
           FROM components
         )

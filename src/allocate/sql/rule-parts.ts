@@ -1,7 +1,7 @@
 import { literal } from "../../store/clickhouse/sql-text.js";
 import { stagedTable } from "../../store/clickhouse/staging.js";
 import type { SplitLedger } from "../ledger.js";
-import type { ConfiguredPlaces } from "../rules.js";
+import type { WeighingColumns } from "../rules.js";
 
 /**
  * The parts of the allocation statement that differ if configured rules take lines, or lines name an identity. Without
@@ -15,9 +15,9 @@ export interface RuleParts {
   readonly findsRule: string;
   /** The staged bill, and further columns of a line. */
   readonly bill: string;
-  readonly ofLine: string;
+  readonly lineColumns: string;
   /** Returns the resource whose facts count, from the expression of a tier's `set_of`. */
-  place(setOf: string): string;
+  resourceOf(setOf: string): string;
   /**
    * Condition for tiers without a look-up, to prepend to another one; and the kind under which a tier's facts are
    * found.
@@ -35,18 +35,18 @@ export interface RuleParts {
   readonly sole: string;
 }
 
-export function ruleParts(ledger: SplitLedger, epoch: number, configured?: ConfiguredPlaces): RuleParts {
-  return configured === undefined ? ofProducts(ledger, epoch) : ofConfigured(ledger, epoch, configured);
+export function ruleParts(ledger: SplitLedger, epoch: number, configured?: WeighingColumns): RuleParts {
+  return configured === undefined ? productParts(ledger, epoch) : configuredParts(ledger, epoch, configured);
 }
 
-function ofProducts(ledger: SplitLedger, epoch: number): RuleParts {
+function productParts(ledger: SplitLedger, epoch: number): RuleParts {
   return {
     names: "",
     ruleKey: "product_type",
     findsRule: "r.product_type = l.rule_of",
     bill: stagedTable("billing", epoch),
-    ofLine: "if(product_type IN (SELECT product_type FROM rules), product_type, '*') AS rule_of",
-    place: (setOf) => `if(${setOf} = 'tenant', '', toString(resource_id))`,
+    lineColumns: "if(product_type IN (SELECT product_type FROM rules), product_type, '*') AS rule_of",
+    resourceOf: (setOf) => `if(${setOf} = 'tenant', '', toString(resource_id))`,
     named: "",
     lookup: (kind) => kind,
     costType: "if(kind IN ('usage', 'owner'), 'usage', 'shared')",
@@ -59,9 +59,13 @@ function ofProducts(ledger: SplitLedger, epoch: number): RuleParts {
 }
 
 /** A line whose rule is not in the set (it was staged with another configuration) is treated as if it had no rule. */
-function ofConfigured(ledger: SplitLedger, epoch: number, { places }: ConfiguredPlaces): RuleParts {
+function configuredParts(
+  ledger: SplitLedger,
+  epoch: number,
+  { columns: sqlByName }: WeighingColumns,
+): RuleParts {
   const billing = stagedTable("billing", epoch);
-  const columns = [...places].map(([name, sql], index) => ({ name, sql, alias: `place_${index}` }));
+  const columns = [...sqlByName].map(([name, sql], index) => ({ name, sql, alias: `place_${index}` }));
   const columnSql = columns.map(
     ({ sql, alias }) => `, concat(toString(currency), ':', toString(${sql})) AS ${alias}`,
   );
@@ -73,12 +77,12 @@ function ofConfigured(ledger: SplitLedger, epoch: number, { places }: Configured
     ruleKey: "rule, product_type",
     findsRule: "r.rule = l.rule_name AND r.product_type = l.rule_of",
     bill: columns.length === 0 ? billing : `(SELECT *${columnSql.join("")} FROM ${billing})`,
-    ofLine: `toUInt32(transform(any(named_identity), names, arrayEnumerate(names), 0)) AS named${columns
+    lineColumns: `toUInt32(transform(any(named_identity), names, arrayEnumerate(names), 0)) AS named${columns
       .map(({ alias }) => `, any(${alias}) AS ${alias}`)
       .join("")},
       if(rule IN (SELECT rule FROM rules WHERE rule != ''), toString(rule), '') AS rule_name,
       multiIf(rule_name != '', '', product_type IN (SELECT product_type FROM rules WHERE rule = ''), toString(product_type), '*') AS rule_of`,
-    place: (setOf) =>
+    resourceOf: (setOf) =>
       `multiIf(setOf = 'tenant', '', setOf = 'currency', toString(currency)${cases.join("")}, toString(resource_id))`.replaceAll(
         "setOf",
         setOf,

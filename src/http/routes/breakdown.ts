@@ -5,7 +5,7 @@ import type { FastifyRequest } from "fastify";
 import { readBreakdown } from "../../query/chargebacks/breakdown.js";
 import type { BreakdownInput } from "../../query/chargebacks/breakdown-input.js";
 import { breakdownSql } from "../../query/chargebacks/breakdown-sql.js";
-import { type DateWindow, EARLIEST_YEAR, InvalidParameter } from "../../query/time/date-window.js";
+import { type DateWindow, EARLIEST_YEAR, InvalidParameterError } from "../../query/time/date-window.js";
 import { startOfDay } from "../../query/time/start-of-day.js";
 import { addDays, daysBetween } from "../../time/days.js";
 import { type HttpContext, tenantRead } from "../context.js";
@@ -138,14 +138,17 @@ function comparedWindow(
   end = addDays(startDate, -1),
 ): Pick<DateWindow, "from" | "to"> {
   if (end >= startDate)
-    throw new InvalidParameter("compare_end_date", "`compare_end_date` must be earlier than `start_date`.");
+    throw new InvalidParameterError(
+      "compare_end_date",
+      "`compare_end_date` must be earlier than `start_date`.",
+    );
   if (start > end)
-    throw new InvalidParameter(
+    throw new InvalidParameterError(
       "compare_start_date",
       "`compare_start_date` must not be later than `compare_end_date`, or than the day before `start_date`.",
     );
   if (start < `${EARLIEST_YEAR}-01-01`)
-    throw new InvalidParameter(
+    throw new InvalidParameterError(
       "start_date",
       `The previous period would begin before ${EARLIEST_YEAR}: give a later \`start_date\`, or leave out \`compare\`, \`order=change\` and \`movers\`.`,
     );

@@ -1,4 +1,4 @@
-/** What an aggregation reads: the rows and columns that all its statements share. */
+/** The input of an aggregation: the rows and columns that all its statements share. */
 import type { Params } from "../../store/clickhouse/statement.js";
 import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
 import { isLineTagColumn, isTagColumn, type LineTagColumn, type TagColumn, tagKey } from "../tags/filter.js";

@@ -10,7 +10,7 @@ import { columnTypes, factTableColumns } from "../../store/fact-tables.js";
 import { type LineOfRow, type RowMetadata, splitKey } from "./row-metadata.js";
 import { storedInstant } from "./scan.js";
 
-/** What a row's metadata is made of. Instants are `2026-01-01T00:00:00Z`. */
+/** The columns that a row's metadata is derived from. Instants are `2026-01-01T00:00:00Z`. */
 export interface SplitRow extends LineOfRow {
   /** UTC day. */
   readonly day: string;

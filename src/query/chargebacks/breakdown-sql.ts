@@ -16,17 +16,17 @@ import {
   UNTAGGED,
 } from "../tags/filter.js";
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
-import { type DateWindow, InvalidParameter } from "../time/date-window.js";
+import { type DateWindow, InvalidParameterError } from "../time/date-window.js";
 import { valueFilters } from "../value-filters.js";
 import { distinctColumns, type GroupColumn, groupColumns, TEAM } from "./aggregate-source.js";
 import type { BreakdownInput } from "./breakdown-input.js";
 import { type ChargebackFilters, lineTagSql, storable, utcInstant } from "./scan.js";
 
-/** Throws InvalidParameter for a request that one statement cannot express. */
+/** Throws InvalidParameterError for a request that one statement cannot express. */
 export function breakdownSql(input: BreakdownInput): string {
   const { window, comparedFrom, groupBy, timeBucket, order } = input;
   if (timeBucket !== undefined && comparedFrom !== undefined && order !== "change")
-    throw new InvalidParameter(
+    throw new InvalidParameterError(
       "compare",
       "`compare` and `time_bucket` cannot be combined in SQL: time buckets have no period before. Leave one of them out.",
     );

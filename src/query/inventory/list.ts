@@ -116,7 +116,7 @@ interface PageRow<Item> {
   readonly item: Item;
 }
 
-/** Throws InvalidParameter for invalid times and cursors. */
+/** Throws InvalidParameterError for invalid times and cursors. */
 export async function readInventoryPage<Kind extends InventoryKind>(
   pool: Pool,
   kind: Kind,

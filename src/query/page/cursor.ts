@@ -1,14 +1,16 @@
 /**
- * Keyset paging: a cursor holds the key of the last row of a page, and the next page begins after that key. Unlike a page number,
- * it costs the same however deep it is, and rows that are added or removed in the meantime cause no repeated or skipped rows.
+ * Keyset paging: a cursor contains the key of the last row of a page, and the next page begins after that key. Unlike a
+ * page number, it costs the same at any depth, and rows that are added or removed in the meantime cause no repeated or
+ * skipped rows.
  *
- * A cursor is opaque to clients. It belongs to one query: the same list, filters and order, which it carries as a fingerprint.
+ * A cursor is opaque to clients. It belongs to one query: the same list, filters and order, which it carries as a
+ * fingerprint.
  */
 import { createHash } from "node:crypto";
-import { InvalidParameter, isDate } from "../time/date-window.js";
+import { InvalidParameterError, isDate } from "../time/date-window.js";
 
 /** The cursor is malformed, or it belongs to another query. */
-export class InvalidCursorError extends InvalidParameter {
+export class InvalidCursorError extends InvalidParameterError {
   constructor() {
     super(
       "cursor",
@@ -40,7 +42,7 @@ export function encodeCursor(kind: string, fingerprint: string, key: CursorKey):
   return Buffer.from(JSON.stringify([VERSION, kind, fingerprint, ...key])).toString("base64url");
 }
 
-/** Returns the key of the cursor. With `columns`, also checks its values. Throws InvalidCursor. */
+/** Returns the key of the cursor. With `columns`, also checks its values. Throws InvalidCursorError. */
 export function decodeCursor(
   text: string,
   kind: string,
@@ -54,7 +56,7 @@ export function decodeCursor(
   return key;
 }
 
-/** Returns the key after which the requested page begins; undefined without a cursor. Throws InvalidParameter. */
+/** Returns the key after which the requested page begins; undefined without a cursor. Throws InvalidParameterError. */
 export function cursorOf(
   { cursor, page }: { readonly cursor?: string | undefined; readonly page: number },
   kind: string,
@@ -63,7 +65,7 @@ export function cursorOf(
 ): CursorKey | undefined {
   if (cursor === undefined) return undefined;
   if (page > 1) {
-    throw new InvalidParameter(
+    throw new InvalidParameterError(
       "cursor",
       "`cursor` and `page` exclude each other: a cursor is a position already.",
     );

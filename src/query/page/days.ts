@@ -1,6 +1,6 @@
 /**
- * Finds the days that contain a page, from the number of rows of each day, so that a deep page reads its own days and not
- * everything before it.
+ * Finds the days that contain a page, from the number of rows of each day, so that a deep page reads only its own days
+ * and not everything before it.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../store/clickhouse/statement.js";

@@ -1,7 +1,7 @@
 /**
- * Continues after a row in the order of a table's key, at the cost of a first page. The order of these tables is total except for
- * rows that are equal in every column of it (two lines of one bill may be). For those, a cursor counts how many were already
- * returned.
+ * Continues after a row in the order of a table's key, at the cost of a first page. The order of these tables is total,
+ * except for rows that are equal in every column of it (two lines of one bill may be). For those, a cursor counts how
+ * many were already returned.
  */
 import { dayOfSeconds } from "../../time/days.js";
 import { type Condition, type Days, utcInstant } from "../chargebacks/scan.js";

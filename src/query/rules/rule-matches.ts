@@ -1,6 +1,6 @@
 /**
- * What rules took in a period: lines and amounts of the bill, and how rows were allocated, by rule, product type and
- * currency.
+ * Statements that sum up what rules took in a period: lines and amounts of the bill, and how rows were allocated, by
+ * rule, product type and currency.
  */
 import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
 import type { Statement } from "../../store/clickhouse/statement.js";

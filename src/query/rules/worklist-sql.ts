@@ -17,7 +17,7 @@ export interface WorklistInput extends PageRequest {
 }
 
 /**
- * What a source found in the lines: whether the tag or column exists, its value, and a tag key that differs only in
+ * The result of a source for the lines: whether the tag or column exists, its value, and a tag key that differs only in
  * case.
  */
 export type FoundValue = readonly [exists: boolean, value: string, similar: string];

@@ -51,7 +51,7 @@ ORDER BY audit_id DESC`,
   };
 }
 
-/** Reads a page of the log, of a tenant or of all. Throws InvalidParameter for an invalid cursor. */
+/** Reads a page of the log, of a tenant or of all. Throws InvalidParameterError for an invalid cursor. */
 export async function readAudit(
   pool: Pool,
   tenantName: string | undefined,

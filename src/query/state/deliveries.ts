@@ -154,7 +154,7 @@ ORDER BY delivery_id DESC`,
   };
 }
 
-/** Throws InvalidParameter for an invalid cursor. */
+/** Throws InvalidParameterError for an invalid cursor. */
 export async function readDeliveries(
   pool: Pool,
   tenantName: string,

@@ -29,7 +29,7 @@ export interface PipelineRun {
   readonly notes: string[];
 }
 
-/** What went wrong, with the day or the part of the run that it concerns. */
+/** An error of a run, with the day or the part of the run that it concerns. */
 export interface RunFault {
   readonly date: string | null;
   readonly source: string | null;
@@ -95,7 +95,7 @@ interface StoredRun extends Omit<PipelineRun, "errors"> {
   readonly orphaned: boolean;
 }
 
-/** Throws InvalidParameter for an invalid cursor. */
+/** Throws InvalidParameterError for an invalid cursor. */
 export async function readPipelineRuns(
   pool: Pool,
   tenantName: string,

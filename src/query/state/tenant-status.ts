@@ -16,7 +16,7 @@ export interface TrackingDate {
   readonly last_success: string | null;
   /** The published data misses input that may still come. */
   readonly provisional: boolean;
-  /** What was missing when the day was last gathered, a sentence each. */
+  /** Data that was missing when the day was last gathered, a sentence each. */
   readonly lacks: string[];
 }
 

@@ -68,7 +68,7 @@ ORDER BY upload_id DESC`,
   };
 }
 
-/** Throws InvalidParameter for an invalid cursor. */
+/** Throws InvalidParameterError for an invalid cursor. */
 export async function readUsageUploads(
   pool: Pool,
   tenantName: string,

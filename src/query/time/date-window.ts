@@ -24,8 +24,8 @@ export interface DateWindow {
 }
 
 /** A request has an invalid value. `message` is a sentence about it. */
-export class InvalidParameter extends Error {
-  override readonly name = "InvalidParameter";
+export class InvalidParameterError extends Error {
+  override readonly name = "InvalidParameterError";
   constructor(
     readonly parameter: string,
     message: string,
@@ -50,7 +50,7 @@ export function isDate(text: string): boolean {
 export function dateWindow(input: DateWindowInput, lookbackDays: number, now: Date): DateWindow {
   const timezone = input.timezone ?? "UTC";
   if (!isTimeZone(timezone)) {
-    throw new InvalidParameter(
+    throw new InvalidParameterError(
       "timezone",
       "`timezone` must be a name of the IANA time zone list, written as there, such as Europe/Berlin or UTC.",
     );
@@ -66,7 +66,7 @@ export function dateWindow(input: DateWindowInput, lookbackDays: number, now: Da
   ] as const) {
     if (isDate(date)) continue;
     const range = `in the years ${EARLIEST_YEAR} to ${LATEST_YEAR}`;
-    throw new InvalidParameter(
+    throw new InvalidParameterError(
       name,
       input[name] === undefined
         ? `\`${name}\` was left out and would lie outside the years ${EARLIEST_YEAR} to ${LATEST_YEAR}; give it.`
@@ -74,7 +74,7 @@ export function dateWindow(input: DateWindowInput, lookbackDays: number, now: Da
     );
   }
   if (startDate > endDate) {
-    throw new InvalidParameter("start_date", "`start_date` must not be later than `end_date`.");
+    throw new InvalidParameterError("start_date", "`start_date` must not be later than `end_date`.");
   }
   return {
     startDate,

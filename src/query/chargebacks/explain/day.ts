@@ -1,4 +1,4 @@
-/** What is published about a dimension on one day: its rows, their lines, and the rules that produced them. */
+/** Reads the published data of a dimension on one day: its rows, their lines, and the rules that produced them. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../../config/allocation-rule.js";
 import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";

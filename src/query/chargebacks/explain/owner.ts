@@ -73,7 +73,7 @@ export async function readKnownOnDay(
 export interface DayState {
   /** `2026-01-01T00:00:00Z`. */
   readonly published_at: string | null;
-  /** What was missing when the day was last gathered, as sentences. */
+  /** Data that was missing when the day was last gathered, as sentences. */
   readonly lacks: string[];
 }
 

@@ -25,7 +25,7 @@ export interface RecipientsInput {
   readonly limit: number;
 }
 
-/** What the ticks are split by. */
+/** Input of the split of a component. */
 export interface SplitInput
   extends RecipientsInput,
     Pick<How, "tier" | "line" | "component" | "recipientsHash" | "residueHash"> {
