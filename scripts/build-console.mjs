@@ -1,4 +1,4 @@
-// Builds the console into `dist/console`, or the folder that is given: `node scripts/build-console.mjs [FOLDER]`.
+// Builds the console into `dist/console`, or another folder: `node scripts/build-console.mjs [FOLDER]`.
 import { createHash } from "node:crypto";
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
@@ -37,7 +37,7 @@ const outputOf = (entry) => {
 };
 const built = (entry) => basename(outputOf(entry)[0]);
 
-/** What the page needs in any case, told at once instead of when the main module has come. */
+/** Files that every page needs. The page names them at once, so that they need not wait for the main module. */
 const [, main] = outputOf("main.tsx");
 const preloads = main.imports
   .filter(({ kind }) => kind === "import-statement")

@@ -1,4 +1,4 @@
-// Writes the registry's digests into package-lock.json for packages of other platforms that were locked without one.
+// Writes the registry's digests into package-lock.json for packages of other platforms that were locked without a digest.
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the tests of the store on real ClickHouse servers: two shards of two replicas, by Docker Compose. On servers of your own, set
-# CLICKHOUSE_URL and CLICKHOUSE_CLUSTER and run the same files with npm test.
+# Runs the tests of the store on real ClickHouse servers: two shards of two replicas, by Docker Compose. To use your own
+# servers, set CLICKHOUSE_URL and CLICKHOUSE_CLUSTER and run the same files with npm test.
 set -eu
 cd "$(dirname "$0")/.."
 export CLICKHOUSE_PASSWORD="${CLICKHOUSE_PASSWORD:-cluster}"

@@ -1,6 +1,6 @@
 /**
  * One of several workers on shared stores. It reports what it does line by line, and stops or dies within its first run
- * if told to by its input.
+ * if its input says so.
  */
 import { writeSync } from "node:fs";
 import { createWorker } from "../../src/cli/worker.js";
