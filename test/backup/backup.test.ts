@@ -80,7 +80,7 @@ async function seen(stores: OpenedStores, tenant: string) {
   };
 }
 
-t.test("a backup of stores in use", async (t) => {
+t.test("stores that are in use can be backed up and restored", async (t) => {
   const folder = temporaryFolder(t);
   const [changing, still] = [daysBefore(3), daysBefore(2)];
   const { upstream, ecosystems } = scriptedUpstream();
@@ -116,7 +116,7 @@ t.test("a backup of stores in use", async (t) => {
   const control = await openBackupControl({ stores, dataDir: live.config.data_dir, logger: testLogger });
   const target = join(folder, "backups", "first");
 
-  await t.test("is refused where it cannot go", async (t) => {
+  await t.test("a backup to a target that cannot be used is refused", async (t) => {
     const ask = (path: string) => command(backup, path, "--config", live.file);
     await t.rejects(ask(target), {
       message: `${folder}/backups does not exist: make it, or mount it, first.`,
@@ -138,7 +138,7 @@ t.test("a backup of stores in use", async (t) => {
     await t.rejects(command(backup, "--config", live.file), { message: "one FOLDER is required" });
   });
 
-  await t.test("is written by the service, while runs publish", async (t) => {
+  await t.test("the service writes a backup while runs publish", async (t) => {
     let backingUp = true;
     const taken = command(backup, target, "--config", live.file).finally(() => {
       backingUp = false;
@@ -161,7 +161,7 @@ t.test("a backup of stores in use", async (t) => {
     t.equal(statSync(join(folder, "live", "control", "control.sock")).mode & 0o777, 0o600);
   });
 
-  await t.test("is restored into an empty data directory, and goes on from there", async (t) => {
+  await t.test("a backup is restored into an empty data directory, and runs continue from it", async (t) => {
     const other = configured(folder, "restored");
     const { code, stdout } = await command(restore, target, "--config", other.file);
     t.equal(code, 0);
@@ -203,7 +203,7 @@ t.test("a backup of stores in use", async (t) => {
     }
   });
 
-  await t.test("is not restored when anything of it has changed", async (t) => {
+  await t.test("a backup is not restored if any part of it has changed", async (t) => {
     const { config } = configured(folder, "untouched");
     const damaged = async (t: Test, what: RegExp, damage: (copy: string) => void) => {
       const copy = join(folder, "copy");
@@ -279,7 +279,7 @@ t.test("a backup of stores in use", async (t) => {
   });
 
   await control?.close();
-  await t.test("needs a service that listens, or the data directory to itself", async (t) => {
+  await t.test("a backup needs a service that listens, or exclusive use of the data directory", async (t) => {
     await t.rejects(command(backup, join(folder, "backups", "second"), "--config", live.file), {
       message: new RegExp(`live is in use by process ${process.pid}, which takes no backups`),
     });

@@ -37,7 +37,7 @@ async function deadClaim(): Promise<string> {
 const claimOutOfSight = () =>
   JSON.stringify({ ...ourselves(), pid: 1, host: "another", namespace: "pid:[1]", nonce: "away" });
 
-t.test("a claim makes the directory, private, and leaves nothing but the pid file", async (t) => {
+t.test("a claim creates a private directory with nothing but the pid file", async (t) => {
   const dataDir = join(folder, "new/deep");
   const claim = claimDataDir(dataDir);
   t.equal(claim.dataDir, dataDir);
@@ -48,7 +48,7 @@ t.test("a claim makes the directory, private, and leaves nothing but the pid fil
   t.strictSame(readdirSync(dataDir), []);
 });
 
-t.test("a directory that is owned is refused with the pid and the path, and not touched", async (t) => {
+t.test("an owned directory is refused with pid and path, and not touched", async (t) => {
   const dataDir = join(folder, "owned");
   const claim = claimDataDir(dataDir);
   const before = readFileSync(join(dataDir, "chargehouse.pid"), "utf8");
@@ -63,7 +63,7 @@ t.test("a directory that is owned is refused with the pid and the path, and not 
   claimDataDir(dataDir).release();
 });
 
-t.test("what a dead owner left is taken over", async (t) => {
+t.test("the claim of a dead owner is taken over", async (t) => {
   const cases: Record<string, string> = {
     "a process that has ended": await deadClaim(),
     "a pid that another process has now": JSON.stringify({ ...ourselves(), pid: process.ppid, started: "1" }),
@@ -84,7 +84,7 @@ t.test("what a dead owner left is taken over", async (t) => {
   }
 });
 
-t.test("a process that died while it took over is itself taken over", async (t) => {
+t.test("the claim of a process that died during a takeover is taken over", async (t) => {
   const dataDir = mkdtempSync(join(folder, "takeover-"));
   writeFileSync(join(dataDir, "chargehouse.pid"), await deadClaim());
   writeFileSync(join(dataDir, "chargehouse.pid.takeover"), await deadClaim());
@@ -93,7 +93,7 @@ t.test("a process that died while it took over is itself taken over", async (t) 
   claim.release();
 });
 
-t.test("an owner in another container is known by its heartbeat", async (t) => {
+t.test("an owner in another container is detected by its heartbeat", async (t) => {
   const dataDir = mkdtempSync(join(folder, "container-"));
   const file = join(dataDir, "chargehouse.pid");
   writeFileSync(file, claimOutOfSight());
@@ -107,7 +107,7 @@ t.test("an owner in another container is known by its heartbeat", async (t) => {
   claim.release();
 });
 
-t.test("an owner touches its file again and again", async (t) => {
+t.test("an owner touches its pid file repeatedly", async (t) => {
   const dataDir = mkdtempSync(join(folder, "heartbeat-"));
   const claim = claimDataDir(dataDir);
   const watch = `
@@ -120,7 +120,7 @@ t.test("an owner touches its file again and again", async (t) => {
   claim.release();
 });
 
-t.test("a release gives up our own claim alone", async (t) => {
+t.test("a release removes only the process's own claim", async (t) => {
   const dataDir = mkdtempSync(join(folder, "release-"));
   const claim = claimDataDir(dataDir);
   writeFileSync(join(dataDir, "chargehouse.pid"), "somebody else's");

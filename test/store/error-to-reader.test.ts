@@ -15,7 +15,7 @@ import { readerError } from "../../src/store/reader-error.js";
 const uncaught: unknown[] = [];
 process.on("uncaughtException", (error) => void uncaught.push(error));
 
-t.test("a stream that failed before its reader began gives its reader the error", async (t) => {
+t.test("a stream that fails before it is read passes the error to its reader", async (t) => {
   const stream = readerError(Readable.from(["never read"]));
   stream.destroy(new Error("the disk is broken"));
   await setImmediate();
@@ -36,7 +36,7 @@ t.test("a delivered file whose run was stopped before it was read ends nothing e
   t.strictSame(uncaught, []);
 });
 
-t.test("an export that nobody began to read ends nothing else", async (t) => {
+t.test("a failed export that was never read ends nothing else", async (t) => {
   const stream = limitIdle(Readable.from(["a", "b"]), 1);
   await new Promise((resolve) => stream.once("close", resolve));
   await t.rejects(text(stream), { name: "AbortError" });

@@ -22,7 +22,7 @@ t.test("each fact table has the columns that are declared, in their order", asyn
   }
 });
 
-t.test("a new bill on its way, and the published one, have the columns of the bill", async (t) => {
+t.test("the tables of the next bill and of the published bill have the columns of the bill", async (t) => {
   const { stores } = await openTestStores(t);
   const columns = async (table: string) =>
     await rowsOf<{ name: string; type: string }>(
@@ -58,7 +58,7 @@ t.test("each table of sums has the columns that are declared, and its published 
     }
 });
 
-t.test("what counts for the hash of a day is everything but the words of a gap", async (t) => {
+t.test("the hash of a day covers everything except the reason of a gap", async (t) => {
   const left = factTables.flatMap((table) =>
     columnsOf(table).flatMap(([name, { hashed }]) => (hashed === false ? [`${table}.${name}`] : [])),
   );

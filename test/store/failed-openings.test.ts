@@ -9,7 +9,7 @@ import { shortTenants } from "../runner/runs.js";
 import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { until } from "../until.js";
 
-t.test("openings that fail leave no connection, however often they are tried again", async (t) => {
+t.test("failed openings of a store leave no connections, however often they are retried", async (t) => {
   const connections = new Set<Socket>();
   let asked = 0;
   const broken = createServer((request, response) => {
@@ -33,7 +33,7 @@ t.test("openings that fail leave no connection, however often they are tried aga
   t.equal(postgres.totalCount, postgres.idleCount, "nobody keeps a connection of Postgres");
 });
 
-t.test("a start that is broken off gives up the data directory, and the next one has it", async (t) => {
+t.test("a cancelled start releases the data directory for the next one", async (t) => {
   const folder = temporaryFolder(t);
   const config = testConfig(`data_dir: ${folder}/data\n${shortTenants(["acme"])}`, folder);
   const stopped = new Error("stopped");

@@ -3,7 +3,7 @@ import { MIGRATED_CLICKHOUSE } from "../migrated-clickhouse.js";
 import { shortTenants } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
 
-t.test("many tenants that are new at once leave connections of Postgres to others", async (t) => {
+t.test("migrating many new tenants at once leaves Postgres connections for others", async (t) => {
   const names = Array.from({ length: 6 }, (_, index) => `tenant_${index}`);
   // The tenants have to be new: a copy of a migrated database has nothing left to migrate.
   delete process.env[MIGRATED_CLICKHOUSE];

@@ -22,7 +22,7 @@ function steps() {
   return { log, work };
 }
 
-t.test("changes go on side by side, and a pause is alone", async (t) => {
+t.test("changes run concurrently, and exclusive work runs alone", async (t) => {
   const lock = createPublishLock();
   const { log, work } = steps();
   const [one, two, three, pause, late] = ["one", "two", "three", "pause", "late"].map(work);
@@ -52,7 +52,7 @@ t.test("changes go on side by side, and a pause is alone", async (t) => {
   t.strictSame(log.slice(1), ["three begins", "three ends", "late begins", "late ends"]);
 });
 
-t.test("whoever waits can give up, and what fails holds nobody off", async (t) => {
+t.test("waiting can be cancelled, and failed work releases the lock", async (t) => {
   const lock = createPublishLock();
   const { log, work } = steps();
   const [long, never1] = ["long", "not begun"].map(work);

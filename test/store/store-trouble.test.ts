@@ -9,7 +9,7 @@ import { until } from "../until.js";
 const raise = (message: string, code: string) =>
   `DO $$ BEGIN RAISE EXCEPTION '${message}' USING ERRCODE = '${code}'; END $$`;
 
-t.test("a store that cannot work", async (t) => {
+t.test("errors of a store that cannot work are recognised", async (t) => {
   const { app, stores } = await startService(t);
   const { postgres } = stores;
   const { client } = await stores.tenant("acme");
@@ -59,7 +59,9 @@ t.test("a store that cannot work", async (t) => {
   );
   const tag = () =>
     send(app, "POST", `acme/chargebacks/${body.items[0].dimension_id}/tags`, {
-      ...{ tag_key: "team", display_name: "web", created_by: "test" },
+      tag_key: "team",
+      display_name: "web",
+      created_by: "test",
     });
   await postgres.query("ALTER SYSTEM SET default_transaction_read_only = on");
   await postgres.query("SELECT pg_reload_conf()");

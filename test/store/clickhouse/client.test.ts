@@ -3,7 +3,7 @@ import t from "tap";
 import { openClickHouseClient } from "../../../src/store/clickhouse/client.js";
 import { startEngine } from "./engine-under-test.js";
 
-t.test("a client of the service", async (t) => {
+t.test("the client of the service reads and writes exact values", async (t) => {
   const { endpoint } = await startEngine(t);
   const owner = openClickHouseClient({ ...endpoint, database: "default", applicationName: "test" });
   await owner.command({ query: "CREATE DATABASE mine" });
@@ -12,7 +12,7 @@ t.test("a client of the service", async (t) => {
   t.teardown(() => client.close());
   const read = async (query: string) => await (await client.query({ query, format: "JSONEachRow" })).json();
 
-  await t.test("numbers keep all their digits", async (t) => {
+  await t.test("the client keeps all digits of numbers", async (t) => {
     t.same(
       await read(
         "SELECT toUInt64('18446744073709551615') AS u, toDecimal128('12345678901234567890.000000000001', 12) AS d",
@@ -21,17 +21,17 @@ t.test("a client of the service", async (t) => {
     );
   });
 
-  await t.test("times are ISO 8601, and are read back", async (t) => {
+  await t.test("the client writes and reads times as ISO 8601", async (t) => {
     await client.command({ query: "CREATE TABLE times (at DateTime('UTC')) ENGINE = MergeTree ORDER BY at" });
     await client.insert({ table: "times", values: [{ at: "2026-01-01T05:00:00Z" }], format: "JSONEachRow" });
     t.same(await read("SELECT at FROM times"), [{ at: "2026-01-01T05:00:00Z" }]);
   });
 
-  await t.test("works in its database", async (t) => {
+  await t.test("the client uses its default database", async (t) => {
     t.same(await read("SELECT currentDatabase() AS d"), [{ d: "mine" }]);
   });
 
-  await t.test("an insert is on disk when it is answered", async (t) => {
+  await t.test("an insert is on disk when its response is sent", async (t) => {
     const settings =
       "SELECT name, value FROM system.merge_tree_settings WHERE name IN ('fsync_after_insert', 'fsync_part_directory') ORDER BY name";
     t.same(await read(settings), [
@@ -41,7 +41,7 @@ t.test("a client of the service", async (t) => {
     t.same(await read("SELECT toString(getSetting('async_insert')) AS a"), [{ a: "false" }]);
   });
 
-  await t.test("an error says what it is", async (t) => {
+  await t.test("an error of the client has the engine's code and type", async (t) => {
     await t.rejects(read("SELECT * FROM nothing"), { code: "60", type: "UNKNOWN_TABLE" });
   });
 });

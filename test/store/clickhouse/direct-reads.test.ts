@@ -11,12 +11,12 @@ import { paramText } from "../../../src/store/clickhouse/param-text.js";
 import { readRows, streamRows } from "../../../src/store/clickhouse/statement.js";
 import { startEngine } from "./engine-under-test.js";
 
-t.test("reads of the embedded engine", async (t) => {
+t.test("direct reads of the embedded engine equal those of the client", async (t) => {
   const { endpoint } = await startEngine(t);
   const client = openClickHouseClient({ ...endpoint, database: "default", applicationName: "test" });
   t.teardown(() => client.close());
 
-  await t.test("parameters come back as they were sent", async (t) => {
+  await t.test("a direct read returns parameters as they were sent", async (t) => {
     const special = fc.constantFrom(
       "'",
       "\\",
@@ -51,7 +51,7 @@ t.test("reads of the embedded engine", async (t) => {
     t.ok(quoted > 20 && escaped > 20, `${quoted} with quotes, ${escaped} with backslashes`);
   });
 
-  await t.test("truth values are read back as they were sent", async (t) => {
+  await t.test("a direct read returns booleans as they were sent", async (t) => {
     for (const one of [true, false]) {
       const list = [one, !one];
       const query = "SELECT {one:Bool} AS one, {list:Array(Bool)} AS list";
@@ -59,12 +59,12 @@ t.test("reads of the embedded engine", async (t) => {
     }
   });
 
-  await t.test("what is no parameter is refused", async (t) => {
+  await t.test("a value that cannot be a parameter is refused", async (t) => {
     for (const value of [null, undefined, Number.NaN, {}, [null]])
       t.throws(() => paramText(value), { message: /^not a parameter of a statement: / });
   });
 
-  await t.test("an error says what the engine said", async (t) => {
+  await t.test("an error of a direct read has the engine's code and type", async (t) => {
     await t.rejects(readRows(client, { query: "SELECT nothing FROM nowhere", params: {} }), {
       code: "60",
       type: "UNKNOWN_TABLE",
@@ -72,7 +72,7 @@ t.test("reads of the embedded engine", async (t) => {
     t.strictSame(await readRows(client, { query: "SELECT 1 AS one", params: {} }), [{ one: 1 }]);
   });
 
-  await t.test("a signal ends a read with its reason", async (t) => {
+  await t.test("an aborted signal ends a direct read with its reason", async (t) => {
     const leaving = new AbortController();
     const reason = new Error("gone");
     const reading = readRows(client, { query: "SELECT sleep(3)", params: {} }, leaving.signal);
@@ -93,7 +93,7 @@ t.test("reads of the embedded engine", async (t) => {
   });
 });
 
-t.test("a connection that was closed while it was kept is not the read's error", async (t) => {
+t.test("a read is repeated if its idle connection was closed by the engine", async (t) => {
   const path = join(tmpdir(), `direct-reads-${process.pid}.sock`);
   let requests = 0;
   // Each connection carries one request; the second one on it is cut off.
@@ -108,7 +108,10 @@ t.test("a connection that was closed while it was kept is not the read's error",
   t.teardown(() => new Promise((resolve) => server.close(resolve)));
   const address = { url: "http://localhost", username: "u", password: "p", database: "d" };
   const client = readDirectly(openClickHouseClient({ ...address, applicationName: "test" }), {
-    ...{ ...address, agent: socketAgent(path, 1), settings: {}, requestTimeoutMs: 60_000 },
+    ...address,
+    agent: socketAgent(path, 1),
+    settings: {},
+    requestTimeoutMs: 60_000,
   });
   t.teardown(() => client.close());
   for (let reads = 0; reads < 3; reads++)

@@ -3,12 +3,12 @@ import t from "tap";
 import { readRows, readTuples, streamRows } from "../../../src/store/clickhouse/statement.js";
 import { openTestStores } from "../../stores.js";
 
-t.test("values of a read", async (t) => {
+t.test("a read returns exact values", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
   const select = (query: string) => ({ query: `SELECT ${query}`, params: {} });
 
-  await t.test("counts are numbers, flags booleans, and no digit of a decimal is lost", async (t) => {
+  await t.test("counts are read as numbers, flags as booleans, and decimals with all digits", async (t) => {
     const values = [
       ["count()", 3],
       ["sum(toInt64(-number))", -3],
@@ -40,7 +40,7 @@ t.test("values of a read", async (t) => {
   });
 
   await t.test(
-    "a count that no number is exactly is an error, and so is a type that is not read",
+    "a count that is not an exact number is an error, and so is an unsupported type",
     async (t) => {
       for (const value of ["toUInt64(9007199254740992)", "toInt64(-9007199254740992)", "[cityHash64('a')]"])
         await t.rejects(readRows(client, select(value)), { name: "RangeError" }, value);
@@ -50,7 +50,7 @@ t.test("values of a read", async (t) => {
     },
   );
 
-  await t.test("an answer without rows, and one in many pieces", async (t) => {
+  await t.test("a read returns results without rows, and results in many pieces", async (t) => {
     t.strictSame(await readRows(client, select("number FROM numbers(0)")), []);
     const many = select("number, toString(number) AS text FROM numbers(100000)");
     let next = 0;
@@ -67,7 +67,7 @@ t.test("values of a read", async (t) => {
     t.equal((await readRows(client, many)).length, 100_000);
   });
 
-  await t.test("an error behind few rows and behind many is that of the engine", async (t) => {
+  await t.test("an error after few or many rows is the engine's own error", async (t) => {
     for (const rows of [3, 100_000]) {
       const failing = select(
         `number, throwIf(number = ${rows - 1}, 'the last one') FROM numbers(${rows}) SETTINGS max_block_size = 1`,

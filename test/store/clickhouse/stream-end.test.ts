@@ -13,7 +13,7 @@ async function read(chunks: readonly string[], tag?: string, lost?: Error): Prom
 
 const broken = "\r\n__exception__\r\nTAG\nCode: 159. Timeout\n19 TAG\r\n__exception__\r\n";
 
-t.test("a whole stream comes as it is, in any chunks", async (t) => {
+t.test("a complete stream is passed on unchanged, in any chunks", async (t) => {
   const line = `${"x".repeat(999)}\n`;
   for (const chunks of [
     [],
@@ -26,19 +26,19 @@ t.test("a whole stream comes as it is, in any chunks", async (t) => {
   }
 });
 
-t.test("an error behind what was written is thrown, also when it is cut into pieces", async (t) => {
+t.test("an error after the written bytes is thrown, even if it arrives in pieces", async (t) => {
   await t.rejects(read(["a\n", broken], "TAG"), /Code: 159/);
   await t.rejects(read(["a\n", ...broken.split("")], "TAG"), /Code: 159/);
   await t.rejects(read(["x".repeat(1 << 17), broken], "TAG"), /Code: 159/);
 });
 
-t.test("a connection that is lost behind the error: the error is thrown, not the loss", async (t) => {
+t.test("if the connection is lost after the error, the error is thrown instead of the loss", async (t) => {
   const lost = new Error("aborted");
   await t.rejects(read(["a\n", broken], "TAG", lost), /Code: 159/);
   await t.rejects(read(["a\n", "b\n"], "TAG", lost), lost);
 });
 
-t.test("a marker that is not of this answer is data", async (t) => {
+t.test("a marker with the tag of another response is data", async (t) => {
   t.equal(await read(["a", broken], "OTHER"), `a${broken}`);
   t.equal(await read(["a", broken]), `a${broken}`);
 });

@@ -20,7 +20,7 @@ import { temporaryFolder, testConfig, testLogger } from "../../stores.js";
 
 const days = [2, 3, 4].map(daysBefore).sort();
 
-t.test("a flipped bit in a published day", async (t) => {
+t.test("a flipped bit in a published day is found", async (t) => {
   const folder = temporaryFolder(t);
   const config = testConfig(`data_dir: ${folder}/data\n${shortTenants(["acme"])}`, folder);
   const stores = await openStores({ config, logger: testLogger });
@@ -41,7 +41,7 @@ t.test("a flipped bit in a published day", async (t) => {
   const [day = ""] = days;
   for (const table of ["chargebacks", "billing"]) {
     await t.test(
-      `of ${table}: it is found in every byte of the data, and the day can be calculated again`,
+      `a flipped bit in any byte of ${table} is found, and the day can be calculated again`,
       async (t) => {
         const parts = await rowsOf<{ path: string }>(
           stores,
@@ -89,7 +89,7 @@ t.test("a flipped bit in a published day", async (t) => {
     );
   }
 
-  await t.test("all files are read once a day, and not by each run", async (t) => {
+  await t.test("all files are checked once a day, not by each run", async (t) => {
     const checked = async () =>
       (await stores.postgres.query("SELECT files_checked_at::text AS at FROM tenants")).rows;
     const before = await checked();

@@ -18,7 +18,7 @@ interface Row {
   readonly amount: string;
 }
 
-t.test("sums", async (t) => {
+t.test("sums of chargebacks follow their chargebacks", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
   const epoch = 1;
@@ -33,9 +33,14 @@ t.test("sums", async (t) => {
       format: "JSONEachRow",
       values: Object.entries(rowsOf).flatMap(([day, rows]) =>
         rows.map(({ hour, identity, product, amount }) => ({
-          ...{ timestamp: `${day}T${String(hour).padStart(2, "0")}:00:00Z`, identity_id: identity },
-          ...{ product_type: product, resource_id: "r", currency: "USD", cost_type: "usage" },
-          ...{ amount_hi: "1", amount_lo: amount },
+          timestamp: `${day}T${String(hour).padStart(2, "0")}:00:00Z`,
+          identity_id: identity,
+          product_type: product,
+          resource_id: "r",
+          currency: "USD",
+          cost_type: "usage",
+          amount_hi: "1",
+          amount_lo: amount,
         })),
       ),
     });
@@ -50,58 +55,61 @@ t.test("sums", async (t) => {
 
   const one = (amount: string): Row => ({ hour: 1, identity: "a", product: "P", amount });
 
-  await t.test("those of days are made anew, and those of the other days of their months stay", async (t) => {
-    const classes = { "a month is emptied": 0, "a day goes": 0, "a day comes": 0, "a day changes": 0 };
-    const row = fc.record({
-      hour: fc.constantFrom(0, 7, 23),
-      identity: fc.constantFrom("a", "b"),
-      product: fc.constantFrom("P", "Q"),
-      amount: fc.constantFrom("0", "-1.5", "0.000000000001", "12345678901234567890.123456789012"),
-    });
-    const changes = fc.uniqueArray(
-      fc.record({ day: fc.constantFrom(...days), rows: fc.array(row, { maxLength: 6 }) }),
-      { selector: ({ day }) => day, minLength: 1, maxLength: 4 },
-    );
-    let before = new Map<string, number>();
-    await fc.assert(
-      fc.asyncProperty(changes, async (changed) => {
-        await replace(Object.fromEntries(changed.map(({ day, rows }) => [day, rows])));
-        await rebuildSums(
-          { client, epoch },
-          changed.map(({ day }) => day),
-        );
-        t.strictSame(await held(), await wanted());
-        const after = new Map(before);
-        for (const { day, rows } of changed) {
-          const [had, has] = [before.get(day) ?? 0, rows.length];
-          if (had > 0 && has === 0) classes["a day goes"] += 1;
-          if (had === 0 && has > 0) classes["a day comes"] += 1;
-          if (had > 0 && has > 0) classes["a day changes"] += 1;
-          after.set(day, has);
-        }
-        const months = (counts: ReadonlyMap<string, number>) =>
-          new Set([...counts].flatMap(([day, n]) => (n > 0 ? [day.slice(0, 7)] : [])));
-        if ([...months(before)].some((month) => !months(after).has(month)))
-          classes["a month is emptied"] += 1;
-        before = after;
-      }),
-      // A month with one day comes, changes and goes, whatever is drawn.
-      {
-        numRuns: 40,
-        examples: [[one("1"), one("2")], [one("1")], []].map((rows) => [[{ day: "2026-02-28", rows }]]),
-      },
-    );
-    for (const [name, times] of Object.entries(classes)) t.ok(times > 0, name);
-    t.strictSame(
-      await read(
-        "SELECT count() FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 AND table LIKE 'staged_sums%'",
-      ),
-      ["0"],
-      "nothing is left where they are made",
-    );
-  });
+  await t.test(
+    "sums of given days are rebuilt, and those of the other days of their months stay",
+    async (t) => {
+      const classes = { "a month is emptied": 0, "a day goes": 0, "a day comes": 0, "a day changes": 0 };
+      const row = fc.record({
+        hour: fc.constantFrom(0, 7, 23),
+        identity: fc.constantFrom("a", "b"),
+        product: fc.constantFrom("P", "Q"),
+        amount: fc.constantFrom("0", "-1.5", "0.000000000001", "12345678901234567890.123456789012"),
+      });
+      const changes = fc.uniqueArray(
+        fc.record({ day: fc.constantFrom(...days), rows: fc.array(row, { maxLength: 6 }) }),
+        { selector: ({ day }) => day, minLength: 1, maxLength: 4 },
+      );
+      let before = new Map<string, number>();
+      await fc.assert(
+        fc.asyncProperty(changes, async (changed) => {
+          await replace(Object.fromEntries(changed.map(({ day, rows }) => [day, rows])));
+          await rebuildSums(
+            { client, epoch },
+            changed.map(({ day }) => day),
+          );
+          t.strictSame(await held(), await wanted());
+          const after = new Map(before);
+          for (const { day, rows } of changed) {
+            const [had, has] = [before.get(day) ?? 0, rows.length];
+            if (had > 0 && has === 0) classes["a day goes"] += 1;
+            if (had === 0 && has > 0) classes["a day comes"] += 1;
+            if (had > 0 && has > 0) classes["a day changes"] += 1;
+            after.set(day, has);
+          }
+          const months = (counts: ReadonlyMap<string, number>) =>
+            new Set([...counts].flatMap(([day, n]) => (n > 0 ? [day.slice(0, 7)] : [])));
+          if ([...months(before)].some((month) => !months(after).has(month)))
+            classes["a month is emptied"] += 1;
+          before = after;
+        }),
+        // A month with one day comes, changes and goes, whatever is drawn.
+        {
+          numRuns: 40,
+          examples: [[one("1"), one("2")], [one("1")], []].map((rows) => [[{ day: "2026-02-28", rows }]]),
+        },
+      );
+      for (const [name, times] of Object.entries(classes)) t.ok(times > 0, name);
+      t.strictSame(
+        await read(
+          "SELECT count() FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 AND table LIKE 'staged_sums%'",
+        ),
+        ["0"],
+        "nothing is left where they are made",
+      );
+    },
+  );
 
-  await t.test("sums that are not those of their chargebacks are not shown", async (t) => {
+  await t.test("sums that differ from their chargebacks are not published", async (t) => {
     await replace({ "2026-01-01": [one("1"), one("2")] });
     await rebuildSums({ client, epoch }, days);
     const shown = await held();
@@ -131,7 +139,7 @@ t.test("sums", async (t) => {
     t.strictSame(await held(), await wanted());
   });
 
-  await t.test("a day that was changed by hand is found by its number of rows", async (t) => {
+  await t.test("a day that was changed by hand is detected by its number of rows", async (t) => {
     const empty = Object.fromEntries(days.map((day) => [day, []]));
     await replace({ ...empty, "2026-01-01": [one("1"), one("2")], "2026-02-28": [one("3")] });
     await rebuildSums({ client, epoch }, days);
@@ -145,7 +153,7 @@ t.test("sums", async (t) => {
     t.strictSame(await held(), await wanted());
   });
 
-  await t.test("whoever has lost the lease changes nothing", async (t) => {
+  await t.test("a process that has lost the lease changes no sums", async (t) => {
     const shown = await held();
     await replace({ "2025-12-31": [] });
     await claimStaging(client, epoch + 1);

@@ -30,7 +30,7 @@ function openFolder(t: Parameters<typeof temporaryFolder>[0]): string {
   return folder;
 }
 
-t.test("library links that npm ci --ignore-scripts leaves out are made", async (t) => {
+t.test("library links that npm ci --ignore-scripts omits are created", async (t) => {
   const native = nativeWithoutLinks(openFolder(t));
   t.notOk(existsSync(join(native, "lib/libicuuc.so.60")));
   const copies = join(openFolder(t), "copies");
@@ -53,7 +53,7 @@ t.test("a server starts from programs without links, below a folder that only we
   t.equal(existsSync(copyFolders[0] ?? ""), asRoot, "root needs a copy for another user, others need none");
 });
 
-t.test("a copy is made once, also by several at once, and again when it is damaged", async (t) => {
+t.test("a copy is made once, even by concurrent processes, and again if it is damaged", async (t) => {
   const native = join(openFolder(t), "native"); // a small one, the real one has 60 MB
   mkdirSync(join(native, "bin"), { recursive: true });
   mkdirSync(join(native, "share/locale"), { recursive: true });
@@ -82,7 +82,7 @@ t.test("a copy is made once, also by several at once, and again when it is damag
   t.equal(made, before + 2, "what others can write is not trusted");
 });
 
-t.test("a folder for copies that others can write is passed over", async (t) => {
+t.test("a folder for copies that others can write to is skipped", async (t) => {
   const shared = join(openFolder(t), "shared");
   mkdirSync(shared);
   chmodSync(shared, 0o777);
@@ -95,7 +95,7 @@ t.test("a folder for copies that others can write is passed over", async (t) => 
   t.strictSame(readdirSync(shared), []);
 });
 
-t.test("programs that cannot be run anywhere: the error has every reason", async (t) => {
+t.test("if no programs can be run, the error has every reason", async (t) => {
   const native = join(openFolder(t), "native");
   cpSync(installedNativeDir(), native, { recursive: true, verbatimSymlinks: true });
   rmSync(join(native, "lib/libicuuc.so.60.2"));

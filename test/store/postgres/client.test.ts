@@ -5,7 +5,7 @@ import { openPostgres, safeInteger } from "../../../src/store/postgres/client.js
 import { withTransaction } from "../../../src/store/postgres/transaction.js";
 import { logger, startPostgres, temporaryPool } from "./temporary.js";
 
-t.test("values arrive exact, or not at all", async (t) => {
+t.test("values from Postgres are exact, or an error", async (t) => {
   const pool = await temporaryPool(t);
   const { rows } = await pool.query(
     `SELECT 9007199254740991::int8 AS int8, '{1,NULL,9007199254740991}'::int8[] AS int8s, 1.10::numeric AS numeric,
@@ -41,12 +41,12 @@ t.test("a statement is cancelled at its timeout", async (t) => {
   ]);
 });
 
-t.test("withTransaction", async (t) => {
+t.test("withTransaction commits, rolls back and closes broken connections", async (t) => {
   const pool = await temporaryPool(t);
   await pool.query("CREATE TABLE rows (n int PRIMARY KEY)");
   const count = async () => (await pool.query<{ n: number }>("SELECT count(*) AS n FROM rows")).rows[0]?.n;
 
-  await t.test("commits what the work did, and returns its result", async (t) => {
+  await t.test("a transaction commits the work and returns its result", async (t) => {
     const result = await withTransaction(pool, async (client) => {
       await client.query("INSERT INTO rows VALUES (1)");
       return "done";
@@ -55,7 +55,7 @@ t.test("withTransaction", async (t) => {
     t.equal(await count(), 1);
   });
 
-  await t.test("takes everything back when the work fails, and passes its error on", async (t) => {
+  await t.test("a transaction rolls back if the work fails, and passes its error on", async (t) => {
     const failing = withTransaction(pool, async (client) => {
       await client.query("INSERT INTO rows VALUES (2)");
       await client.query("INSERT INTO rows VALUES (1)");
@@ -64,7 +64,7 @@ t.test("withTransaction", async (t) => {
     t.equal(await count(), 1);
   });
 
-  await t.test("closes a connection that breaks in the middle", async (t) => {
+  await t.test("a connection that breaks during a transaction is closed", async (t) => {
     const backends = new Set<number>();
     const failing = withTransaction(pool, async (client) => {
       const pid = (await client.query<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows[0]?.pid ?? 0;
@@ -79,17 +79,17 @@ t.test("withTransaction", async (t) => {
   });
 });
 
-t.test("withAdvisoryLock", async (t) => {
+t.test("withAdvisoryLock guards work with a lock in Postgres", async (t) => {
   const pool = await temporaryPool(t);
   const key = lockKey("a test");
 
-  await t.test("a key is a signed 64-bit integer, one for a name", async (t) => {
+  await t.test("the key of a lock is a signed 64-bit integer that depends on its name", async (t) => {
     t.equal(lockKey("a test"), key);
     t.not(lockKey("another"), key);
     t.equal(BigInt.asIntN(64, key), key);
   });
 
-  await t.test("lets one in at a time", async (t) => {
+  await t.test("an advisory lock has one holder at a time", async (t) => {
     let inside = 0;
     let most = 0;
     const work = async (holder: pg.PoolClient) => {
@@ -101,20 +101,23 @@ t.test("withAdvisoryLock", async (t) => {
     t.equal(most, 1);
   });
 
-  await t.test("is free after a failure, and waits no longer than its signal", async (t) => {
-    const failing = withAdvisoryLock(pool, key, { logger }, async () => {
-      throw new Error("failed");
-    });
-    await t.rejects(failing, { message: "failed" });
-    await withAdvisoryLock(pool, key, { logger }, async () => {
-      const waiting = withAdvisoryLock(
-        pool,
-        key,
-        { logger, signal: AbortSignal.timeout(50) },
-        async () => "got it",
-      );
-      await t.rejects(waiting, { name: /AbortError|TimeoutError/ });
-    });
-    t.equal(await withAdvisoryLock(pool, key, { logger }, async () => "free"), "free");
-  });
+  await t.test(
+    "an advisory lock is released after a failure, and its wait ends with the signal",
+    async (t) => {
+      const failing = withAdvisoryLock(pool, key, { logger }, async () => {
+        throw new Error("failed");
+      });
+      await t.rejects(failing, { message: "failed" });
+      await withAdvisoryLock(pool, key, { logger }, async () => {
+        const waiting = withAdvisoryLock(
+          pool,
+          key,
+          { logger, signal: AbortSignal.timeout(50) },
+          async () => "got it",
+        );
+        await t.rejects(waiting, { name: /AbortError|TimeoutError/ });
+      });
+      t.equal(await withAdvisoryLock(pool, key, { logger }, async () => "free"), "free");
+    },
+  );
 });

@@ -19,7 +19,7 @@ async function query(connection: pg.PoolConfig, text: string): Promise<Record<st
   }
 }
 
-t.test("the first start makes a cluster, the next one finds its rows", async (t) => {
+t.test("the first start creates a cluster, and the next one finds its rows", async (t) => {
   const dataDir = temporaryFolder(t);
   const first = await startPostgres(t, { dataDir });
   await query(first.connection, "CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n");
@@ -70,37 +70,34 @@ t.test("text sorts by code point, and letters of all languages have two cases", 
   t.equal(rows[3]?.lower, "é");
 });
 
-t.test(
-  "a server that is killed comes back with all that was acknowledged, and the pool goes on",
-  async (t) => {
-    const postgres = await startPostgres(t);
-    const pool = openPostgres(postgres.connection, { logger });
-    t.teardown(() => pool.end());
-    await pool.query("CREATE TABLE acked (n int)");
-    const firstPid = postgres.pid;
-    for (let n = 1; n <= 50; n++) await pool.query("INSERT INTO acked VALUES ($1)", [n]);
-    const lent = await pool.connect(); // breaks while it is lent out and idle: must not end the process
-    process.kill(firstPid, "SIGKILL");
-    await until("a new postmaster", () => postgres.pid !== firstPid);
-    await until("an answer", () =>
-      pool.query("SELECT 1").then(
-        () => true,
-        () => false,
-      ),
-    );
-    lent.release(true);
-    t.strictSame((await pool.query("SELECT count(*) AS n FROM acked")).rows, [{ n: 50 }]);
-  },
-);
+t.test("a killed server restarts with all acknowledged rows, and the pool continues", async (t) => {
+  const postgres = await startPostgres(t);
+  const pool = openPostgres(postgres.connection, { logger });
+  t.teardown(() => pool.end());
+  await pool.query("CREATE TABLE acked (n int)");
+  const firstPid = postgres.pid;
+  for (let n = 1; n <= 50; n++) await pool.query("INSERT INTO acked VALUES ($1)", [n]);
+  const lent = await pool.connect(); // breaks while it is lent out and idle: must not end the process
+  process.kill(firstPid, "SIGKILL");
+  await until("a new postmaster", () => postgres.pid !== firstPid);
+  await until("an answer", () =>
+    pool.query("SELECT 1").then(
+      () => true,
+      () => false,
+    ),
+  );
+  lent.release(true);
+  t.strictSame((await pool.query("SELECT count(*) AS n FROM acked")).rows, [{ n: 50 }]);
+});
 
-t.test("stopping while the server is being restarted leaves none behind", async (t) => {
+t.test("stopping during a restart leaves no server behind", async (t) => {
   const postgres = await startPostgres(t);
   process.kill(postgres.pid, "SIGKILL");
   await postgres.stop();
   t.equal(processStart(postgres.pid), undefined);
 });
 
-t.test("a start that fails says what the server said", async (t) => {
+t.test("the error of a failed start contains the server's output", async (t) => {
   const dataDir = temporaryFolder(t);
   await (await startPostgres(t, { dataDir })).stop();
   writeFileSync(join(dataDir, "postgres/PG_VERSION"), "12\n");
@@ -109,14 +106,14 @@ t.test("a start that fails says what the server said", async (t) => {
   });
 });
 
-t.test("a lost password is said so", async (t) => {
+t.test("a missing password file is reported", async (t) => {
   const dataDir = temporaryFolder(t);
   await (await startPostgres(t, { dataDir })).stop();
   rmSync(join(dataDir, "postgres.password"));
   await t.rejects(startEmbeddedPostgres({ dataDir, logger }), { message: /password .* is missing/ });
 });
 
-t.test("an interrupted first start is made anew", async (t) => {
+t.test("an interrupted first start is repeated", async (t) => {
   const dataDir = temporaryFolder(t);
   mkdirSync(join(dataDir, "postgres.unfinished/base"), { recursive: true });
   writeFileSync(join(dataDir, "postgres.password"), "of a cluster that was never finished");
@@ -154,7 +151,7 @@ t.test("a data directory below folders that only we can enter works", async (t) 
   t.pass("written, recovered, checkpointed");
 });
 
-t.test("a start can be given up", async (t) => {
+t.test("a start can be cancelled", async (t) => {
   const signal = AbortSignal.abort(new Error("enough"));
   const dataDir = temporaryFolder(t);
   await t.rejects(startEmbeddedPostgres({ dataDir, logger, signal }), { message: "enough" });

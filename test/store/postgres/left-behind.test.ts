@@ -91,7 +91,7 @@ t.test("a second owner is refused, and the first one's server does not notice", 
   t.notOk(isAlive(guard));
 });
 
-t.test("two owners that start together: one serves, one is refused", async (t) => {
+t.test("of two owners that start together, one serves and one is refused", async (t) => {
   const dataDir = temporaryFolder(t);
   const owners = [startOwner(t, dataDir), startOwner(t, dataDir)];
   const answers = await Promise.all(owners.map((owner) => owner.next()));
@@ -110,7 +110,7 @@ t.test("an uncaught exception in the owner ends the server as well", async (t) =
   t.pass("ended");
 });
 
-t.test("a stale pid file is no hindrance, whoever has that pid now", async (t) => {
+t.test("a stale pid file does not prevent a start, even if another process has its pid", async (t) => {
   const dataDir = temporaryFolder(t);
   const file = join(dataDir, "postgres/postmaster.pid");
   const first = await startPostgres(t, { dataDir });

@@ -14,7 +14,7 @@ const asRoot = process.getuid?.() === 0;
 const uid = asRoot ? NOBODY : (process.getuid?.() ?? -1);
 
 t.test(
-  "an ordinary user runs the server as himself; root runs it as that user, and leaves it usable",
+  "an ordinary user runs the server under their own account, and root runs it as that user",
   async (t) => {
     const folder = mkdtempSync(join(tmpdir(), "chargehouse-open-"));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));

@@ -20,7 +20,7 @@ const old = (periods: readonly PeriodOfLines[] | null, retired: readonly Uncount
   retired,
 });
 
-t.test("a file without a month takes the place of the periods that it has", async (t) => {
+t.test("a delivery without a month replaces the periods that it contains", async (t) => {
   const october = old([part("2026-10")]);
   t.strictSame(retirement(october, rolling(part("2026-11"))), [], "the next month takes nothing away");
   t.equal(retirement(october, rolling(part("2026-10"), part("2026-11"))), undefined);
@@ -37,7 +37,7 @@ t.test("a period of another account stays", async (t) => {
   t.strictSame(retirement(both, rolling(part("2026-10"))), [gone("2026-10")]);
 });
 
-t.test("days that a rolling window has left stay, and go when they are delivered again", async (t) => {
+t.test("days outside of a rolling window stay, and are replaced when they are delivered again", async (t) => {
   const october = old([part("2026-10")]);
   const later = retirement(october, rolling(part("2026-10", "03", "28")));
   t.strictSame(later, [gone("2026-10", "03", "28")]);
@@ -46,7 +46,7 @@ t.test("days that a rolling window has left stay, and go when they are delivered
   t.equal(retirement(rest, rolling(part("2026-10", "01", "02"))), undefined, "side by side, nothing stays");
 });
 
-t.test("a month that is named is replaced whole, by a delivery that has lines of it", async (t) => {
+t.test("a named month is replaced completely by a delivery with lines of that month", async (t) => {
   const named = (...periods: PeriodOfLines[]) => ({ billing_period: "2026-10", periods });
   const october = old([part("2026-10"), part("2026-09", "28", "28")]);
   t.equal(retirement(october, named(part("2026-10", "05", "28"))), undefined);
@@ -54,11 +54,11 @@ t.test("a month that is named is replaced whole, by a delivery that has lines of
   t.strictSame([replacesWhole(named()), replacesWhole(named(part("2026-11")))], [true, false]);
 });
 
-t.test("lines without a date go with the last of the others", async (t) => {
+t.test("lines without a date are retired with the last of the others", async (t) => {
   t.equal(retirement(old([part("2026-10"), part("")]), rolling(part("2026-10"))), undefined);
   t.strictSame(retirement(old([part("2026-10"), part("")]), rolling(part("2026-11"), part(""))), []);
 });
 
-t.test("a delivery of which nobody knows the periods is replaced whole", async (t) => {
+t.test("a delivery without recorded periods is replaced completely", async (t) => {
   t.equal(retirement(old(null), rolling(part("2026-11"))), undefined);
 });

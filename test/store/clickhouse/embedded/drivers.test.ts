@@ -16,7 +16,7 @@ const TYPES =
   "now() AS dt, now64(3, 'Europe/Berlin') AS d6, toDate('2026-01-01') AS da, generateUUIDv4() AS u, toFixedString('ab', 2) AS f, " +
   "CAST('x', 'Enum8(\\'x\\' = 1, \\'y, (\\' = 2)') AS en, true AS b, toIPv4('127.0.0.1') AS ip, INTERVAL 1 DAY AS i";
 
-t.test("drivers of BI tools", async (t) => {
+t.test("the embedded engine serves the drivers of BI tools", async (t) => {
   const port = await freePort();
   const user = { user: "bi", password: "s3cret", databases: ["facts"] };
   const under = await startEngine(t, { sqlPort: sqlListener(port, [user]) });
@@ -32,26 +32,29 @@ t.test("drivers of BI tools", async (t) => {
   const headers = { "X-ClickHouse-User": "bi", "X-ClickHouse-Key": "s3cret" };
   const as = { anonymous: true, headers };
 
-  await t.test("the blocks that the engine itself compressed are read, with their checksums", async (t) => {
-    const files = (await readdir(under.dataDir, { recursive: true })).filter((name) =>
-      name.endsWith("/s.bin"),
-    );
-    t.ok(files.length > 0);
-    for (const file of files)
-      t.ok(decompress(await readFile(join(under.dataDir, file)), LIMIT).includes("199999199999199999"));
-    for (const length of [0, 1, 14, 15, 16, 270, 65_535, 65_536, 70_000]) {
-      const data = Buffer.alloc(length, "abc");
-      t.ok(decompress(compress(data), LIMIT).equals(data), String(length));
-    }
-    const wrong = compress(Buffer.from("SELECT 1"));
-    wrong.writeUInt8(wrong.readUInt8(30) ^ 1, 30);
-    t.throws(() => decompress(wrong, LIMIT), /a checksum is wrong/);
-    t.throws(() => decompress(compress(Buffer.alloc(100)), 99), /longer than 99 bytes/);
-    t.throws(() => decompress(compress(Buffer.alloc(100)).subarray(0, 60), LIMIT), /amid a block/);
-  });
+  await t.test(
+    "blocks that ClickHouse compressed are decompressed and their checksums verified",
+    async (t) => {
+      const files = (await readdir(under.dataDir, { recursive: true })).filter((name) =>
+        name.endsWith("/s.bin"),
+      );
+      t.ok(files.length > 0);
+      for (const file of files)
+        t.ok(decompress(await readFile(join(under.dataDir, file)), LIMIT).includes("199999199999199999"));
+      for (const length of [0, 1, 14, 15, 16, 270, 65_535, 65_536, 70_000]) {
+        const data = Buffer.alloc(length, "abc");
+        t.ok(decompress(compress(data), LIMIT).equals(data), String(length));
+      }
+      const wrong = compress(Buffer.from("SELECT 1"));
+      wrong.writeUInt8(wrong.readUInt8(30) ^ 1, 30);
+      t.throws(() => decompress(wrong, LIMIT), /a checksum is wrong/);
+      t.throws(() => decompress(compress(Buffer.alloc(100)), 99), /longer than 99 bytes/);
+      t.throws(() => decompress(compress(Buffer.alloc(100)).subarray(0, 60), LIMIT), /amid a block/);
+    },
+  );
 
   await t.test(
-    "clickhouse-jdbc: compress=1 and X-ClickHouse-Format, errors too, and decompress=1",
+    "clickhouse-jdbc gets compressed responses and errors, and sends compressed requests",
     async (t) => {
       const jdbc = {
         ...headers,
@@ -75,7 +78,7 @@ t.test("drivers of BI tools", async (t) => {
     },
   );
 
-  await t.test("clickhouse-go of Grafana: Native at its revision", async (t) => {
+  await t.test("clickhouse-go, as Grafana uses it, gets Native blocks at its revision", async (t) => {
     const path = "/?client_protocol_version=54483&database=default&default_format=Native";
     const ping = await ask(endpoint, path, { ...as, body: "SELECT 1" });
     t.equal(ping.body.toString("hex"), `${BLOCK_INFO}0101013105${Buffer.from("UInt8").toString("hex")}0001`);
@@ -98,7 +101,7 @@ t.test("drivers of BI tools", async (t) => {
     t.match(unknown.body.toString(), /^Code: 48\. .*Column j of type JSON/);
   });
 
-  await t.test("blocks are the same however the stream is cut", async (t) => {
+  await t.test("Native blocks are the same for any chunking of the stream", async (t) => {
     const { body } = await ask(endpoint, "/?default_format=Native", {
       ...as,
       body: `SELECT ${TYPES} FROM numbers(50)`,
@@ -113,7 +116,7 @@ t.test("drivers of BI tools", async (t) => {
     t.ok(before.equals(Buffer.concat([Buffer.from(BLOCK_INFO, "hex"), body])));
   });
 
-  await t.test("clickhouse-connect: its start, and settings that it may send", async (t) => {
+  await t.test("clickhouse-connect can start up and send its settings", async (t) => {
     const settings = await ask(endpoint, "/", {
       ...as,
       body: "SELECT name, value, readonly as readonly FROM system.settings LIMIT 10000 FORMAT TSV",

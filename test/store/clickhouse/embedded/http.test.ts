@@ -12,7 +12,7 @@ async function spooledFiles({ dataDir }: EngineUnderTest): Promise<string[]> {
   return (await readdir(join(dataDir, "io"))).filter((name) => !name.startsWith("output-"));
 }
 
-t.test("the HTTP interface", async (t) => {
+t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) => {
   const under = await startEngine(t);
   const { endpoint } = under;
   const read = async (path: string, body?: string) =>
@@ -21,7 +21,7 @@ t.test("the HTTP interface", async (t) => {
   await read("/", "CREATE TABLE d.t (a UInt64, b String) ENGINE = MergeTree ORDER BY a");
   t.beforeEach(async () => void (await read("/", "TRUNCATE TABLE d.t")));
 
-  await t.test("health needs no password, and HEAD works", async (t) => {
+  await t.test("health checks need no password, and HEAD works", async (t) => {
     for (const path of ["/ping", "/", "/replicas_status"]) {
       const { status, body } = await ask(endpoint, path, { method: "GET", anonymous: true });
       t.same({ status, body: body.toString() }, { status: 200, body: "Ok.\n" }, path);
@@ -32,7 +32,7 @@ t.test("the HTTP interface", async (t) => {
     t.equal((await ask(endpoint, "/nowhere")).status, 404);
   });
 
-  await t.test("authentication: Basic and headers; not the URL, and none of them", async (t) => {
+  await t.test("credentials are accepted as Basic and in headers, but not in the URL", async (t) => {
     const { username, password } = endpoint;
     const anonymous = true;
     const query = "query=SELECT+1";
@@ -72,7 +72,7 @@ t.test("the HTTP interface", async (t) => {
     }
   });
 
-  await t.test("headers of an answer", async (t) => {
+  await t.test("a response has ClickHouse's headers", async (t) => {
     const { status, headers } = await ask(endpoint, "/?query_id=my-id", {
       body: "SELECT 1 AS x FORMAT JSON",
     });
@@ -94,7 +94,7 @@ t.test("the HTTP interface", async (t) => {
     );
   });
 
-  await t.test("the format: by FORMAT, by default_format, by header", async (t) => {
+  await t.test("the format is set by FORMAT, default_format or a header", async (t) => {
     t.equal(await read("/", "SELECT 1, 'x'"), "1\tx\n");
     t.equal(await read("/?default_format=CSV", "SELECT 1, 'x'"), '1,"x"\n');
     const { body } = await ask(endpoint, "/", {
@@ -106,7 +106,7 @@ t.test("the HTTP interface", async (t) => {
     t.match(await read("/?default_format=CSV;DROP", "SELECT 1"), /UNKNOWN_FORMAT/);
   });
 
-  await t.test("the query: in the URL, in the body, in both", async (t) => {
+  await t.test("the query may be in the URL, in the body, or in both", async (t) => {
     t.equal((await ask(endpoint, "/?query=SELECT+1%2B1", { method: "GET" })).body.toString(), "2\n");
     t.equal(await read("/?query=SELECT%201%20%2B", "2"), "3\n");
     await read("/?query=INSERT+INTO+d.t+FORMAT+CSV", '1,"a"\n2,"b"\n');
@@ -124,7 +124,7 @@ t.test("the HTTP interface", async (t) => {
     );
   });
 
-  await t.test("an insert that selects from its data: input()", async (t) => {
+  await t.test("an insert can select from its own data with input()", async (t) => {
     const query = (select: string) =>
       `/?query=${encodeURIComponent(`INSERT INTO d.t (a, b) SELECT ${select} FORMAT TSV`)}`;
     const each = query("n + 1, b FROM input('b String, n Array(UInt8)') ARRAY JOIN n");
@@ -142,14 +142,14 @@ t.test("the HTTP interface", async (t) => {
     t.same(await spooledFiles(under), []);
   });
 
-  await t.test("the data of inserts is not remembered", async (t) => {
+  await t.test("the engine caches nothing of an insert's data", async (t) => {
     const query = encodeURIComponent("INSERT INTO d.t FORMAT TSV");
     for (const name of ["first", "second"]) await read(`/?query=${query}`, `1\t${name}\n`);
     t.equal(await read("/", "SELECT count() FROM d.t"), "2\n");
     t.equal(await read("/", "SELECT count() FROM system.schema_inference_cache"), "0\n");
   });
 
-  await t.test("the database: by parameter and by header", async (t) => {
+  await t.test("the database is set by parameter or header", async (t) => {
     t.equal(await read("/?database=d", "SELECT currentDatabase(), count() FROM t"), "d\t0\n");
     const { body } = await ask(endpoint, "/", {
       body: "SELECT currentDatabase()",
@@ -169,7 +169,7 @@ t.test("the HTTP interface", async (t) => {
     );
   });
 
-  await t.test("status of errors", async (t) => {
+  await t.test("errors have ClickHouse's status codes", async (t) => {
     const expected: readonly (readonly [path: string, body: string, status: number, code: string])[] = [
       ["/", "SELECT * FROM nothing", 404, "60"],
       ["/", "selekt", 400, "62"],
@@ -208,7 +208,7 @@ t.test("the HTTP interface", async (t) => {
     );
   });
 
-  await t.test("an error after the first byte: the exception block, and a broken body", async (t) => {
+  await t.test("an error after the first byte sends the exception block and breaks the body", async (t) => {
     const { status, headers, body, broken } = await ask(endpoint, "/", {
       body: "SELECT number, throwIf(number = 1000000, 'too late') FROM numbers(10000000)",
     });
@@ -222,24 +222,27 @@ t.test("the HTTP interface", async (t) => {
     t.equal(Number(block?.[2]), Buffer.byteLength(block?.[1] ?? ""));
   });
 
-  await t.test("wait_end_of_query: nothing is sent before the end, so the status is right", async (t) => {
-    const late = await ask(endpoint, "/?wait_end_of_query=1", {
-      body: "SELECT number, throwIf(number = 1000000) FROM numbers(10000000)",
-    });
-    holds(t, late, { status: 500, broken: false, headers: { "x-clickhouse-exception-code": "395" } });
-    const whole = await ask(endpoint, "/?wait_end_of_query=1", {
-      body: "SELECT number FROM numbers(1000000)",
-    });
-    holds(t, whole, {
-      status: 200,
-      broken: false,
-      headers: { "x-clickhouse-summary": /"result_rows":"1000000"/ },
-    });
-    t.equal(whole.body.length, 6_888_890);
-    t.same(await spooledFiles(under), []);
-  });
+  await t.test(
+    "with wait_end_of_query nothing is sent before the end, so the status is correct",
+    async (t) => {
+      const late = await ask(endpoint, "/?wait_end_of_query=1", {
+        body: "SELECT number, throwIf(number = 1000000) FROM numbers(10000000)",
+      });
+      holds(t, late, { status: 500, broken: false, headers: { "x-clickhouse-exception-code": "395" } });
+      const whole = await ask(endpoint, "/?wait_end_of_query=1", {
+        body: "SELECT number FROM numbers(1000000)",
+      });
+      holds(t, whole, {
+        status: 200,
+        broken: false,
+        headers: { "x-clickhouse-summary": /"result_rows":"1000000"/ },
+      });
+      t.equal(whole.body.length, 6_888_890);
+      t.same(await spooledFiles(under), []);
+    },
+  );
 
-  await t.test("GET changes nothing", async (t) => {
+  await t.test("a GET request cannot change anything", async (t) => {
     for (const query of [
       "INSERT INTO d.t VALUES (1, 'x')",
       "DROP TABLE d.t",
@@ -253,7 +256,7 @@ t.test("the HTTP interface", async (t) => {
     t.equal(await read("/", "SELECT count() FROM d.t"), "0\n");
   });
 
-  await t.test("gzip: in by Content-Encoding, out when asked for", async (t) => {
+  await t.test("gzip is accepted by Content-Encoding, and sent if requested", async (t) => {
     const rows = Array.from({ length: 10_000 }, (_, a) => `${a}\tx\n`).join("");
     const sent = await ask(endpoint, "/?query=INSERT+INTO+d.t+FORMAT+TSV", {
       body: gzipSync(rows),
@@ -288,21 +291,24 @@ t.test("the HTTP interface", async (t) => {
     t.equal(await read("/", "SELECT count() FROM d.t"), "0\n");
   });
 
-  await t.test("an answer that cannot be kept until its end is an error of its query alone", async (t) => {
-    const io = join(under.dataDir, "io");
-    await rename(io, `${io}.away`);
-    const failed = await ask(endpoint, "/?wait_end_of_query=1", { body: "SELECT number FROM numbers(3)" });
-    await rename(`${io}.away`, io);
-    t.equal(failed.status, 500);
-    t.match(
-      failed.body.toString(),
-      /^Code: 243\. DB::Exception: The response could not be buffered to its end: ENOENT\. /,
-    );
-    t.equal(await read("/?wait_end_of_query=1", "SELECT 1"), "1\n");
-    t.same(await spooledFiles(under), []);
-  });
+  await t.test(
+    "a response that cannot be buffered to its end is an error of its own query only",
+    async (t) => {
+      const io = join(under.dataDir, "io");
+      await rename(io, `${io}.away`);
+      const failed = await ask(endpoint, "/?wait_end_of_query=1", { body: "SELECT number FROM numbers(3)" });
+      await rename(`${io}.away`, io);
+      t.equal(failed.status, 500);
+      t.match(
+        failed.body.toString(),
+        /^Code: 243\. DB::Exception: The response could not be buffered to its end: ENOENT\. /,
+      );
+      t.equal(await read("/?wait_end_of_query=1", "SELECT 1"), "1\n");
+      t.same(await spooledFiles(under), []);
+    },
+  );
 
-  await t.test("an odd query id is refused", async (t) => {
+  await t.test("a query id that is too long, or that a header cannot contain, is refused", async (t) => {
     for (const id of ["a\nb", "\u0394", " a", "a".repeat(201)]) {
       const { status } = await ask(endpoint, `/?query_id=${encodeURIComponent(id)}`, { body: "SELECT 1" });
       t.equal(status, 400, JSON.stringify(id));
@@ -313,7 +319,7 @@ t.test("the HTTP interface", async (t) => {
     }
   });
 
-  await t.test("a query id runs once, unless it is to be replaced", async (t) => {
+  await t.test("a query id can run only once at a time, unless the request replaces it", async (t) => {
     const slow = "SELECT count() FROM numbers(1000000000000) WHERE NOT ignore(sipHash64(number))";
     const first = ask(endpoint, "/?query_id=same", { body: slow });
     await until(
@@ -326,7 +332,7 @@ t.test("the HTTP interface", async (t) => {
     holds(t, await first, { headers: { "x-clickhouse-exception-code": "394" } });
   });
 
-  await t.test("more queries than slots: all are answered", async (t) => {
+  await t.test("more queries than slots all get a response", async (t) => {
     const answers = await Promise.all(
       Array.from({ length: 60 }, (_, index) => read("/", `SELECT ${index}, sleep(0.05)`)),
     );

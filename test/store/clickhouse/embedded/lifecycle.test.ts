@@ -15,14 +15,14 @@ import { alive, newDatabase, quietClient, startEngine, text } from "../engine-un
 
 const LONG = "SELECT count() FROM numbers(1000000000000) WHERE NOT ignore(sipHash64(number))";
 
-t.test("callers share one start, and the address stays", async (t) => {
+t.test("concurrent callers share one start, and the address stays the same", async (t) => {
   const { engine, endpoint } = await startEngine(t);
   t.same(await Promise.all([engine.endpoint(), engine.endpoint()]), [endpoint, endpoint]);
   t.type(engine.pid(), "number");
 });
 
 t.test(
-  "a crash: the next request works, on the same address, and all acknowledged inserts are there",
+  "after a crash the next request works on the same address, and all acknowledged inserts are there",
   async (t) => {
     const { engine, endpoint } = await startEngine(t);
     const client = quietClient(t, endpoint);
@@ -53,7 +53,7 @@ t.test(
   },
 );
 
-t.test("stop while a query runs that takes hours: it is not waited for, and no child is left", async (t) => {
+t.test("stopping does not wait for a query that takes hours, and leaves no child process", async (t) => {
   const { engine, endpoint } = await startEngine(t);
   const client = quietClient(t, endpoint);
   const pid = engine.pid() ?? 0;
@@ -68,7 +68,7 @@ t.test("stop while a query runs that takes hours: it is not waited for, and no c
   await t.rejects(engine.endpoint(), { message: /stopped/ });
 });
 
-t.test("a parent killed with -9 takes the child with it, also amid a query", async (t) => {
+t.test("the child ends when its parent is killed with -9, even during a query", async (t) => {
   const dataDir = await mkdtemp(join(tmpdir(), "embedded-clickhouse-"));
   t.teardown(() => rm(dataDir, { recursive: true, force: true }));
   const script = programArguments("./orphaned-parent.js", import.meta.url);
@@ -84,15 +84,18 @@ t.test("a parent killed with -9 takes the child with it, also amid a query", asy
   await until("the child to be gone", () => !alive(pid));
 });
 
-t.test("a second engine on the same folder: one clear error, and the first is untouched", async (t) => {
-  const { endpoint, dataDir } = await startEngine(t);
-  const client = quietClient(t, endpoint);
-  const second = createEmbeddedClickHouse({ dataDir, logger: pino({ level: "silent" }) });
-  t.teardown(() => second.stop());
-  await t.rejects(second.endpoint(), { message: /did not start.*already running/s });
-  t.equal(second.pid(), undefined);
-  t.equal(await text(client, "SELECT 1"), "1");
-});
+t.test(
+  "a second engine on the same folder fails with one clear error, and does not disturb the first",
+  async (t) => {
+    const { endpoint, dataDir } = await startEngine(t);
+    const client = quietClient(t, endpoint);
+    const second = createEmbeddedClickHouse({ dataDir, logger: pino({ level: "silent" }) });
+    t.teardown(() => second.stop());
+    await t.rejects(second.endpoint(), { message: /did not start.*already running/s });
+    t.equal(second.pid(), undefined);
+    t.equal(await text(client, "SELECT 1"), "1");
+  },
+);
 
 t.test("files left by a crash are cleared at the next start", async (t) => {
   const { engine, endpoint, dataDir } = await startEngine(t);

@@ -10,14 +10,14 @@ import { type Params, readRows, readSettings } from "../../../../src/store/click
 import { until } from "../../../until.js";
 import { quietClient, startEngine } from "../engine-under-test.js";
 
-t.test("one read after the other", async (t) => {
+t.test("reads that reuse a session do not affect each other", async (t) => {
   const { endpoint } = await startEngine(t);
   const client = quietClient(t, endpoint);
   const read = async (query: string, params: Params = {}, settings: ClickHouseSettings = {}) =>
     await readRows<{ value: unknown }>(client, { query, params }, undefined, settings);
   const one = async (...asked: Parameters<typeof read>) => (await read(...asked))[0]?.value;
 
-  await t.test("has values of parameters of its own, and none that it was not given", async (t) => {
+  await t.test("a read in a reused session has only its own parameters", async (t) => {
     t.equal(await one("SELECT {a:UInt8} + {b:UInt8} AS value", { a: 1, b: 2 }), 3);
     t.equal(await one("SELECT {a:UInt8} + {b:UInt8} AS value", { a: 10, b: 20 }), 30);
     t.equal(await one("SELECT {b:String} AS value", { b: "it's" }), "it's");
@@ -29,7 +29,7 @@ t.test("one read after the other", async (t) => {
       );
   });
 
-  await t.test("has settings of its own, wherever the one before had them", async (t) => {
+  await t.test("a read in a reused session has only its own settings", async (t) => {
     const threads = "SELECT toUInt32(getSetting('max_block_size')) AS value";
     const usual = await one(threads);
     t.equal(await one(threads, {}, { max_block_size: "1234" }), 1234);
@@ -38,7 +38,7 @@ t.test("one read after the other", async (t) => {
     t.equal(await one(threads), usual);
   });
 
-  await t.test("has a mark of its own, with the client's comment behind it", async (t) => {
+  await t.test("a read in a reused session has its own mark, followed by the client's comment", async (t) => {
     const comment = async (query_id: string, log_comment: string) => {
       const query = "SELECT getSetting('log_comment') AS value";
       const clickhouse_settings = { ...readSettings, log_comment };
@@ -50,7 +50,7 @@ t.test("one read after the other", async (t) => {
     t.equal(await comment("second", "two"), "query_id:second*/ two");
   });
 
-  await t.test("has its own database", async (t) => {
+  await t.test("a read in a reused session uses its own database", async (t) => {
     await client.command({ query: "CREATE DATABASE other" });
     const other = quietClient(t, endpoint, "other");
     const query = "SELECT currentDatabase() AS value";
@@ -62,13 +62,13 @@ t.test("one read after the other", async (t) => {
       t.strictSame(await readRows(of, { query, params: {} }), [{ value: name }]);
   });
 
-  await t.test("is refused as the one before was", async (t) => {
+  await t.test("a read in a reused session is refused like the previous one", async (t) => {
     const unknown = { no_such_setting: "1" } as ClickHouseSettings;
     for (let turn = 0; turn < 3; turn++)
       await t.rejects(read("SELECT 1 AS value", {}, unknown), { code: "115" });
   });
 
-  await t.test("sees nothing of one that failed in the middle of its rows", async (t) => {
+  await t.test("a read gets no output of a previous read that failed among its rows", async (t) => {
     for (let turn = 0; turn < 5; turn++) {
       const failing = "SELECT throwIf(number = 900000, 'wanted') AS value FROM numbers(1000000)";
       await t.rejects(read(failing), /wanted/);
@@ -76,7 +76,7 @@ t.test("one read after the other", async (t) => {
     }
   });
 
-  await t.test("sees nothing of one that was given up, and is not stopped in its place", async (t) => {
+  await t.test("a read gets no output of a cancelled read, and is not stopped instead of it", async (t) => {
     const slow = "SELECT sleepEachRow(0.05) AS value FROM numbers(1000) SETTINGS max_block_size = 1";
     const running = "SELECT count() AS value FROM system.processes WHERE query LIKE '%sleepEachRow(0.05)%'";
     for (let turn = 0; turn < 5; turn++) {
@@ -90,7 +90,7 @@ t.test("one read after the other", async (t) => {
     }
   });
 
-  await t.test("may still only read", async (t) => {
+  await t.test("a reused session stays read-only", async (t) => {
     await client.command({ query: "CREATE TABLE written (a UInt8) ENGINE = Memory" });
     t.equal(await one("SELECT 1 AS value"), 1);
     const write = (settings: ClickHouseSettings) =>
@@ -100,7 +100,7 @@ t.test("one read after the other", async (t) => {
     t.equal(await one("SELECT toUInt8(count()) AS value FROM written"), 1);
   });
 
-  await t.test("is as good as alone beside many others", async (t) => {
+  await t.test("concurrent reads in reused sessions get their own results", async (t) => {
     const numbers = Array.from({ length: 400 }, (_, number) => number);
     const found = await Promise.all(
       numbers.map((n) => one("SELECT {n:UInt32} + 1 AS value", { n }, n % 3 === 0 ? { max_threads: 1 } : {})),
@@ -112,7 +112,7 @@ t.test("one read after the other", async (t) => {
   });
 });
 
-t.test("so many sessions are kept, those used last", async (t) => {
+t.test("the most recently used sessions are kept, up to a limit", async (t) => {
   const closed: string[] = [];
   const session = (name: string): EngineSession => ({
     run: () => Promise.reject(new Error(name)),

@@ -32,55 +32,58 @@ async function opened(t: Test, dataDir: string, database = "d") {
   return { engine, client, said };
 }
 
-t.test("killed at any moment of a replacement", async (t) => {
-  const dataDir = await folder(t);
-  const notes = async () => (await readdir(join(dataDir, "replacements"))).length;
-  let { engine, client, said } = await opened(t, dataDir, "default");
-  await client.command({ query: "CREATE DATABASE d" });
-  client = quietClient(t, await engine.endpoint(), "d");
-  for (const table of ["f", "s"])
-    await client.command({
-      query: `CREATE TABLE ${table} (day Date, version UInt32, a UInt64) ENGINE = MergeTree PARTITION BY day ORDER BY a`,
-    });
-  const stage = async (version: number) => {
-    await client.command({ query: "TRUNCATE TABLE s" });
-    for (const rows of PARTS)
+t.test(
+  "an engine that is killed at any moment of a replacement completes it at its next start",
+  async (t) => {
+    const dataDir = await folder(t);
+    const notes = async () => (await readdir(join(dataDir, "replacements"))).length;
+    let { engine, client, said } = await opened(t, dataDir, "default");
+    await client.command({ query: "CREATE DATABASE d" });
+    client = quietClient(t, await engine.endpoint(), "d");
+    for (const table of ["f", "s"])
       await client.command({
-        query: `INSERT INTO s SELECT toDate('${DAYS[0]}') + number % ${DAYS.length}, ${version}, number FROM numbers(${rows * DAYS.length})`,
+        query: `CREATE TABLE ${table} (day Date, version UInt32, a UInt64) ENGINE = MergeTree PARTITION BY day ORDER BY a`,
       });
-  };
-  const shown = async () =>
-    await text(client, "SELECT day, groupUniqArray(version), count() FROM f GROUP BY day ORDER BY day");
-  const ofVersion = (version: number) => DAYS.map((day) => `${day}\t[${version}]\t110`).join("\n");
-  await stage(0);
-  await client.command({ query: SWAP });
-  t.equal(await notes(), 0, "a statement that is done is not written down any more");
-
-  const ended = { finished: 0, notBegun: 0 };
-  for (let version = 1; version <= KILLS; version += 1) {
-    await stage(version);
-    const swapped = client.command({ query: SWAP }).catch(() => undefined);
-    await until("the statement is written down", async () => (await notes()) > 0);
-    // From the very start of the statement to about its end.
-    await delay((version / KILLS) * 30);
-    process.kill(engine.pid() ?? 0, "SIGKILL");
-    const noted = await notes();
-    await swapped;
-    await engine.stop();
-    ({ engine, client, said } = await opened(t, dataDir));
-    t.equal(await notes(), 0);
-    t.strictSame(said, []);
-    const now = await shown();
-    // A kill between the note's file and its content is one before the statement.
-    const left = noted === 1 && now === ofVersion(version - 1) ? "notBegun" : "finished";
-    t.equal(now, ofVersion(left === "notBegun" ? version - 1 : version), `kill ${version}`);
-    ended[left] += 1;
+    const stage = async (version: number) => {
+      await client.command({ query: "TRUNCATE TABLE s" });
+      for (const rows of PARTS)
+        await client.command({
+          query: `INSERT INTO s SELECT toDate('${DAYS[0]}') + number % ${DAYS.length}, ${version}, number FROM numbers(${rows * DAYS.length})`,
+        });
+    };
+    const shown = async () =>
+      await text(client, "SELECT day, groupUniqArray(version), count() FROM f GROUP BY day ORDER BY day");
+    const ofVersion = (version: number) => DAYS.map((day) => `${day}\t[${version}]\t110`).join("\n");
+    await stage(0);
     await client.command({ query: SWAP });
-  }
-  t.ok(ended.finished >= KILLS / 2, `most of them were finished by the next engine: ${ended.finished}`);
-});
+    t.equal(await notes(), 0, "a statement that is done is not written down any more");
 
-t.test("what cannot be run again is said, and keeps no engine from starting", async (t) => {
+    const ended = { finished: 0, notBegun: 0 };
+    for (let version = 1; version <= KILLS; version += 1) {
+      await stage(version);
+      const swapped = client.command({ query: SWAP }).catch(() => undefined);
+      await until("the statement is written down", async () => (await notes()) > 0);
+      // From the very start of the statement to about its end.
+      await delay((version / KILLS) * 30);
+      process.kill(engine.pid() ?? 0, "SIGKILL");
+      const noted = await notes();
+      await swapped;
+      await engine.stop();
+      ({ engine, client, said } = await opened(t, dataDir));
+      t.equal(await notes(), 0);
+      t.strictSame(said, []);
+      const now = await shown();
+      // A kill between the note's file and its content is one before the statement.
+      const left = noted === 1 && now === ofVersion(version - 1) ? "notBegun" : "finished";
+      t.equal(now, ofVersion(left === "notBegun" ? version - 1 : version), `kill ${version}`);
+      ended[left] += 1;
+      await client.command({ query: SWAP });
+    }
+    t.ok(ended.finished >= KILLS / 2, `most of them were finished by the next engine: ${ended.finished}`);
+  },
+);
+
+t.test("a replacement that cannot be rerun is reported, and the engine starts anyway", async (t) => {
   const dataDir = await folder(t);
   const notes = join(dataDir, "replacements");
   await mkdir(notes, { recursive: true });
@@ -96,7 +99,7 @@ t.test("what cannot be run again is said, and keeps no engine from starting", as
   t.strictSame(await readdir(notes), []);
 });
 
-t.test("settings and parameters of the statement hold when it runs again", async (t) => {
+t.test("a statement is rerun with its settings and parameters", async (t) => {
   const dataDir = await folder(t);
   const first = await opened(t, dataDir, "default");
   const create =
@@ -117,7 +120,7 @@ t.test("settings and parameters of the statement hold when it runs again", async
   t.strictSame(said, []);
 });
 
-t.test("which statements are written down", (t) => {
+t.test("only statements that replace partitions are recorded", (t) => {
   const cases: readonly (readonly [string, boolean])[] = [
     ["ALTER TABLE f REPLACE PARTITION '2026-01-01' FROM s", true],
     ["alter table f drop partition 1, replace /* x */ partition 2 from s", true],

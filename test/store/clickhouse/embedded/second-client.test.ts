@@ -22,7 +22,7 @@ interface AplaClient {
 
 const ClickHouse: new (options: object) => AplaClient = createRequire(import.meta.url)("@apla/clickhouse");
 
-t.test("@apla/clickhouse", async (t) => {
+t.test("the client @apla/clickhouse works with the embedded engine", async (t) => {
   const { endpoint } = await startEngine(t);
   const client = new ClickHouse({
     host: "127.0.0.1",
@@ -32,11 +32,11 @@ t.test("@apla/clickhouse", async (t) => {
     queryOptions: { output_format_json_quote_64bit_integers: 0 },
   });
 
-  await t.test("pings", async (t) => {
+  await t.test("@apla/clickhouse can ping the embedded engine", async (t) => {
     await t.resolves(client.pinging());
   });
 
-  await t.test("creates, inserts a stream, reads rows", async (t) => {
+  await t.test("@apla/clickhouse creates a table, inserts a stream and reads rows", async (t) => {
     await client.querying("CREATE DATABASE d");
     await client.querying("CREATE TABLE d.t (a UInt32, b String) ENGINE = MergeTree ORDER BY a");
     await new Promise<void>((resolve, reject) => {
@@ -54,7 +54,7 @@ t.test("@apla/clickhouse", async (t) => {
     ]);
   });
 
-  await t.test("streams a long result", async (t) => {
+  await t.test("@apla/clickhouse streams a long result", async (t) => {
     const stream = client.query("SELECT number FROM numbers(200000)", { format: "JSON" });
     let rows = 0;
     stream.on("data", () => {
@@ -65,7 +65,7 @@ t.test("@apla/clickhouse", async (t) => {
     t.equal(rows, 200_000);
   });
 
-  await t.test("gets errors", async (t) => {
+  await t.test("@apla/clickhouse receives errors", async (t) => {
     await t.rejects(client.querying("SELECT * FROM nothing"), { message: /nothing/ });
   });
 });

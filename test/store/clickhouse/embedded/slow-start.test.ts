@@ -29,7 +29,7 @@ function heldEngine(t: Test, options: Partial<EmbeddedClickHouseOptions> = {}) {
   return { engine, started, pid, messages };
 }
 
-t.test("a start that lasts is waited for, and the log says what it is at", async (t) => {
+t.test("a slow start is waited for, and the log shows its current step", async (t) => {
   const { engine, started, pid, messages } = heldEngine(t);
   await until("it is said", () => messages().length >= 2);
   t.strictSame([...new Set(messages())], ["the embedded ClickHouse is still starting: the process starts"]);
@@ -38,7 +38,7 @@ t.test("a start that lasts is waited for, and the log says what it is at", async
   t.equal(engine.pid(), pid, "it was not killed and begun anew");
 });
 
-t.test("a start in which the process does nothing for too long is given up", async (t) => {
+t.test("a start is given up if the process does nothing for too long", async (t) => {
   const { started, pid } = heldEngine(t, { patience: { checkMs: 200, stalledMs: 1_000 } });
   await t.rejects(started, {
     message: /^the embedded ClickHouse did not start: it has done nothing for 1 s: the process starts/,
@@ -46,7 +46,7 @@ t.test("a start in which the process does nothing for too long is given up", asy
   t.equal(alive(pid), false);
 });
 
-t.test("a start ends at once when it is not wanted any more", async (t) => {
+t.test("a start ends at once when its signal aborts", async (t) => {
   const stopped = new AbortController();
   const { engine, started, pid } = heldEngine(t, { signal: stopped.signal });
   stopped.abort(new Error("Interrupted by shutdown (SIGTERM)"));

@@ -150,7 +150,7 @@ const EXPLAINS = [
 
 const own = { user: "bi", password: "s3cret", databases: ["facts"] };
 
-t.test("what a SQL user tries against other tenants, files and secrets", async (t) => {
+t.test("a SQL user cannot reach other tenants, files or secrets", async (t) => {
   const port = await freePort();
   const under = await startEngine(t, { sqlPort: sqlListener(port, [own]) });
   const service = quietClient(t, under.endpoint);
@@ -175,7 +175,7 @@ t.test("what a SQL user tries against other tenants, files and secrets", async (
       await Promise.all(items.slice(at, at + AT_ONCE).map(run));
   }
 
-  await t.test("no alias, CTE, column or parameter admits a function of the same name", async (t) => {
+  await t.test("no alias, CTE, column or parameter allows a function of the same name", async (t) => {
     const listed = async (table: string) => new Set((await names(table)).map((name) => name.toLowerCase()));
     const engine = { functions: await listed("functions"), tableFunctions: await listed("table_functions") };
     const refused = (await names("functions")).filter((name) => isRefusedFunction(name, engine.functions));
@@ -210,7 +210,7 @@ t.test("what a SQL user tries against other tenants, files and secrets", async (
   });
 
   await t.test(
-    "another tenant's table is refused wherever it stands, as one that does not exist",
+    "another tenant's table is refused anywhere in a statement, like one that does not exist",
     async (t) => {
       for (const form of OTHER_DATABASE) {
         const there = await said(form.replaceAll("%", "another"));
@@ -220,7 +220,7 @@ t.test("what a SQL user tries against other tenants, files and secrets", async (
     },
   );
 
-  await t.test("another tenant's table is refused as a name that comes as a parameter", async (t) => {
+  await t.test("another tenant's table is refused as the value of a name parameter", async (t) => {
     for (const [query, body] of [
       ["param_t=another.costs", "SELECT nope FROM {t:Identifier}"],
       ["param_d=another&param_t=costs", "SELECT nope FROM {d:Identifier}.{t:Identifier}"],
@@ -236,7 +236,7 @@ t.test("what a SQL user tries against other tenants, files and secrets", async (
     }
   });
 
-  await t.test("no kind of EXPLAIN, in no format, names the engine's folder", async (t) => {
+  await t.test("no kind of EXPLAIN shows the engine's folder in any format", async (t) => {
     for (const explain of EXPLAINS)
       for (const statement of ["SELECT 1", "SELECT a, sum(b) FROM own WHERE a < 3 GROUP BY a", "(SELECT 1)"])
         for (const format of ["", " FORMAT JSON", " FORMAT Native"]) {
@@ -257,7 +257,7 @@ t.test("what a SQL user tries against other tenants, files and secrets", async (
       t.match(await said(body), /^Code: (36|62|164|358|497)\. /, body);
   });
 
-  await t.test("tables of the engine itself are not to be read", async (t) => {
+  await t.test("a SQL user cannot read the engine's own tables", async (t) => {
     const wrong: string[] = [];
     const seen = new Set(["databases", "tables", "columns", "functions", "table_functions", "table_engines"]);
     const others = [

@@ -22,7 +22,7 @@ async function opened(t: Test, port: number, count: number, host = "127.0.0.1"):
 
 const areOpen = (sockets: readonly Socket[]) => sockets.filter((socket) => !socket.closed).length;
 
-t.test("256 and more idle connections, and half requests, leave the port open", async (t) => {
+t.test("256 and more idle connections and incomplete requests do not block the SQL port", async (t) => {
   const port = await freePort();
   await startEngine(t, { sqlPort: sqlListener(port, [{ user: "bi", password: "s3cret", databases: [] }]) });
   const bi = { url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" };
@@ -76,7 +76,7 @@ function get(port: number, path: string, agent: Agent, localAddress = "127.0.0.1
   });
 }
 
-t.test("the address with the most idle connections loses its oldest one", async (t) => {
+t.test("the address with the most idle connections loses its oldest connection", async (t) => {
   const { port } = await bound(t, 6, 60_000);
   const few = await opened(t, port, 2, "127.0.0.2");
   const many: Socket[] = [];
@@ -91,7 +91,7 @@ t.test("the address with the most idle connections loses its oldest one", async 
 });
 
 t.test(
-  "a connection that somebody signed on with outlives the others, and one that runs something stays",
+  "an authenticated connection is closed after the others, and one that runs a query is not closed",
   async (t) => {
     const { port, finish, running } = await bound(t, 3, 60_000);
     const agent = new Agent({ keepAlive: true });
@@ -112,7 +112,7 @@ t.test(
   },
 );
 
-t.test("a connection is refused when all of them run something", async (t) => {
+t.test("a new connection is refused if all connections run queries", async (t) => {
   const { port, finish, running } = await bound(t, 2, 60_000);
   const slow = [get(port, "/slow", new Agent()), get(port, "/slow", new Agent())];
   await until("both to run", () => running() === 2);
@@ -121,7 +121,7 @@ t.test("a connection is refused when all of them run something", async (t) => {
   t.strictSame(await Promise.all(slow), ["ok", "ok"]);
 });
 
-t.test("a connection that nobody signs on with is closed after a while, and the others stay", async (t) => {
+t.test("a connection without a sign-on is closed after a timeout, and the others stay open", async (t) => {
   const { port } = await bound(t, 10, 200);
   const agent = new Agent({ keepAlive: true });
   t.teardown(() => agent.destroy());

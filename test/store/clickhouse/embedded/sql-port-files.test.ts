@@ -146,7 +146,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
   }
 
   await t.test(
-    "a setting that is not admitted is refused by its name, in the URL and in the statement",
+    "a setting that is not on the list is refused by its name, in the URL and in the statement",
     async (t) => {
       const admitted = new Set([...ADMITTED_SETTINGS, ...LOWERABLE_SETTINGS, "additional_table_filters"]);
       t.same(
@@ -175,7 +175,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
     },
   );
 
-  await t.test("admitted settings with a path for their value, in every format", async (t) => {
+  await t.test("an allowed setting with a path as its value makes no file in any format", async (t) => {
     const named = [...ADMITTED_SETTINGS].map((name, index) => [name, target(index)] as const);
     await each([...formats, ...WITH_SCHEMA], async (format, index) => {
       const { ok } = await asked("/", `SELECT 1 AS a FORMAT ${format}`);
@@ -190,7 +190,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
     await untouched();
   });
 
-  await t.test("functions: those that are not admitted are refused, those of tables too", async (t) => {
+  await t.test("functions and table functions that are not on the list are refused", async (t) => {
     const dictionaries = /^(dict(Get|Has|IsIn)|region)/;
     const known = new Set(functions.map((name) => name.toLowerCase()));
     t.same(
@@ -226,7 +226,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
   });
 
   await t.test(
-    "statements that reach files: none of them is taken, though the engine would write anywhere",
+    "no statement that accesses files is accepted, though the engine could write anywhere",
     async (t) => {
       await service.command({ query: "CREATE TABLE facts.t (a UInt8) ENGINE = MergeTree ORDER BY a" });
       await service.command({ query: "INSERT INTO facts.t VALUES (42)" });

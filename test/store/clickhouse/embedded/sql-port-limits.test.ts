@@ -14,7 +14,7 @@ process.env.SECRET_OF_THE_SERVICE = "hunter2";
 const SLOW = "SELECT count() FROM numbers(1000000000000) WHERE NOT ignore(sipHash64(number))";
 const users = ["a", "b"].map((user) => ({ user, password: "p", databases: [] }));
 
-t.test("limits of the port", async (t) => {
+t.test("the SQL port limits statements, responses, queries and users", async (t) => {
   const port = await freePort();
   const limits = { maxSeconds: 2, maxResultBytes: 100_000, maxRunning: 3 };
   const under = await startEngine(t, { sqlPort: sqlListener(port, users, { limits }) });
@@ -23,7 +23,7 @@ t.test("limits of the port", async (t) => {
   const code = async (body: string, path = "/", user = "a") =>
     (await ask(as(user), path, { body })).headers["x-clickhouse-exception-code"];
 
-  await t.test("a statement, an answer and a query have their largest", async (t) => {
+  await t.test("statements, responses and the memory of queries are limited on the SQL port", async (t) => {
     t.equal(await code(`SELECT '${"x".repeat(128 * 1024)}'`), "229");
     t.equal(await code("SELECT repeat('x', 1000) FROM numbers(1000)"), "396");
     t.equal(await code("SELECT repeat('x', 1000) FROM numbers(1000)", "/?wait_end_of_query=1"), "396");
@@ -31,7 +31,7 @@ t.test("limits of the port", async (t) => {
     t.equal(await code("SELECT groupArray(repeat('x', 1000000)) FROM numbers(100000)"), "241");
   });
 
-  await t.test("one user cannot take all places, and the service has its own", async (t) => {
+  await t.test("one SQL user cannot take all slots, and the service has its own", async (t) => {
     const slow = Array.from({ length: 6 }, () => ask(as("a"), "/", { body: SLOW }));
     await until(
       "three to run",
@@ -42,29 +42,26 @@ t.test("limits of the port", async (t) => {
     t.equal(await text(service, "SELECT 1"), "1");
   });
 
-  await t.test("nothing of our environment is in the engine's process but what it needs", async (t) => {
+  await t.test("the engine's process gets only the environment variables that it needs", async (t) => {
     const environment = await readFile(`/proc/${under.engine.pid()}/environ`, "utf8");
     t.match(environment, /UV_THREADPOOL_SIZE=/);
     t.notMatch(environment, /SECRET_OF_THE_SERVICE|hunter2/);
   });
 });
 
-t.test(
-  "a port that is taken does not keep the engine from starting, and is taken up when it is free",
-  async (t) => {
-    const port = await freePort();
-    const other = createServer();
-    await new Promise<void>((resolve) => other.listen(port, "127.0.0.1", resolve));
-    const { engine, endpoint } = await startEngine(t, { sqlPort: sqlListener(port, users) });
-    t.equal(await text(quietClient(t, endpoint), "SELECT 1"), "1");
-    await until("it to be said", () => /EADDRINUSE/.test(engine.sqlPort()?.problem ?? ""));
-    await new Promise((resolve) => other.close(resolve));
-    await until("the port to listen", () => engine.sqlPort()?.listening === true);
-    t.same(engine.sqlPort(), { address: `127.0.0.1:${port}`, listening: true, problem: null });
-  },
-);
+t.test("the engine starts although the SQL port is in use, and opens the port once it is free", async (t) => {
+  const port = await freePort();
+  const other = createServer();
+  await new Promise<void>((resolve) => other.listen(port, "127.0.0.1", resolve));
+  const { engine, endpoint } = await startEngine(t, { sqlPort: sqlListener(port, users) });
+  t.equal(await text(quietClient(t, endpoint), "SELECT 1"), "1");
+  await until("it to be said", () => /EADDRINUSE/.test(engine.sqlPort()?.problem ?? ""));
+  await new Promise((resolve) => other.close(resolve));
+  await until("the port to listen", () => engine.sqlPort()?.listening === true);
+  t.same(engine.sqlPort(), { address: `127.0.0.1:${port}`, listening: true, problem: null });
+});
 
-t.test("a user's queries of a minute are counted, and come back with time", async (t) => {
+t.test("a user's queries per minute are limited, and the quota refills with time", async (t) => {
   let now = 0;
   const quotas = createQuotas(2, () => now);
   quotas.count("a");
@@ -82,7 +79,7 @@ t.test("a user's queries of a minute are counted, and come back with time", asyn
   );
 });
 
-t.test("whoever tries out passwords has to wait", async (t) => {
+t.test("a client that guesses passwords has to wait", async (t) => {
   const port = await freePort();
   await startEngine(t, { sqlPort: sqlListener(port, users) });
   const as = async (username: string, password: string) => {

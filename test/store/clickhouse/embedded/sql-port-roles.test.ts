@@ -93,7 +93,7 @@ t.test("a role reads its own databases, and the engine refuses it everything els
     t.match(await as("bi", sql), /^(ACCESS_DENIED|READONLY)$/, sql);
   t.equal(await as("bi", "SELECT * FROM merge('another', '.*')"), "CANNOT_EXTRACT_TABLE_STRUCTURE");
 
-  await t.test("its hints at similar names are kept to what the user may read", async (t) => {
+  await t.test("hints at similar names contain only what the user may read", async (t) => {
     await service.run("CREATE TABLE another.secrets (a UInt8) ENGINE = MergeTree ORDER BY a");
     const hint = async (sql: string, user?: string) => {
       const session = engine.open();
@@ -122,7 +122,7 @@ t.test("a role reads its own databases, and the engine refuses it everything els
     }
   });
 
-  await t.test("what no role refuses, so that the port's checks must", async (t) => {
+  await t.test("the port's own checks are needed for statements that no role refuses", async (t) => {
     t.not(await as("bi", "SELECT length(file('/etc/hostname')) > 0"), "ACCESS_DENIED");
     t.equal(await as("bi", "SELECT length(getServerSetting('path')) > 0"), "1");
     t.equal(await as("bi", "SELECT sleep(0.001)"), "0");
@@ -131,7 +131,7 @@ t.test("a role reads its own databases, and the engine refuses it everything els
   });
 });
 
-t.test("users and databases keep apart in the file, whatever their names are", async (t) => {
+t.test("users and databases with any name are separate in the users file", async (t) => {
   const names = ["a", "A", "a.b", "a-b", "a_b", "<a>", "&", "é"];
   t.equal(new Set(names.map(roleOf)).size, names.length);
   for (const name of names) t.match(roleOf(name), /^reader_[0-9a-f]+$/);

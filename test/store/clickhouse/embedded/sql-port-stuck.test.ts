@@ -26,7 +26,7 @@ const users = ["a", "b", "c"].map((user) => ({ user, password: "p", databases: [
 const codeOf = ({ status, headers }: Answer) => [status, headers["x-clickhouse-exception-code"]];
 const OVERDUE = [408, "159"];
 
-t.test("two users whose statements cannot be stopped shut the port for nobody else", async (t) => {
+t.test("two users whose statements cannot be stopped do not block the SQL port for others", async (t) => {
   const port = await freePort();
   const warned: unknown[] = [];
   const logger = pino({ level: "warn" }, { write: (line) => warned.push(JSON.parse(line)) });
@@ -110,7 +110,7 @@ t.test("two users whose statements cannot be stopped shut the port for nobody el
   t.ok(performance.now() - from < 4_000, "stopping does not wait for them");
 });
 
-t.test("a statement that ends at last gives its place, its memory and its id back", async (t) => {
+t.test("a statement that finally ends frees its slot, its memory and its id", async (t) => {
   const port = await freePort();
   const sqlPort = sqlListener(port, users, { limits: { maxSeconds: 3, maxRunning: 1 } });
   const { endpoint } = await startEngine(t, { sqlPort, maxMemoryBytes: MEMORY_BYTES });
@@ -130,29 +130,32 @@ t.test("a statement that ends at last gives its place, its memory and its id bac
   }
 });
 
-t.test("spare places: as many as there are", async (t) => {
-  const never = new AbortController().signal;
-  const slots = createSlots(["2nd spare", "1st spare", "x"], { maxTaken: 1, maxWaiting: 9, maxRunning: 9 });
-  const taken: string[] = [];
-  const take = async (owner: string) => taken.push(await slots.take(owner, never));
-  for (const owner of ["a", "b", "c", "d", "e"]) void take(owner);
-  await delay(1);
-  t.strictSame([taken, slots.leftBehind()], [["x"], 0]);
-  slots.leaveBehind("x");
-  await delay(1);
-  t.strictSame([taken, slots.leftBehind()], [["x", "1st spare"], 1]);
-  slots.leaveBehind("1st spare");
-  slots.leaveBehind("2nd spare");
-  await delay(1);
-  t.strictSame([taken, slots.leftBehind()], [["x", "1st spare", "2nd spare"], 3], "no third one");
-  slots.give("a", "x");
-  await delay(1);
-  t.strictSame(
-    [taken.at(-1), taken.length, slots.leftBehind()],
-    ["x", 4, 2],
-    "one that is over is used again",
-  );
-  slots.give("b", "1st spare");
-  await delay(1);
-  t.strictSame([taken.length, slots.leftBehind()], [4, 1], "one at a time, as before");
-});
+t.test(
+  "statements that cannot be stopped leave at most as many slots behind as there are spares",
+  async (t) => {
+    const never = new AbortController().signal;
+    const slots = createSlots(["2nd spare", "1st spare", "x"], { maxTaken: 1, maxWaiting: 9, maxRunning: 9 });
+    const taken: string[] = [];
+    const take = async (owner: string) => taken.push(await slots.take(owner, never));
+    for (const owner of ["a", "b", "c", "d", "e"]) void take(owner);
+    await delay(1);
+    t.strictSame([taken, slots.leftBehind()], [["x"], 0]);
+    slots.leaveBehind("x");
+    await delay(1);
+    t.strictSame([taken, slots.leftBehind()], [["x", "1st spare"], 1]);
+    slots.leaveBehind("1st spare");
+    slots.leaveBehind("2nd spare");
+    await delay(1);
+    t.strictSame([taken, slots.leftBehind()], [["x", "1st spare", "2nd spare"], 3], "no third one");
+    slots.give("a", "x");
+    await delay(1);
+    t.strictSame(
+      [taken.at(-1), taken.length, slots.leftBehind()],
+      ["x", 4, 2],
+      "one that is over is used again",
+    );
+    slots.give("b", "1st spare");
+    await delay(1);
+    t.strictSame([taken.length, slots.leftBehind()], [4, 1], "one at a time, as before");
+  },
+);

@@ -8,7 +8,7 @@ import { freePort } from "../../../free-port.js";
 import { until } from "../../../until.js";
 import { ask, sqlListener, startEngine } from "../engine-under-test.js";
 
-t.test("the SQL port over TLS", async (t) => {
+t.test("the SQL port serves clients over TLS and renews its certificate", async (t) => {
   const port = await freePort();
   const { settings, renew } = certificateFiles(t);
   const user = { user: "bi", password: "s3cret", databases: [] };
@@ -16,7 +16,13 @@ t.test("the SQL port over TLS", async (t) => {
   const { engine } = await startEngine(t, { sqlPort: sqlListener(port, [user], { tls: settings }) });
   const query = async (ca: string) => {
     const asked = request({
-      ...{ host: "127.0.0.1", port, method: "POST", path: "/", ca, auth: "bi:s3cret", agent: false },
+      host: "127.0.0.1",
+      port,
+      method: "POST",
+      path: "/",
+      ca,
+      auth: "bi:s3cret",
+      agent: false,
     }).end("SELECT 6 * 7");
     const [answer] = await once(asked, "response");
     let body = "";
@@ -57,14 +63,14 @@ t.test("the SQL port over TLS", async (t) => {
   t.equal(process.listenerCount("SIGHUP"), listeners, "nobody waits for signals any more");
 });
 
-t.test("without a certificate, SIGHUP ends the service as ever", async (t) => {
+t.test("without a certificate, SIGHUP ends the service as usual", async (t) => {
   const listeners = process.listenerCount("SIGHUP");
   const user = { user: "bi", password: "s3cret", databases: [] };
   await startEngine(t, { sqlPort: sqlListener(await freePort(), [user]) });
   t.equal(process.listenerCount("SIGHUP"), listeners);
 });
 
-t.test("a certificate that cannot be read is said, and tried again like a port that is taken", async (t) => {
+t.test("an unreadable certificate is reported and retried, like a port that is in use", async (t) => {
   const port = await freePort();
   const { settings, renew } = certificateFiles(t);
   renew({ key: renewed.key });

@@ -8,7 +8,7 @@ import { ask, quietClient, sqlListener, startEngine } from "../engine-under-test
 const one = { user: "bi", password: "s3cret", databases: ["facts"] };
 const both = { user: "both", password: "b0th", databases: ["facts", "other"] };
 
-t.test("settings that come with statements", async (t) => {
+t.test("the SQL port accepts what BI tools send with their statements", async (t) => {
   const port = await freePort();
   const zone = process.env.TZ;
   process.env.TZ = "Asia/Tokyo";
@@ -32,7 +32,7 @@ t.test("settings that come with statements", async (t) => {
   const said = async (body: string, query = "", as = bi) =>
     (await ask(as, `/?${query}`, { body })).body.toString("utf8");
 
-  await t.test("the time zone is UTC, whatever the host's is", async (t) => {
+  await t.test("the engine's time zone is UTC, whatever the host's is", async (t) => {
     t.equal(
       await said("SELECT timezone(), serverTimezone(), toString(toDateTime(0))"),
       "UTC\tUTC\t1970-01-01 00:00:00\n",
@@ -42,7 +42,7 @@ t.test("settings that come with statements", async (t) => {
     t.equal((await ask(under.endpoint, "/", { body: "SELECT timezone()" })).body.toString(), "UTC\n");
   });
 
-  await t.test("SETTINGS at the end of a statement count, before FORMAT and behind it", async (t) => {
+  await t.test("SETTINGS at the end of a statement apply, before and after FORMAT", async (t) => {
     const threads = "SELECT getSetting('max_threads')";
     t.equal(await said(`${threads} SETTINGS max_threads = 1`), "1\n");
     t.equal(await said(`${threads} FORMAT TSV SETTINGS max_threads = 1`), "1\n");
@@ -62,7 +62,7 @@ t.test("settings that come with statements", async (t) => {
     t.match(await said("EXPLAIN SELECT 1 SETTINGS max_threads = 1"), /ReadFrom/);
   });
 
-  await t.test("ad-hoc filters of Grafana count, within the role", async (t) => {
+  await t.test("ad-hoc filters of Grafana apply within the user's role", async (t) => {
     const filtered = (filters: string) =>
       `SELECT count() FROM facts.t SETTINGS additional_table_filters = ${filters}`;
     t.equal(await said(filtered("{'facts.t': 'a > 6'}")), "3\n");
@@ -96,7 +96,7 @@ t.test("settings that come with statements", async (t) => {
     t.match(await said(filtered("{'facts.t': 'a >'}")), /^Code: 62\. /);
   });
 
-  await t.test("SET and USE hold for the statements of a session", async (t) => {
+  await t.test("SET and USE apply to the following statements of a session", async (t) => {
     const session = "session_id=s1";
     const threads = "SELECT getSetting('max_threads'), currentDatabase()";
     t.equal(await said("SET max_threads = 1", session), "");
@@ -146,7 +146,7 @@ t.test("settings that come with statements", async (t) => {
     }
   });
 
-  await t.test("SHOW GRANTS tells what the user may read", async (t) => {
+  await t.test("SHOW GRANTS lists what the user may read", async (t) => {
     t.equal(await said("SHOW GRANTS"), "GRANT SELECT ON facts.* TO bi\n");
     t.equal(await said("SHOW GRANTS FOR CURRENT_USER"), "GRANT SELECT ON facts.* TO bi\n");
     t.equal(
@@ -155,7 +155,7 @@ t.test("settings that come with statements", async (t) => {
     );
   });
 
-  await t.test("a lowered max_execution_time ends what does not look at the time", async (t) => {
+  await t.test("a lowered max_execution_time ends functions that do not check the time", async (t) => {
     const slow = "SELECT hasAny(range(300000), range(300000, 600000)), ignore(now())";
     for (const [body, query] of [
       [`${slow} SETTINGS max_execution_time = 1`, ""],
@@ -177,7 +177,7 @@ t.test("settings that come with statements", async (t) => {
 });
 
 t.test(
-  "a session is remembered until nobody sets anything in it for its time, and the oldest is forgotten first",
+  "a session expires a timeout after its last SET or USE, and the oldest session is evicted first",
   async (t) => {
     let now = 0;
     const memory = createSessionMemory(() => now, 2);

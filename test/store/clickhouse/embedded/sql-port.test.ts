@@ -170,7 +170,7 @@ const refused: readonly string[] = [
 const owner = { user: "bi", password: "s3cret", databases: ["facts"] };
 const both = { user: "both", password: "b0th", databases: ["facts", "other"] };
 
-t.test("the read-only port", async (t) => {
+t.test("the SQL port allows its users to read their own tables only", async (t) => {
   const port = await freePort();
   const under: EngineUnderTest = await startEngine(t, { sqlPort: sqlListener(port, [owner, both]) });
   const service = quietClient(t, under.endpoint);
@@ -189,14 +189,14 @@ t.test("the read-only port", async (t) => {
   const said = async (query: string, as = endpoint, path = "/") =>
     (await ask(as, path, { body: query })).body.toString();
 
-  await t.test("lets statements through that read tables", async (t) => {
+  await t.test("the SQL port accepts statements that read tables", async (t) => {
     for (const body of allowed) {
       const { status, body: answer } = await ask(endpoint, "/", { body });
       t.equal(status, 200, `${body}: ${answer.toString("utf8").slice(0, 200)}`);
     }
   });
 
-  await t.test("refuses everything else", async (t) => {
+  await t.test("the SQL port refuses all other statements", async (t) => {
     for (const template of refused) {
       const body = template.replace("{out}", out);
       const { status, body: answer } = await ask(endpoint, "/", { body });
@@ -207,7 +207,7 @@ t.test("the read-only port", async (t) => {
     t.equal(await said("SELECT count(), sum(b) FROM facts.t"), "100000\t200000\n");
   });
 
-  await t.test("refuses names that come as parameters", async (t) => {
+  await t.test("the SQL port refuses forbidden names in parameters", async (t) => {
     for (const [path, body] of [
       ["/?param_t=processes", "SELECT * FROM {t:Identifier}"],
       ["/?param_t=system.processes", "SELECT * FROM {t:Identifier}"],
@@ -227,7 +227,7 @@ t.test("the read-only port", async (t) => {
     );
   });
 
-  await t.test("a user sees the databases of its tenants, and no others, nor their names", async (t) => {
+  await t.test("a SQL user sees only the databases of its tenants, and no other names", async (t) => {
     t.equal(await said("SHOW DATABASES"), "facts\n");
     t.equal(await said("SELECT currentDatabase()", endpoint, "/?database=default"), "facts\n");
     t.equal(await said("SELECT name FROM system.databases"), "facts\n");
@@ -271,7 +271,7 @@ t.test("the read-only port", async (t) => {
     t.equal(await said("SELECT count() FROM t", everything, "/?database=facts"), "100000\n");
   });
 
-  await t.test("no table that it admits names a path", async (t) => {
+  await t.test("no table that a SQL user may read contains a path", async (t) => {
     const listed = await said("SELECT name FROM system.functions LIMIT 0");
     t.equal(listed, "");
     const seen = [
@@ -296,7 +296,7 @@ t.test("the read-only port", async (t) => {
     t.notMatch(failed, /embedded-clickhouse|\/var\/lib/);
   });
 
-  await t.test("takes settings about the answer, and no others", async (t) => {
+  await t.test("the SQL port accepts settings of the response, and no others", async (t) => {
     const ok = await ask(
       endpoint,
       "/?output_format_json_quote_64bit_integers=0&session_timezone=Asia/Tokyo&max_result_rows=10&result_overflow_mode=break&max_block_size=10&default_format=JSONEachRow",
@@ -335,7 +335,7 @@ t.test("the read-only port", async (t) => {
     );
   });
 
-  await t.test("has users of its own, who are nobody on the service's socket", async (t) => {
+  await t.test("users of the SQL port cannot sign on at the service's socket", async (t) => {
     t.equal((await ask({ ...endpoint, password: "wrong" }, "/", { body: "SELECT 1" })).status, 403);
     t.equal((await ask({ ...endpoint, username: "both" }, "/", { body: "SELECT 1" })).status, 403);
     t.equal((await ask(endpoint, "/?user=bi&password=s3cret", { body: "SELECT 1" })).status, 403);
@@ -353,7 +353,7 @@ t.test("the read-only port", async (t) => {
     t.equal((await ask({ ...endpoint, username, password }, "/", { body: "SELECT 1" })).status, 403);
   });
 
-  await t.test("a web page cannot use it", async (t) => {
+  await t.test("a web page cannot use the SQL port", async (t) => {
     const asked = async (headers: Record<string, string>) =>
       (await ask(endpoint, "/?query=SELECT+1", { method: "GET", headers })).status;
     t.equal(await asked({ Origin: "https://evil.example" }), 403);
@@ -378,7 +378,7 @@ t.test("the read-only port", async (t) => {
     t.equal(preflight.headers["access-control-allow-origin"], undefined);
   });
 
-  await t.test("a client library reads a long result from it", async (t) => {
+  await t.test("a client library reads a long result from the SQL port", async (t) => {
     const client = quietClient(t, endpoint, "facts");
     const result = await client.query({ query: "SELECT a, b FROM t ORDER BY a", format: "JSONEachRow" });
     let rows = 0;

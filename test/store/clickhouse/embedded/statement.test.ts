@@ -86,11 +86,11 @@ const cases: readonly (readonly [sql: string, wanted: string])[] = [
   ["KILL QUERY WHERE query_id = 'x'", "kill"],
 ];
 
-t.test("kinds and clauses", async (t) => {
+t.test("statements are classified with the positions of their clauses", async (t) => {
   for (const [sql, wanted] of cases) t.equal(seen(sql), wanted, sql);
 });
 
-t.test("more than one statement, files, nothing at all: refused", async (t) => {
+t.test("several statements, files and an empty statement are refused", async (t) => {
   const refused: readonly (readonly [sql: string, type: string])[] = [
     ["", "SYNTAX_ERROR"],
     ["-- only a comment", "SYNTAX_ERROR"],

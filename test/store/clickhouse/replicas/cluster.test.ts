@@ -30,71 +30,71 @@ const kindOf = (statement: string) =>
     statement,
   )?.[1];
 
-t.test("a tenant on a cluster", async (t) => {
+t.test("a tenant can be stored on a cluster", async (t) => {
   const cluster = await startCluster(t);
   const [first, second] = cluster.hosts;
   const stores = await openOn(t, cluster);
   const { client } = await stores.tenant("acme");
 
-  await t.test("its database is replicated, and so is each table that keeps rows", async (t) => {
-    const created = first.sent.filter(({ statement }) => kindOf(statement)?.startsWith("CREATE"));
-    t.equal(
-      created[0]?.statement.trim(),
-      "CREATE DATABASE IF NOT EXISTS `acme` ON CLUSTER `main` ENGINE = Replicated('/clickhouse/databases/acme', '{shard}', '{replica}')",
-    );
-    const tables = created.filter(({ statement }) => /MergeTree/.test(statement));
-    t.ok(tables.length >= 20);
-    for (const { statement } of tables) t.match(statement, /ENGINE = Replicated\w*MergeTree/);
-    const [count] = await text(client, "SELECT count() FROM system.tables WHERE database = 'acme'").then(
-      (rows) => [Number(rows)],
-    );
-    t.ok(Number(count) >= 40, "the engine has them all");
-
-    const { settings } = first.sent.at(-1) ?? {};
-    const told = [
-      "alter_sync",
-      "replication_wait_for_inactive_replica_timeout",
-      "insert_quorum",
-      "distributed_ddl_output_mode",
-      "insert_deduplicate",
-    ];
-    t.strictSame(
-      told.map((setting) => settings?.get(setting)),
-      ["2", "0", "auto", "none_only_active", "0"],
-    );
-    t.strictSame(
-      [settings?.get("deduplicate_insert"), settings?.get("deduplicate_insert_select")],
-      ["disable", "disable"],
-    );
-    t.strictSame(second.sent, [], "the second host is asked nothing while the first one is there");
-  });
-
   await t.test(
-    "a replica that is away keeps no statement from being carried out by the others",
+    "a tenant's database on a cluster is replicated with all tables that store rows",
     async (t) => {
-      await client.command({ query: "INSERT INTO publishing_days VALUES ('2026-01-01', 'r', false)" });
-      const unfinished =
-        "Code: 341. DB::Exception: Timeout exceeded while waiting for replicas r2 to process entry log-0000000002. ";
-      first.after = (statement) =>
-        statement.startsWith("TRUNCATE")
-          ? `${unfinished}Probably some replicas are inactive. (UNFINISHED) (version 26.7.2.1)`
-          : undefined;
-      await client.command({ query: "TRUNCATE TABLE publishing_days" });
-      t.equal(await text(client, "SELECT count() FROM publishing_days"), "0");
-
-      first.after = () => `${unfinished}Something else. (UNFINISHED) (version 26.7.2.1)`;
-      await t.rejects(client.command({ query: "TRUNCATE TABLE publishing_days" }), { code: "341" }, "else");
-      first.after = () =>
-        "Code: 285. DB::Exception: replicas are inactive. (TOO_FEW_LIVE_REPLICAS) (version 26.7.2.1)";
-      const tooFew = await client.command({ query: "TRUNCATE TABLE publishing_days" }).then(
-        () => undefined,
-        (error: unknown) => error,
+      const created = first.sent.filter(({ statement }) => kindOf(statement)?.startsWith("CREATE"));
+      t.equal(
+        created[0]?.statement.trim(),
+        "CREATE DATABASE IF NOT EXISTS `acme` ON CLUSTER `main` ENGINE = Replicated('/clickhouse/databases/acme', '{shard}', '{replica}')",
       );
-      t.equal(storeInTrouble(tooFew), "ClickHouse");
+      const tables = created.filter(({ statement }) => /MergeTree/.test(statement));
+      t.ok(tables.length >= 20);
+      for (const { statement } of tables) t.match(statement, /ENGINE = Replicated\w*MergeTree/);
+      const [count] = await text(client, "SELECT count() FROM system.tables WHERE database = 'acme'").then(
+        (rows) => [Number(rows)],
+      );
+      t.ok(Number(count) >= 40, "the engine has them all");
+
+      const { settings } = first.sent.at(-1) ?? {};
+      const told = [
+        "alter_sync",
+        "replication_wait_for_inactive_replica_timeout",
+        "insert_quorum",
+        "distributed_ddl_output_mode",
+        "insert_deduplicate",
+      ];
+      t.strictSame(
+        told.map((setting) => settings?.get(setting)),
+        ["2", "0", "auto", "none_only_active", "0"],
+      );
+      t.strictSame(
+        [settings?.get("deduplicate_insert"), settings?.get("deduplicate_insert_select")],
+        ["disable", "disable"],
+      );
+      t.strictSame(second.sent, [], "the second host is asked nothing while the first one is there");
     },
   );
 
-  await t.test("another replica has to catch up before it is used", async (t) => {
+  await t.test("statements are carried out on the other replicas while one is down", async (t) => {
+    await client.command({ query: "INSERT INTO publishing_days VALUES ('2026-01-01', 'r', false)" });
+    const unfinished =
+      "Code: 341. DB::Exception: Timeout exceeded while waiting for replicas r2 to process entry log-0000000002. ";
+    first.after = (statement) =>
+      statement.startsWith("TRUNCATE")
+        ? `${unfinished}Probably some replicas are inactive. (UNFINISHED) (version 26.7.2.1)`
+        : undefined;
+    await client.command({ query: "TRUNCATE TABLE publishing_days" });
+    t.equal(await text(client, "SELECT count() FROM publishing_days"), "0");
+
+    first.after = () => `${unfinished}Something else. (UNFINISHED) (version 26.7.2.1)`;
+    await t.rejects(client.command({ query: "TRUNCATE TABLE publishing_days" }), { code: "341" }, "else");
+    first.after = () =>
+      "Code: 285. DB::Exception: replicas are inactive. (TOO_FEW_LIVE_REPLICAS) (version 26.7.2.1)";
+    const tooFew = await client.command({ query: "TRUNCATE TABLE publishing_days" }).then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    t.equal(storeInTrouble(tooFew), "ClickHouse");
+  });
+
+  await t.test("a replica must catch up before it is used", async (t) => {
     first.stop();
     // The first try may meet the connection that is being closed.
     const ask = () => text(client, "SELECT 41 + 1");
@@ -115,7 +115,7 @@ t.test("a tenant on a cluster", async (t) => {
   });
 });
 
-t.test("a cluster that cannot hold a tenant is refused, and why", async (t) => {
+t.test("a cluster that cannot store a tenant is refused with the reason", async (t) => {
   const cases = [
     [{ clusters: [["other", 1]] }, "clickhouse/acme: the server knows no cluster main: it knows other."],
     [{ clusters: [] }, "clickhouse/acme: the server knows no cluster main: it knows none."],
@@ -147,7 +147,7 @@ t.test("a cluster that cannot hold a tenant is refused, and why", async (t) => {
   }
 });
 
-t.test("a single replica is asked for no quorum: the engine would wait for ever", async (t) => {
+t.test("a single replica gets no insert quorum, for which the engine would wait forever", async (t) => {
   const cluster = await startCluster(t);
   for (const [replicas, quorum] of [
     [1, undefined],
@@ -159,7 +159,7 @@ t.test("a single replica is asked for no quorum: the engine would wait for ever"
   }
 });
 
-t.test("databases of the other kind are refused", async (t) => {
+t.test("an unreplicated database is refused if a cluster is configured", async (t) => {
   const { endpoint } = await startEngine(t);
   const engine = quietClient(t, endpoint);
   await engine.command({ query: "CREATE DATABASE plain" });

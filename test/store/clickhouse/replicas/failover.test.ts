@@ -52,7 +52,8 @@ async function portOf(t: Test, socketPath: string, tls: boolean): Promise<Port> 
   });
   return {
     url: `${tls ? "https" : "http"}://127.0.0.1:${port}`,
-    ...{ close, cut },
+    close,
+    cut,
     async open() {
       server = make();
       await once(server.listen(port, "127.0.0.1"), "listening");
@@ -96,8 +97,12 @@ for (const tls of [false, true])
     // Replicas have the same users. These engines have passwords of their own, so that each has a client.
     const clientOf = (password: string) => {
       const client = openClickHouseClient({
-        ...{ url: a.port.url, username: "default", password, database: "shop" },
-        ...{ hosts: { choice, count: 2 }, applicationName: "test" },
+        url: a.port.url,
+        username: "default",
+        password,
+        database: "shop",
+        hosts: { choice, count: 2 },
+        applicationName: "test",
       });
       t.teardown(() => client.close());
       return client;
@@ -135,11 +140,14 @@ for (const tls of [false, true])
     t.equal(await who(asB), "['b']", "what was cut off is not there twice, nor at all");
   });
 
-t.test("connections to a host that is not in use any more are cut", async (t) => {
+t.test("connections to a host that is no longer in use are closed", async (t) => {
   const [a, b] = [await host(t, "a", false), await host(t, "b", false)];
   let current = a.port.url;
   const client = openClickHouseClient({
-    ...{ url: a.port.url, username: "default", password: a.endpoint.password, database: "shop" },
+    url: a.port.url,
+    username: "default",
+    password: a.endpoint.password,
+    database: "shop",
     hosts: { choice: { current: async () => current, leave: () => undefined }, count: 1 },
     applicationName: "test",
   });

@@ -8,7 +8,9 @@ function choice(broken = new Set<string>()) {
   const prepared: string[] = [];
   const changes: string[] = [];
   return {
-    ...{ broken, prepared, changes },
+    broken,
+    prepared,
+    changes,
     hosts: createHostChoice({
       urls,
       async prepare(url) {
@@ -28,7 +30,7 @@ t.test("the first host is prepared once, and used from then on", async (t) => {
   t.strictSame([prepared, changes], [[urls[0]], []]);
 });
 
-t.test("a host that is left is followed by the next ones, and used again after them", async (t) => {
+t.test("an unreachable host is followed by the next ones, and used again after them", async (t) => {
   const { hosts, prepared, changes, broken } = choice();
   await hosts.current();
   hosts.leave("http://a:1");
@@ -42,13 +44,13 @@ t.test("a host that is left is followed by the next ones, and used again after t
   t.strictSame(changes, ["http://a:1 → http://b:2", "http://b:2 → http://a:1"]);
 });
 
-t.test("a host that has not caught up is passed over", async (t) => {
+t.test("a host that has not caught up is skipped", async (t) => {
   const { hosts, prepared } = choice(new Set(["http://a:1"]));
   t.equal(await hosts.current(), "http://b:2");
   t.strictSame(prepared, ["http://a:1", "http://b:2"]);
 });
 
-t.test("without a host: why, of each; and the next call looks again", async (t) => {
+t.test("if no host is usable, the error has each host's reason, and the next call tries again", async (t) => {
   const { hosts, broken } = choice(new Set(urls));
   const error = await hosts.current().then(
     () => undefined,
@@ -66,7 +68,7 @@ t.test("without a host: why, of each; and the next call looks again", async (t) 
   t.equal(await hosts.current(), "http://a:1");
 });
 
-t.test("a host that is left while another is looked for does not count", async (t) => {
+t.test("leaving a host while another one is being chosen has no effect", async (t) => {
   const [ready, makeReady] = promise();
   const hosts = createHostChoice({
     urls,

@@ -7,7 +7,7 @@ import { splitStatements } from "../../../../src/store/migrate/statements.js";
 import { migrationFolders } from "../../../../src/store/open-stores.js";
 import { quietClient, startEngine, text } from "../engine-under-test.js";
 
-t.test("engines of the family are replicated, with their parameters", async (t) => {
+t.test("engines of the MergeTree family become replicated, with their parameters", async (t) => {
   const cases = [
     ["CREATE TABLE a (b UInt8) ENGINE = MergeTree ORDER BY b", "ENGINE = ReplicatedMergeTree ORDER BY b"],
     ["ENGINE=ReplacingMergeTree(v, d)", "ENGINE=ReplicatedReplacingMergeTree(v, d)"],
@@ -23,19 +23,19 @@ t.test("engines of the family are replicated, with their parameters", async (t) 
     t.ok(replicated(statement).endsWith(expected), `${statement} → ${replicated(statement)}`);
 });
 
-t.test("of the schema", async (t) => {
+t.test("the schema becomes replicated", async (t) => {
   const file = join(migrationFolders.clickhouse, "0001_schema.sql");
   const statements = splitStatements(readFileSync(file, "utf8"));
   const engines = (each: string) => /\bENGINE = (\w+)/.exec(each)?.[1];
 
-  await t.test("every table that keeps rows becomes one that is replicated", async (t) => {
+  await t.test("every table that stores rows becomes replicated", async (t) => {
     const tables = statements.filter((each) => engines(each) !== undefined);
     t.ok(tables.length >= 20, `${tables.length} tables`);
     for (const each of tables) t.equal(engines(replicated(each)), `Replicated${engines(each)}`);
     for (const each of statements.filter((one) => !tables.includes(one))) t.equal(replicated(each), each);
   });
 
-  await t.test("the engine's parser takes every statement", async (t) => {
+  await t.test("the engine's parser accepts every replicated statement", async (t) => {
     const { endpoint } = await startEngine(t);
     const client = quietClient(t, endpoint);
     for (const each of statements) {

@@ -56,7 +56,8 @@ export async function startCluster(t: Test): Promise<StandInCluster> {
   const hosts: [Host, Host] = [await startHost(t, engine, told), await startHost(t, engine, told)];
   const addresses = hosts.map(({ port }) => `127.0.0.1:${port}`).join(",");
   return {
-    ...{ engine, hosts },
+    engine,
+    hosts,
     connectionString: (database) =>
       `clickhouse://${username}:${encodeURIComponent(password)}@${addresses}/${database}`,
     tell(next) {
@@ -146,7 +147,9 @@ async function startHost(t: Test, { endpoint }: EngineUnderTest, told: () => Tol
   };
   t.teardown(stop);
   const host: Host = {
-    ...{ port, sent, stop },
+    port,
+    sent,
+    stop,
     before: () => undefined,
     after: () => undefined,
     start: () => listen(port),
