@@ -3,7 +3,7 @@ import { preferred } from "../../src/http/accept.js";
 
 const offered = ["text/csv", "application/a", "application/b"] as const;
 
-t.test("the media type that a client likes best", async (t) => {
+t.test("the media type with the highest quality is chosen", async (t) => {
   for (const [accept, wanted] of [
     [undefined, "text/csv"],
     ["", "text/csv"],

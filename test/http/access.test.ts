@@ -76,7 +76,7 @@ const inWords = ({ scope, publicAs, everyTenant }: FastifyContextConfig) =>
 
 const local = { kind: "command", name: "ada" } as const;
 
-t.test("with tokens", async (t) => {
+t.test("with api.auth: tokens, each route requires its scope", async (t) => {
   const { app, stores, config, build, log } = await startService(t, [
     "auth: tokens",
     "rate_limit: { max_failed_sign_ons_per_minute: 10000 }",
@@ -105,13 +105,16 @@ t.test("with tokens", async (t) => {
   const { app: strict, routes } = await routesOf(() => build({ config: closed }));
   t.ok(routes.length > 250, `${routes.length} routes`);
 
-  await t.test("what changes something, or needs anything but read, is this", async (t) => {
-    const declared = routes
-      .filter(({ path, isRefusal }) => !isRefusal && !/^(\/docs|\/assets\/|\*)/.test(path))
-      .map(({ method, path, config: needs }) => [`${method} ${path}`, inWords(needs)] as const)
-      .filter(([name, words]) => !name.startsWith("HEAD") && !(name.startsWith("GET") && words === "read"));
-    t.strictSame(Object.fromEntries(declared.sort()), Object.fromEntries(Object.entries(unusual).sort()));
-  });
+  await t.test(
+    "the list of routes that change something or require another scope than read is complete",
+    async (t) => {
+      const declared = routes
+        .filter(({ path, isRefusal }) => !isRefusal && !/^(\/docs|\/assets\/|\*)/.test(path))
+        .map(({ method, path, config: needs }) => [`${method} ${path}`, inWords(needs)] as const)
+        .filter(([name, words]) => !name.startsWith("HEAD") && !(name.startsWith("GET") && words === "read"));
+      t.strictSame(Object.fromEntries(declared.sort()), Object.fromEntries(Object.entries(unusual).sort()));
+    },
+  );
 
   for (const { method, path, config: needs } of routes) {
     const url = path.replace(":tenant_name", "acme").replaceAll(/:\w+|\*/g, "1");
@@ -133,7 +136,7 @@ t.test("with tokens", async (t) => {
     });
   }
 
-  await t.test("a tenant that one may not see looks like one that is not there", async (t) => {
+  await t.test("a tenant that the caller may not see looks like one that does not exist", async (t) => {
     const headers = { authorization: ofGlobex.authorization };
     const [hidden, missing] = await Promise.all(
       ["acme", "nobody"].map((name) => get(app, `/api/v1/tenants/${name}/billing`, headers)),
@@ -148,7 +151,7 @@ t.test("with tokens", async (t) => {
     t.equal((await get(app, "/api/v1/tenants/globex/billing", headers)).status, 200);
   });
 
-  await t.test("who calls is said by GET /api/v1/me, and stands in the log", async (t) => {
+  await t.test("GET /api/v1/me returns the caller, and the log names it", async (t) => {
     const { authorization } = await made(["tags"], ["globex", "gone"]);
     const { body, headers } = await get(app, "/api/v1/me", { authorization });
     t.strictSame(body, {
@@ -160,7 +163,7 @@ t.test("with tokens", async (t) => {
     t.notOk(JSON.stringify(log).includes(authorization.slice(7)));
   });
 
-  await t.test("credentials have one form, and others are none", async (t) => {
+  await t.test("credentials in another form are not valid", async (t) => {
     const [, token = ""] = admin.authorization.split(" ");
     for (const [authorization, status] of [
       [`bearer  ${token} `, 200],
@@ -184,7 +187,7 @@ t.test("with tokens", async (t) => {
     t.equal(await asked({ authorization: "Bearer x" }), 'Bearer realm="chargehouse", error="invalid_token"');
   });
 
-  await t.test("a token counts until it is revoked or over", async (t) => {
+  await t.test("a token is valid until it is revoked or expires", async (t) => {
     const { authorization, token_id } = await made(["read"]);
     const status = async () => (await get(app, "/api/v1/me", { authorization })).status;
     t.equal(await status(), 200);
@@ -203,7 +206,7 @@ t.test("with tokens", async (t) => {
     t.equal(rows[0].last_used_at.getMinutes(), 0);
   });
 
-  await t.test("tokens are made, listed and revoked by the API", async (t) => {
+  await t.test("the API creates, lists and revokes tokens", async (t) => {
     const { authorization } = admin;
     const send = async (method: "POST" | "DELETE", url: string, payload?: object) => {
       const answer = await app.inject({
@@ -259,7 +262,7 @@ t.test("with tokens", async (t) => {
   });
 
   await t.test(
-    "what the configuration makes public needs nothing, and tells nothing of tenants",
+    "routes that the configuration makes public need no credentials, and show no tenants",
     async (t) => {
       const open = { ...config, api: { ...config.api, public: ["docs", "metrics", "readiness"] as const } };
       const everything = await build({
@@ -279,7 +282,7 @@ t.test("with tokens", async (t) => {
     },
   );
 
-  await t.test("a preflight needs none: browsers send it without", async (t) => {
+  await t.test("a preflight needs no credentials, since browsers send it without", async (t) => {
     const cors = { enable_cors: true, cors_origins: ["https://console.example.org"] };
     const crossing = await build({ config: { ...config, api: { ...config.api, ...cors } } });
     const origin = "https://console.example.org";
@@ -297,7 +300,7 @@ t.test("with tokens", async (t) => {
   });
 });
 
-t.test("without authentication", async (t) => {
+t.test("with api.auth: none, the service is open on loopback only", async (t) => {
   const { app, config, stores, logger } = await startService(t);
   const { body } = await get(app, "/api/v1/me", { authorization: "Bearer anything" });
   t.strictSame(body, {
@@ -308,7 +311,7 @@ t.test("without authentication", async (t) => {
   const left = await app.inject({ method: "POST", url: "/api/v1/tokens", payload });
   t.equal(left.json().code, "tokens_not_used", "nobody leaves a key for later");
 
-  await t.test("the service listens on loopback alone", async (t) => {
+  await t.test("with api.auth: none, the service only listens on loopback", async (t) => {
     for (const [host, listens] of [
       ["127.0.0.1", true],
       ["127.8.8.8", true],
@@ -336,7 +339,7 @@ t.test("without authentication", async (t) => {
   });
 });
 
-t.test("a route that does not say what it needs is an error at the start", async (t) => {
+t.test("a route that does not declare its scope is an error at startup", async (t) => {
   const app = fastify();
   t.teardown(() => app.close());
   await app.register(requiredScopes);

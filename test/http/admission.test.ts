@@ -18,26 +18,29 @@ function admission(limits: Partial<AdmissionLimits>) {
   return { enter, isWanted, load: () => loads.at(-1) };
 }
 
-t.test("so many run, the next wait in line, the rest are turned away", async (t) => {
-  const { enter, load } = admission({ running: 2, waiting: 2, shared: false });
-  t.same(load(), { running: 0, waiting: 0 });
-  const [one, two] = [await enter("a", never), await enter("a", never)];
-  const order: string[] = [];
-  const third = enter("a", never).then((leave) => [order.push("third"), leave] as const);
-  const fourth = enter("a", never).then((leave) => [order.push("fourth"), leave] as const);
-  t.same(load(), { running: 2, waiting: 2 });
-  await t.rejects(enter("a", never), { name: "TooBusyError" });
-  one();
-  one();
-  t.same(load(), { running: 2, waiting: 1 }, "a place is given back once, however often it is said");
-  two();
-  await Promise.all([third, fourth]);
-  t.same(order, ["third", "fourth"], "in the order in which they came");
-  for (const [, leave] of await Promise.all([third, fourth])) leave();
-  t.same(load(), { running: 0, waiting: 0 });
-});
+t.test(
+  "reads beyond the running limit wait in the queue, and reads beyond its length are refused",
+  async (t) => {
+    const { enter, load } = admission({ running: 2, waiting: 2, shared: false });
+    t.same(load(), { running: 0, waiting: 0 });
+    const [one, two] = [await enter("a", never), await enter("a", never)];
+    const order: string[] = [];
+    const third = enter("a", never).then((leave) => [order.push("third"), leave] as const);
+    const fourth = enter("a", never).then((leave) => [order.push("fourth"), leave] as const);
+    t.same(load(), { running: 2, waiting: 2 });
+    await t.rejects(enter("a", never), { name: "TooBusyError" });
+    one();
+    one();
+    t.same(load(), { running: 2, waiting: 1 }, "a place is given back once, however often it is said");
+    two();
+    await Promise.all([third, fourth]);
+    t.same(order, ["third", "fourth"], "in the order in which they came");
+    for (const [, leave] of await Promise.all([third, fourth])) leave();
+    t.same(load(), { running: 0, waiting: 0 });
+  },
+);
 
-t.test("one tenant cannot have all places, neither those that run nor those that wait", async (t) => {
+t.test("one tenant cannot take all slots, nor the whole queue", async (t) => {
   const { enter, load } = admission({ running: 4, waiting: 4 });
   for (let time = 0; time < 3; time += 1) await enter("greedy", never);
   const end = new AbortController();
@@ -58,23 +61,26 @@ t.test("one tenant cannot have all places, neither those that run nor those that
   for (const each of waiting) await t.rejects(each, { message: "the end" });
 });
 
-t.test("the next is of the tenant with the fewest running, then the one that came first", async (t) => {
-  const { enter } = admission({ running: 4 });
-  const [first, second] = [await enter("a", never), await enter("a", never), await enter("a", never)];
-  const third = await enter("b", never);
-  const order: string[] = [];
-  const note = (name: string) => enter(name, never).then(() => order.push(name));
-  const all = [note("a"), note("b"), note("c")];
-  first();
-  await all[2];
-  second();
-  await all[0];
-  third();
-  await Promise.all(all);
-  t.same(order, ["c", "a", "b"]);
-});
+t.test(
+  "the next read is of the tenant with the fewest running reads, and the oldest of its reads",
+  async (t) => {
+    const { enter } = admission({ running: 4 });
+    const [first, second] = [await enter("a", never), await enter("a", never), await enter("a", never)];
+    const third = await enter("b", never);
+    const order: string[] = [];
+    const note = (name: string) => enter(name, never).then(() => order.push(name));
+    const all = [note("a"), note("b"), note("c")];
+    first();
+    await all[2];
+    second();
+    await all[0];
+    third();
+    await Promise.all(all);
+    t.same(order, ["c", "a", "b"]);
+  },
+);
 
-t.test("with one place there is no share, and nobody waits where no line is", async (t) => {
+t.test("a single slot is not shared, and no read waits without a queue", async (t) => {
   const { enter, load } = admission({ running: 1, waiting: 0 });
   const leave = await enter("a", never);
   await t.rejects(enter("b", never), { name: "TooBusyError" });
@@ -83,7 +89,7 @@ t.test("with one place there is no share, and nobody waits where no line is", as
   t.same(load(), { running: 0, waiting: 0 });
 });
 
-t.test("who leaves, or has waited long enough, is out of the line", async (t) => {
+t.test("a read that is aborted or has waited too long leaves the queue", async (t) => {
   const { enter, load } = admission({ running: 1, maxWaitMs: 50 });
   const leave = await enter("a", never);
   const gone = new AbortController();
@@ -99,7 +105,7 @@ t.test("who leaves, or has waited long enough, is out of the line", async (t) =>
   t.same(load(), { running: 0, waiting: 0 }, "a place is not given to who is not there any more");
 });
 
-t.test("a place is wanted when somebody in line would come in with it", async (t) => {
+t.test("a slot is wanted if a read in the queue could use it", async (t) => {
   const { enter, isWanted } = admission({ running: 4 });
   const end = new AbortController();
   for (let time = 0; time < 3; time += 1) await enter("greedy", never);
@@ -114,7 +120,7 @@ t.test("a place is wanted when somebody in line would come in with it", async (t
   leave();
 });
 
-t.test("heavy reads of the service", async (t) => {
+t.test("the service limits its heavy reads", async (t) => {
   const metrics = createServiceMetrics();
   const service = await startService(t, ["max_heavy_reads: 3", "max_waiting_reads: 2"]);
   const app = await service.build({ metrics });
@@ -152,14 +158,14 @@ t.test("heavy reads of the service", async (t) => {
   const exports = [await beginExport(), await beginExport()];
   await loaded(2, 0);
 
-  await t.test("a tenant that has its share waits; others are served", async (t) => {
+  await t.test("a tenant that uses its share waits, and others are served", async (t) => {
     const client = new AbortController();
     const waiting = fetch(aggregate, { signal: client.signal });
     await loaded(2, 1);
     t.equal((await fetch(api("globex", "chargebacks/aggregate"))).status, 200);
     t.equal((await fetch(api("globex", "chargebacks/allocation-issues"))).status, 200);
 
-    await t.test("who abandons a request leaves the line", async (t) => {
+    await t.test("an aborted request leaves the queue", async (t) => {
       client.abort();
       await t.rejects(waiting, { name: "AbortError" });
       await loaded(2, 0);
@@ -167,7 +173,7 @@ t.test("heavy reads of the service", async (t) => {
     });
   });
 
-  await t.test("light reads pass by, and so does what the client has", async (t) => {
+  await t.test("light reads and 304 responses do not wait for a slot", async (t) => {
     for (const path of [
       "chargebacks",
       "chargebacks?page=1000",
@@ -183,7 +189,7 @@ t.test("heavy reads of the service", async (t) => {
     t.same(await load(), { running: 2, waiting: 0 });
   });
 
-  await t.test("what finds no place is 503 with Retry-After, and no error of the service", async (t) => {
+  await t.test("a read without a slot gets 503 with Retry-After, and no error is logged", async (t) => {
     const hurried = await service.build({
       config: {
         ...service.config,
@@ -228,7 +234,7 @@ t.test("heavy reads of the service", async (t) => {
     });
   });
 
-  await t.test("who has waited for half of the time that a request has is 503", async (t) => {
+  await t.test("a read that has waited for half of the request timeout gets 503", async (t) => {
     const hasty = await service.build({
       config: {
         ...service.config,
@@ -243,7 +249,7 @@ t.test("heavy reads of the service", async (t) => {
     held.destroy();
   });
 
-  await t.test("an export has its place until it is abandoned, or to its last byte", async (t) => {
+  await t.test("an export keeps its slot until its last byte is sent or it is aborted", async (t) => {
     const [abandoned, read] = exports;
     const waiting = fetch(aggregate);
     await loaded(2, 1);
@@ -258,7 +264,7 @@ t.test("heavy reads of the service", async (t) => {
     await loaded(0, 0);
   });
 
-  await t.test("/metrics shows what runs and what waits", async (t) => {
+  await t.test("/metrics shows running and waiting heavy reads", async (t) => {
     const text = await (await fetch(`${address}/metrics`)).text();
     t.match(text, /^chargehouse_heavy_reads\{state="running"\} 0$/m);
     t.match(text, /^chargehouse_heavy_reads\{state="waiting"\} 0$/m);

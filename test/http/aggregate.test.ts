@@ -13,7 +13,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     return body;
   };
 
-  await t.test("without rows: no buckets, and zeros", async (t) => {
+  await t.test("without rows there are no buckets, and the totals are 0", async (t) => {
     t.same(await aggregate(""), {
       buckets: [],
       currency: null,
@@ -49,7 +49,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     },
   ]);
 
-  await t.test("by default by identity and day, exact", async (t) => {
+  await t.test("the default groups are by identity and day, with exact sums", async (t) => {
     t.same(await aggregate(""), {
       buckets: [
         {
@@ -95,7 +95,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
   });
 
   await t.test(
-    "any columns, in the order asked for; resources without an environment have an empty one",
+    "groups have the requested columns in order, and an empty environment if there is none",
     async (t) => {
       const { buckets } = await aggregate(
         "group_by=environment_id&group_by=cost_type&time_bucket=month&group_by=cost_type",
@@ -136,7 +136,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     },
   );
 
-  await t.test("all columns of an allocation together", async (t) => {
+  await t.test("all columns can be grouped by together", async (t) => {
     const columns = [
       "identity_id",
       "resource_id",
@@ -178,13 +178,13 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     });
   }
 
-  await t.test("filters", async (t) => {
+  await t.test("sums can be filtered", async (t) => {
     t.equal((await aggregate("cost_type=usage")).total_amount, "0.3");
     t.equal((await aggregate("resource_id=r-2&identity_id=b")).total_amount, "-3");
     t.equal((await aggregate("start_date=2026-03-02&end_date=2026-03-02")).total_rows, 1);
   });
 
-  await t.test("hours that come twice when clocks go back are two buckets, in their order", async (t) => {
+  await t.test("an hour that occurs twice when clocks go back has two buckets, in order", async (t) => {
     await insertChargebacks(
       stores,
       "acme",
@@ -232,13 +232,13 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     );
   });
 
-  await t.test("without dates: the lookback", async (t) => {
+  await t.test("without dates the sums cover the lookback", async (t) => {
     holds(t, await aggregate(""), { total_amount: "4.3", total_rows: 4 });
     holds(t, await aggregate("start_date=2024-12-30"), { total_rows: 13 });
     holds(t, await aggregate("end_date=2025-01-02"), { total_rows: 3 });
   });
 
-  await t.test("more than 10,000 buckets: the first are returned, the totals are over all", async (t) => {
+  await t.test("of more than 10,000 buckets, the first are returned, and the totals cover all", async (t) => {
     const { client } = await stores.tenant("acme");
     await client.command({
       query: `INSERT INTO chargebacks (timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, identity_id, cost_type,

@@ -42,7 +42,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", async 
   ]);
   await insertChargebacks(stores, "globex", [on("2026-03-01", "1")]);
 
-  await t.test("rows of an issue are summed by what they have in common", async (t) => {
+  await t.test("rows of an issue are summed by their common columns", async (t) => {
     const body = await list("resource_id=r-1&identity_id=UNALLOCATED");
     t.equal(body.total, 2);
     t.same(body.items[1], {
@@ -65,7 +65,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", async 
     });
   });
 
-  await t.test("the most expensive first, ties by the group, negative ones last", async (t) => {
+  await t.test("issues are ordered by cost, then by group, with negative ones last", async (t) => {
     const { items } = await list("");
     t.same(
       items.map((row: Record<string, string>) => [row.total_cost, row.env_id, row.resource_id]),
@@ -98,12 +98,12 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", async 
     await t.test(query, async (t) => t.same(await costs(query), wanted));
   }
 
-  await t.test("the total is that of the filters, also past the end", async (t) => {
+  await t.test("the total covers all matching rows, also on a page past the end", async (t) => {
     holds(t, await list("page=9007199254740991&page_size=2"), { items: [], total: 4, pages: 2 });
     holds(t, await list("page=2&page_size=1&cost_type=usage"), { items: [], total: 1, pages: 1 });
   });
 
-  await t.test("every issue code is one, and no code by design is", async (t) => {
+  await t.test("every issue code is listed, and no code by design is", async (t) => {
     await insertChargebacks(
       stores,
       "globex",

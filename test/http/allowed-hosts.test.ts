@@ -78,7 +78,7 @@ for (const { host, allowed_hosts, taken, refused } of cases) {
   });
 }
 
-t.test("*: every name, and none", async (t) => {
+t.test("with *, every Host is allowed, and none as well", async (t) => {
   const isAllowed = hostCheck({ host: "127.0.0.1", allowed_hosts: ["*"] });
   t.strictSame(
     [...loopback, ...others, ...unreadable].filter((name) => !isAllowed(name)),
@@ -86,7 +86,7 @@ t.test("*: every name, and none", async (t) => {
   );
 });
 
-t.test("one spelling for each host", async (t) => {
+t.test("hosts are compared in one spelling", async (t) => {
   const spelled = ["A.Example.", "[::1]:80", "::1", "0:0:0:0:0:0:0:1", "127.1", "0x7f000001", "a_b:1"].map(
     hostOf,
   );

@@ -11,7 +11,7 @@ import { get, insertChargebacks, startService } from "./service.js";
 
 const acme = "/api/v1/tenants/acme";
 
-t.test("the audit", async (t) => {
+t.test("the audit records every change", async (t) => {
   const { app, stores, build, config } = await startService(t, ["auth: tokens"]);
   const { postgres } = stores;
   const made = async (name: string, scopes: readonly Scope[]) => {
@@ -34,7 +34,7 @@ t.test("the audit", async (t) => {
   const entries = async (url = `${acme}/audit`) => (await get(app, url, admin)).body;
   const shown = ({ action, subject }: { action: string; subject: object }) => [action, subject];
 
-  await t.test("has who tagged what, and the caller is the author", async (t) => {
+  await t.test("the audit shows who tagged what, and the caller is the author", async (t) => {
     const tag = { tag_key: "team", display_name: "Platform", created_by: "somebody else" };
     const { status, body } = await send("POST", `chargebacks/${dimension_id}/tags`, tag);
     t.equal(status, 201);
@@ -75,7 +75,7 @@ t.test("the audit", async (t) => {
     );
   });
 
-  await t.test("has what tags were that are removed, and the address without its port", async (t) => {
+  await t.test("the audit has removed tags as they were, and addresses without ports", async (t) => {
     const trusting = { ...config, api: { ...config.api, trusted_proxies: ["127.0.0.1"] } };
     const behind = await build({ config: trusting });
     const { body } = await send("PATCH", `chargebacks/${dimension_id}`, { add_tags: [] });
@@ -103,7 +103,7 @@ t.test("the audit", async (t) => {
     t.equal(items[0].address, "192.0.2.1");
   });
 
-  await t.test("has nothing of what was refused, or changed nothing", async (t) => {
+  await t.test("the audit has no entries for requests that were refused or changed nothing", async (t) => {
     const { total } = await entries();
     const tag = { tag_key: "env", display_name: "again" };
     t.equal((await send("POST", `chargebacks/${dimension_id}/tags`, tag)).status, 409);
@@ -125,7 +125,7 @@ t.test("the audit", async (t) => {
     t.equal((await entries()).total, total);
   });
 
-  await t.test("is paged by cursor, and exported as lines", async (t) => {
+  await t.test("the audit can be paged by cursor and exported as JSON lines", async (t) => {
     const all = (await entries()).items;
     const ids: number[] = [];
     for (let cursor: string | null = ""; cursor !== null; ) {
@@ -143,7 +143,7 @@ t.test("the audit", async (t) => {
     t.strictSame(lines.map((line) => JSON.parse(line)).reverse(), all);
   });
 
-  await t.test("of everything is for who may see every tenant", async (t) => {
+  await t.test("the full audit requires access to every tenant", async (t) => {
     t.equal((await get(app, "/api/v1/audit", admin)).status, 403);
     const everybody = await build({ config: { ...config, api: { ...config.api, auth: "none" } } });
     const { body } = await get(everybody, "/api/v1/audit");
@@ -166,10 +166,12 @@ t.test("the audit", async (t) => {
   });
 });
 
-t.test("runs, deliveries and uploads have an entry each, and what changes nothing has none", async (t) => {
-  const { config, stores } = await openTestStores(
-    t,
-    `api: { auth: tokens }
+t.test(
+  "runs, deliveries and uploads have one audit entry each, and requests without a change have none",
+  async (t) => {
+    const { config, stores } = await openTestStores(
+      t,
+      `api: { auth: tokens }
 tenants:
   acme:
     ecosystem: focus
@@ -178,77 +180,78 @@ tenants:
     plugin_settings:
       usage: { uploads: { metrics: [cpu] } }
       sources: [{ name: cloud, location: ${temporaryFolder(t)} }]`,
-  );
-  const { postgres } = stores;
-  const ending = new AbortController();
-  const worker = await createWorker({
-    config,
-    stores,
-    logger: testLogger,
-    observers: [],
-    signal: ending.signal,
-  });
-  t.teardown(async () => {
-    ending.abort(new Error("the test is over"));
-    await worker.settled();
-  });
-  const app = await buildApp({
-    ...{ config, stores, logger: testLogger, version: "1", mode: "both", control: worker.control },
-    clock: () => new Date("2026-06-30T12:00:00Z"),
-  });
-  t.teardown(() => app.close());
-  const made = async (name: string, scopes: readonly Scope[]) => {
-    const input = { name, scopes, tenants: ["acme"], days: 1 };
-    const { token } = await createToken(postgres, input, { kind: "command", name: "ada" });
-    return { authorization: `Bearer ${token}` };
-  };
-  const [runner, admin] = [await made("runner", ["run"]), await made("auditor", ["admin"])];
-  const post = async (path: string, more: Partial<InjectOptions> = {}) => {
-    const headers = { ...runner, ...more.headers };
-    return await app.inject({ method: "POST", url: `${acme}/${path}`, ...more, headers });
-  };
-  const entries = async () =>
-    (await get(app, `${acme}/audit`, admin)).body.items.map(
-      ({ action, actor, subject }: { action: string; actor: string; subject: object }) => [
-        action,
-        actor,
-        subject,
-      ],
     );
-  const newest = async () => (await entries())[0];
-
-  const run = await post("pipeline/run", { payload: { force_gather: true } });
-  t.equal(run.statusCode, 202);
-  t.strictSame(await newest(), [
-    "startPipelineRun",
-    "runner",
-    { force_gather: true, run_id: run.json().run_id },
-  ]);
-
-  const { rows } = await postgres.query<{ id: number }>(
-    `INSERT INTO deliveries (tenant_name, source, scope, kind, content_id, settings_hash, billing_period, epoch, started_at, state, problem, lines, loaded_at, files)
-     VALUES ('acme', 'aws', '2026-05', 'snapshot', 'c', 'h', '2026-05', 1, now(), 'waiting_for_acceptance', 'it is shorter', 2, now(), '[]') RETURNING delivery_id::int AS id`,
-  );
-  const id = rows[0]?.id ?? 0;
-  const accept = () => post(`deliveries/${id}/accept`);
-  t.equal((await accept()).statusCode, 200);
-  const accepted = ["acceptDelivery", "runner", { delivery_id: id }];
-  t.strictSame(await newest(), accepted);
-  const { length } = await entries();
-  t.equal((await accept()).statusCode, 200, "it counts already");
-  t.equal((await post("deliveries/999999/accept")).statusCode, 404);
-  t.equal((await entries()).length, length);
-
-  const upload = (quantity: string, key: string) =>
-    post("usage", {
-      headers: { "content-type": "text/csv", "idempotency-key": key },
-      payload: `date,metric,resource_id,identity_id,quantity\n2026-06-24,cpu,r-1,web,${quantity}\n`,
+    const { postgres } = stores;
+    const ending = new AbortController();
+    const worker = await createWorker({
+      config,
+      stores,
+      logger: testLogger,
+      observers: [],
+      signal: ending.signal,
     });
-  const taken = await upload("1.5", "a");
-  t.equal(taken.statusCode, 200);
-  t.strictSame(await newest(), ["uploadUsage", "runner", { upload_id: taken.json().upload_id }]);
-  t.equal((await upload("1.5", "a")).statusCode, 200, "the same upload again");
-  t.equal((await upload("x", "b")).statusCode, 400);
-  t.equal((await upload("2", "a")).statusCode, 409);
-  t.equal((await entries()).length, length + 1);
-});
+    t.teardown(async () => {
+      ending.abort(new Error("the test is over"));
+      await worker.settled();
+    });
+    const app = await buildApp({
+      ...{ config, stores, logger: testLogger, version: "1", mode: "both", control: worker.control },
+      clock: () => new Date("2026-06-30T12:00:00Z"),
+    });
+    t.teardown(() => app.close());
+    const made = async (name: string, scopes: readonly Scope[]) => {
+      const input = { name, scopes, tenants: ["acme"], days: 1 };
+      const { token } = await createToken(postgres, input, { kind: "command", name: "ada" });
+      return { authorization: `Bearer ${token}` };
+    };
+    const [runner, admin] = [await made("runner", ["run"]), await made("auditor", ["admin"])];
+    const post = async (path: string, more: Partial<InjectOptions> = {}) => {
+      const headers = { ...runner, ...more.headers };
+      return await app.inject({ method: "POST", url: `${acme}/${path}`, ...more, headers });
+    };
+    const entries = async () =>
+      (await get(app, `${acme}/audit`, admin)).body.items.map(
+        ({ action, actor, subject }: { action: string; actor: string; subject: object }) => [
+          action,
+          actor,
+          subject,
+        ],
+      );
+    const newest = async () => (await entries())[0];
+
+    const run = await post("pipeline/run", { payload: { force_gather: true } });
+    t.equal(run.statusCode, 202);
+    t.strictSame(await newest(), [
+      "startPipelineRun",
+      "runner",
+      { force_gather: true, run_id: run.json().run_id },
+    ]);
+
+    const { rows } = await postgres.query<{ id: number }>(
+      `INSERT INTO deliveries (tenant_name, source, scope, kind, content_id, settings_hash, billing_period, epoch, started_at, state, problem, lines, loaded_at, files)
+     VALUES ('acme', 'aws', '2026-05', 'snapshot', 'c', 'h', '2026-05', 1, now(), 'waiting_for_acceptance', 'it is shorter', 2, now(), '[]') RETURNING delivery_id::int AS id`,
+    );
+    const id = rows[0]?.id ?? 0;
+    const accept = () => post(`deliveries/${id}/accept`);
+    t.equal((await accept()).statusCode, 200);
+    const accepted = ["acceptDelivery", "runner", { delivery_id: id }];
+    t.strictSame(await newest(), accepted);
+    const { length } = await entries();
+    t.equal((await accept()).statusCode, 200, "it counts already");
+    t.equal((await post("deliveries/999999/accept")).statusCode, 404);
+    t.equal((await entries()).length, length);
+
+    const upload = (quantity: string, key: string) =>
+      post("usage", {
+        headers: { "content-type": "text/csv", "idempotency-key": key },
+        payload: `date,metric,resource_id,identity_id,quantity\n2026-06-24,cpu,r-1,web,${quantity}\n`,
+      });
+    const taken = await upload("1.5", "a");
+    t.equal(taken.statusCode, 200);
+    t.strictSame(await newest(), ["uploadUsage", "runner", { upload_id: taken.json().upload_id }]);
+    t.equal((await upload("1.5", "a")).statusCode, 200, "the same upload again");
+    t.equal((await upload("x", "b")).statusCode, 400);
+    t.equal((await upload("2", "a")).statusCode, 409);
+    t.equal((await entries()).length, length + 1);
+  },
+);

@@ -25,7 +25,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/billing", async (t) => {
     { timestamp: "2026-01-01T00:00:00Z", total_cost: "7" },
   ]);
 
-  await t.test("a line has every field of the interface, and its amounts to the last digit", async (t) => {
+  await t.test("a line has every field of the interface, with exact amounts", async (t) => {
     const { body } = await get(app, base);
     t.equal(body.total, 3);
     t.same(body.items[0], {
@@ -51,7 +51,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/billing", async (t) => {
     );
   });
 
-  await t.test("a line names its environment in its metadata, and is found by it", async (t) => {
+  await t.test("a line has its environment in its metadata, and can be filtered by it", async (t) => {
     await insertBilling(stores, "globex", [
       { timestamp: "2026-03-01T00:00:00Z", total_cost: "1", env_id: "sub-1", metadata: '{"component":"x"}' },
       { timestamp: "2026-03-01T00:00:00Z", total_cost: "2", env_id: "sub-2" },

@@ -120,7 +120,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
     return body;
   };
 
-  await t.test("without rows there is nothing", async (t) => {
+  await t.test("without rows the response is empty", async (t) => {
     t.strictSame(await ask(`${window}&time_bucket=day`), {
       time_buckets: [],
       groups: [],
@@ -145,7 +145,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
     });
   }
 
-  await t.test("what changed most comes with the groups, which stay as they are", async (t) => {
+  await t.test("movers are returned beside the groups, which do not change", async (t) => {
     for (const question of questions) {
       const { columns, filter = {} } = question;
       const grouped = [
@@ -163,7 +163,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
     t.notOk("movers" in (await ask(`${window}&compare=previous`)));
   });
 
-  await t.test("the period before may be of other days, which need not touch", async (t) => {
+  await t.test("the previous period may be any earlier days", async (t) => {
     const between = ({ timestamp }: Row) => timestamp >= "2026-03-03" && timestamp < "2026-03-05";
     const apart = rows.filter((row) => !between(row));
     t.ok(apart.length < rows.length);
@@ -184,7 +184,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
     t.strictSame(plain, await ask(window), "where nothing is compared");
   });
 
-  await t.test("the period before and amounts over time come where they are asked for", async (t) => {
+  await t.test("the previous period and amounts over time are only returned on request", async (t) => {
     const { groups, totals, time_buckets } = await ask(`${window}&limit=2`);
     t.strictSame(time_buckets, []);
     for (const each of [...groups, ...totals]) {
@@ -195,7 +195,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
     t.type(changed.previous_amount, "string", "who asks for the change has what it is from");
   });
 
-  await t.test("a search finds values in whatever case, and totals are those of what it found", async (t) => {
+  await t.test("a search is case-insensitive, and totals are those of the matching groups", async (t) => {
     const { groups, totals } = await ask(`${window}&search=${encodeURIComponent("U-Ä")}&currency=USD`);
     t.strictSame(
       groups.map(({ dimensions }: { dimensions: unknown }) => dimensions),
@@ -207,7 +207,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
       t.strictSame((await ask(`${window}&search=${encodeURIComponent(text)}`)).groups, [], text);
   });
 
-  await t.test("what cannot be asked is refused by name", async (t) => {
+  await t.test("invalid parameters are refused by name", async (t) => {
     for (const [query, named] of [
       ["limit=0", "limit"],
       ["limit=1001", "limit"],

@@ -12,7 +12,7 @@ const OWN = "http://localhost:8080";
 const tag = { tag_key: "team", display_name: "Platform", created_by: "page" };
 const acme = "/api/v1/tenants/acme";
 
-t.test("pages of others", async (t) => {
+t.test("pages of other origins and hosts cannot use the API", async (t) => {
   const service = await startService(t, ["enable_cors: true", `cors_origins: ['${CONSOLE}']`]);
   const { app, stores, build, config } = service;
   await insertChargebacks(stores, "acme", [{ timestamp: "2026-03-01T00:00:00Z", amount: "1" }]);
@@ -61,14 +61,14 @@ t.test("pages of others", async (t) => {
       t.equal(await asked(headers), wanted);
     });
   }
-  await t.test("without enable_cors no other origin may write; with * all may", async (t) => {
+  await t.test("without enable_cors no other origin can write, and with * every origin can", async (t) => {
     const foreign = { origin: CONSOLE, "sec-fetch-site": "cross-site" };
     t.equal(await asked(foreign, closed), refused);
     t.equal(await asked(foreign, open), 201);
     t.equal(await asked({ origin: "null", "sec-fetch-site": "cross-site" }, open), 201);
   });
 
-  await t.test("every operation that takes a body refuses, and no read does", async (t) => {
+  await t.test("every operation with a body refuses cross-site requests, and no read does", async (t) => {
     const of = async (method: "GET" | "POST" | "PATCH" | "DELETE", path: string) => {
       const headers = { "sec-fetch-site": "cross-site" };
       return (await app.inject({ method, url: `${acme}${path}`, headers })).statusCode;
@@ -86,7 +86,7 @@ t.test("pages of others", async (t) => {
     for (const path of ["/chargebacks", "/tags", "/status"]) t.equal(await of("GET", path), 200, path);
   });
 
-  await t.test("other names: 421 for whatever is asked, but for liveness", async (t) => {
+  await t.test("a Host that is not allowed gets 421 for every path except liveness", async (t) => {
     const under = async (url: string, headers: Record<string, string>, method: "GET" | "OPTIONS" = "GET") => {
       const answer = await app.inject({ method, url, headers });
       return [answer.statusCode, answer.headers["content-type"], answer.json().code];
@@ -108,7 +108,9 @@ t.test("pages of others", async (t) => {
     t.strictSame(await under("/health", { host }), [200, "application/json; charset=utf-8", undefined]);
   });
 
-  await t.test("in a browser", needs(browserPath), (t) => inBrowser(t, service));
+  await t.test("a real browser cannot use the API from pages of other origins", needs(browserPath), (t) =>
+    inBrowser(t, service),
+  );
 });
 
 /** A page under a name of its own that is made to point here; and pages of another origin and another site, which post. */

@@ -15,7 +15,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
   };
   const amounts = async (query: string) => (await list(query)).items.map((row) => row.amount);
 
-  await t.test("without rows: an empty page", async (t) => {
+  await t.test("without rows the page is empty", async (t) => {
     const { status, body } = await get(app, base);
     t.equal(status, 200);
     t.same(body, { items: [], total: 0, page: 1, page_size: 100, pages: 0, next_cursor: null });
@@ -70,11 +70,11 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
     ],
   });
 
-  await t.test("rows of the lookback, by UTC day and then key", async (t) => {
+  await t.test("the default rows are those of the lookback, by UTC day and then key", async (t) => {
     t.same(await amounts(""), ["-0.000000000001", "2", "10.5", "1000000"]);
   });
 
-  await t.test("a row has every field of the interface, and says why it is what it is", async (t) => {
+  await t.test("a row has every field of the interface, and shows how it was allocated", async (t) => {
     const { items } = await list("identity_id=sa-2");
     const [row] = items;
     t.same(row, {
@@ -113,20 +113,23 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
     t.ok(Number.isSafeInteger(row?.dimension_id));
   });
 
-  await t.test("weights of other methods: an equal share of the component, or the whole", async (t) => {
-    const [even, , , terminal] = (await list("")).items;
-    holds(t, even?.metadata, { weight: "1", total_weight: "2" });
-    holds(t, terminal?.metadata, { weight: "1", total_weight: "1" });
-  });
+  await t.test(
+    "weights of methods other than usage are equal shares of the component, or the whole",
+    async (t) => {
+      const [even, , , terminal] = (await list("")).items;
+      holds(t, even?.metadata, { weight: "1", total_weight: "2" });
+      holds(t, terminal?.metadata, { weight: "1", total_weight: "1" });
+    },
+  );
 
-  await t.test("filters by equality, combined", async (t) => {
+  await t.test("filters compare by equality, and all must match", async (t) => {
     t.same(await amounts("cost_type=usage"), ["10.5"]);
     t.same(await amounts("product_type=NETWORK"), ["1000000"]);
     t.same(await amounts("resource_id=r-1&identity_id=sa-3"), ["2"]);
     t.same(await amounts("identity_id=SA-3"), []);
   });
 
-  await t.test("dates are inclusive, and their zone moves midnight", async (t) => {
+  await t.test("dates are inclusive, and the time zone sets their midnight", async (t) => {
     t.same(await amounts("start_date=2026-03-02&end_date=2026-03-02"), ["1000000"]);
     t.same(await amounts("start_date=2026-02-28&end_date=2026-02-28&timezone=America/Denver"), [
       "-0.000000000001",
@@ -145,7 +148,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
     ]);
   });
 
-  await t.test("pages cut the same order, to the end and past it", async (t) => {
+  await t.test("pages have one order, and a page past the end is empty", async (t) => {
     const pages = await Promise.all(
       [1, 2, 3, 4].map((page) => list(`page=${page}&page_size=3&start_date=2026-01-01`)),
     );
@@ -187,7 +190,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
     t.same((await list("identity_id=sa-3")).items[0]?.tags, []);
   });
 
-  await t.test("a dimension whose id was taken has the one it was given", async (t) => {
+  await t.test("a dimension whose hash is taken keeps the id that was assigned to it", async (t) => {
     const before = (await list("identity_id=sa-3")).items[0]?.dimension_id;
     await client.command({
       query: `INSERT INTO dimension_collisions SELECT reinterpretAsUInt128(sipHash128(toString(ecosystem), toString(tenant_id), toString(env_id),
@@ -199,11 +202,11 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
     t.not((await list("identity_id=sa-2")).items[0]?.dimension_id, 4242);
   });
 
-  await t.test("GET …/chargebacks/dates: every UTC day with rows, whatever its age", async (t) => {
+  await t.test("GET …/chargebacks/dates returns all UTC days with rows, of any age", async (t) => {
     t.same((await get(app, `${base}/dates`)).body, { dates: ["2026-01-01", "2026-03-01", "2026-03-02"] });
   });
 
-  await t.test("one tenant sees nothing of another", async (t) => {
+  await t.test("one tenant does not see the rows of another", async (t) => {
     const { body } = await get(app, "/api/v1/tenants/globex/chargebacks");
     t.same(
       body.items.map((row: ChargebackRow) => [row.tenant_id, row.amount]),

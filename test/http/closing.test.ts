@@ -10,7 +10,7 @@ import { openTestStores, testLogger } from "../stores.js";
 /** Longer than the test may take: a closing that waits for it does not end. */
 const NEVER_MS = 2 ** 31 - 1;
 
-t.test("closing waits for answers under way and for no idle connection", async (t) => {
+t.test("closing waits for active responses and not for idle connections", async (t) => {
   const { config, stores } = await openTestStores(t);
   const [asked, ask] = promise();
   const [held, release] = promise();

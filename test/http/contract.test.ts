@@ -6,7 +6,7 @@ import { lineNotOfCloud } from "../not-of-cloud.js";
 import { type Answer, judgeOf } from "./contract.js";
 
 /** All tests of this folder rely on it. */
-t.test("an answer that breaks the documented contract is noticed", async (t) => {
+t.test("a response that breaks the documented contract is reported", async (t) => {
   const document: ApiDocument = JSON.parse((await apiDocuments()).openapi);
   const judge = judgeOf(document);
   const page = {

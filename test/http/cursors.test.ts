@@ -7,7 +7,7 @@ interface Page {
   readonly next_cursor: string | null;
 }
 
-t.test("pages by cursor", async (t) => {
+t.test("lists can be paged by cursor", async (t) => {
   const { app, stores } = await startService(t);
   const read = async (url: string): Promise<Page> => {
     const { status, body } = await get(app, `/api/v1/tenants/acme/${url}`);
@@ -64,7 +64,7 @@ t.test("pages by cursor", async (t) => {
     );
   }
 
-  await t.test("any page has a cursor for what comes behind it, also amid rows that are alike", async (t) => {
+  await t.test("every page has a cursor for the next one, even between equal rows", async (t) => {
     for (const list of ["billing", "chargebacks"]) {
       const all = await read(`${list}?page_size=1000`);
       for (const [size, pages] of [
@@ -83,7 +83,7 @@ t.test("pages by cursor", async (t) => {
     }
   });
 
-  await t.test("rows that come before or go do not move the place", async (t) => {
+  await t.test("rows that are added before a cursor or removed do not move it", async (t) => {
     const { next_cursor, items } = await read("billing?page_size=12");
     const { client } = await stores.tenant("acme");
     await insertBilling(stores, "acme", [
@@ -96,7 +96,7 @@ t.test("pages by cursor", async (t) => {
     t.equal((await walk("billing", "", 5, next_cursor)).length, 10, "the third day, whole");
   });
 
-  await t.test("a cursor belongs to its list, tenant and filters, not to the size of a page", async (t) => {
+  await t.test("a cursor is valid for its list, tenant and filters, with any page size", async (t) => {
     const { next_cursor } = await read("chargebacks?identity_id=sa-1&page_size=2");
     const status = async (url: string) => {
       const { status, body } = await get(app, `/api/v1/tenants/${url}&cursor=${next_cursor}`);
@@ -116,7 +116,7 @@ t.test("pages by cursor", async (t) => {
     t.equal((await status("acme/chargebacks?identity_id=sa-1&page=2"))[0], 400, "a page and a cursor");
   });
 
-  await t.test("cursors that were made up are refused, or find nothing", async (t) => {
+  await t.test("made-up cursors are refused or return nothing", async (t) => {
     const { next_cursor } = await read("chargebacks?page_size=2");
     const parts: unknown[] = JSON.parse(Buffer.from(next_cursor ?? "", "base64url").toString());
     const made = (change: (key: unknown[]) => void) => {
@@ -144,7 +144,7 @@ t.test("pages by cursor", async (t) => {
     }
   });
 
-  await t.test("more rows that are the same in everything than are read again", async (t) => {
+  await t.test("a cursor works among more equal rows than are read again", async (t) => {
     const timestamp = "2026-04-01T00:00:00Z";
     const alike = Array.from({ length: 2345 }, () => ({ timestamp, amount: "1" }));
     await insertChargebacks(stores, "acme", alike);

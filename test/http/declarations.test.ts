@@ -89,7 +89,7 @@ function textOf({ heavy, etag, showsTags, cursors, anyHost, quiet }: FastifyCont
     .join(" ");
 }
 
-t.test("what the routes of the API declare", async (t) => {
+t.test("every route of the API declares its config", async (t) => {
   const app = await appWithoutStores("1.2.3");
   t.teardown(() => app.close());
   const configs: FastifyContextConfig[] = [];
@@ -106,7 +106,7 @@ t.test("what the routes of the API declare", async (t) => {
     (name, index) => [name, textOf(configs[index] ?? never())] as const,
   );
 
-  await t.test("is this, and a new route is listed here", async (t) => {
+  await t.test("the list of declarations is complete", async (t) => {
     t.strictSame(Object.fromEntries([...found].sort()), Object.fromEntries(Object.entries(declared).sort()));
   });
 
@@ -121,7 +121,7 @@ t.test("what the routes of the API declare", async (t) => {
   }
 });
 
-t.test("a method that a path does not take is refused under the names of the path", async (t) => {
+t.test("an unknown method is refused by the same host rules as its path", async (t) => {
   const app = await appWithoutStores("1.2.3");
   t.teardown(() => app.close());
   const quiet: unknown[] = [];
@@ -134,7 +134,7 @@ t.test("a method that a path does not take is refused under the names of the pat
   t.strictSame(quiet, [true, true, undefined]);
 });
 
-t.test("a route that declares nothing is an error at the start", async (t) => {
+t.test("a route that declares nothing is an error at startup", async (t) => {
   const app = fastify();
   t.teardown(() => app.close());
   for (const name of ["access", "admission", "revalidation", "tag-mirror"])

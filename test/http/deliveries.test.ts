@@ -5,7 +5,7 @@ import { get, startService } from "./service.js";
 
 const path = "/api/v1/tenants/acme/deliveries";
 
-t.test("deliveries", async (t) => {
+t.test("deliveries can be listed and accepted", async (t) => {
   const { app, stores } = await startService(t);
   const pg = stores.postgres;
   for (const tenant of ["acme", "globex"])
@@ -85,7 +85,7 @@ t.test("deliveries", async (t) => {
   ];
   const ofGlobex = await insert({ state: "waiting_for_acceptance", problem: "p", ...loaded }, "globex");
 
-  await t.test("the newest first, with all that is known of each", async (t) => {
+  await t.test("the list has the newest first, with all fields", async (t) => {
     const { items, total } = await list();
     t.equal(total, 5);
     t.strictSame(
@@ -135,7 +135,7 @@ t.test("deliveries", async (t) => {
     );
   });
 
-  await t.test("one that waits counts once it is accepted, in place of the one before", async (t) => {
+  await t.test("a waiting delivery replaces the previous one once it is accepted", async (t) => {
     const { status, body } = await accept(waits);
     t.equal(status, 200, JSON.stringify(body));
     holds(t, body, { delivery_id: waits, state: "current", problem: null });
@@ -144,7 +144,7 @@ t.test("deliveries", async (t) => {
     holds(t, await accept(waits), { status: 200, body: { accepted_at: body.accepted_at } }, "again");
   });
 
-  await t.test("what cannot be accepted is refused, and changes nothing", async (t) => {
+  await t.test("accepting a delivery that does not wait is refused, and changes nothing", async (t) => {
     const before = await states();
     holds(t, await accept(first), {
       status: 409,

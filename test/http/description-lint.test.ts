@@ -23,14 +23,14 @@ const documents = [
 
 for (const { name, text, ...wanted } of documents) {
   t.test(`linters on ${name}`, async (t) => {
-    await t.test("Redocly: recommended, and security-defined", async (t) => {
+    await t.test("Redocly finds no problem by its recommended rules", async (t) => {
       // Liveness has no errors of the client.
       const rules = { "security-defined": "error", "operation-4xx-response": "off" } as const;
       const config = await createConfig({ extends: ["recommended"], rules });
       const found = await lintFromString({ source: text, absoluteRef: file, config });
       t.strictSame([...new Set(found.map(({ ruleId }) => ruleId))], wanted.redocly);
     });
-    await t.test("Spectral: spectral:oas", async (t) => {
+    await t.test("Spectral finds no problem by the rules spectral:oas", async (t) => {
       const linter = new spectral.Spectral();
       // The types of the two packages do not know each other.
       linter.setRuleset(Object.assign({ extends: [] }, { extends: [rulesets.oas] }));

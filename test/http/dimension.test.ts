@@ -8,7 +8,7 @@ import { insertChargebacks, startService } from "./service.js";
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{3})?Z$/;
 
-t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
+t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) => {
   const { app, stores } = await startService(t);
   await insertChargebacks(stores, "acme", [
     { timestamp: "2026-01-01T00:00:00Z", amount: "5", identity_id: "sa-1", env_id: "env-1" },
@@ -30,7 +30,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
       [each.tag_key, each.display_name].join("="),
     );
 
-  await t.test("GET: the fields, the newest row, and no tags yet", async (t) => {
+  await t.test("GET returns the fields and the newest row of a dimension without tags", async (t) => {
     const { status, body } = await send(app, "GET", at(one));
     t.equal(status, 200);
     t.same(body, {
@@ -59,7 +59,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     holds(t, await read(two), { env_id: "", amount: "1", timestamp: "2026-03-05T00:00:00Z" });
   });
 
-  await t.test("GET: the metadata is that of the list and of the export, whatever the method", async (t) => {
+  await t.test("GET returns the metadata of the list and of the export, for every method", async (t) => {
     const { client } = await stores.tenant("globex");
     const at = "2026-03-06T00:00:00Z";
     const row = { timestamp: at, amount: "1", resource_id: "r-9" };
@@ -115,7 +115,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     ]);
   });
 
-  await t.test("GET: a dimension without rows says so by nulls", async (t) => {
+  await t.test("GET of a dimension without rows returns nulls", async (t) => {
     const { client } = await stores.tenant("acme");
     await client.command({
       query: `INSERT INTO dimensions (dimension_id, fingerprint, ecosystem, tenant_id, env_id, resource_id, product_category, product_type, identity_id, cost_type)
@@ -133,7 +133,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     });
   });
 
-  await t.test("ids that are none: 400; that nobody has, or another tenant: 404", async (t) => {
+  await t.test("invalid ids are 400, and unknown ids and those of another tenant are 404", async (t) => {
     const malformed = [
       "abc",
       "-1",
@@ -183,22 +183,25 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     }
   });
 
-  await t.test("an unknown tenant comes first, then what is invalid, then what is missing", async (t) => {
-    holds(t, await send(app, "GET", "nobody/chargebacks/abc"), {
-      status: 404,
-      body: { code: "tenant_not_found" },
-    });
-    holds(t, await send(app, "POST", `${at(4)}/tags`, { tag_key: "" }), {
-      status: 400,
-      body: { code: "invalid_request" },
-    });
-    holds(t, await send(app, "PATCH", at(4), { tag: [] }), {
-      status: 400,
-      body: { code: "invalid_request" },
-    });
-  });
+  await t.test(
+    "an unknown tenant is reported first, then invalid input, then a missing object",
+    async (t) => {
+      holds(t, await send(app, "GET", "nobody/chargebacks/abc"), {
+        status: 404,
+        body: { code: "tenant_not_found" },
+      });
+      holds(t, await send(app, "POST", `${at(4)}/tags`, { tag_key: "" }), {
+        status: 400,
+        body: { code: "invalid_request" },
+      });
+      holds(t, await send(app, "PATCH", at(4), { tag: [] }), {
+        status: 400,
+        body: { code: "invalid_request" },
+      });
+    },
+  );
 
-  await t.test("dates, aggregate and allocation-issues are no ids", async (t) => {
+  await t.test("dates, aggregate and allocation-issues are not ids", async (t) => {
     const dates = ["2026-01-01", "2026-03-02", "2026-03-05"];
     holds(t, await send(app, "GET", at("dates")), { status: 200, body: { dates } });
     holds(t, await send(app, "GET", at("aggregate")), { status: 200, body: { total_rows: 3 } });
@@ -206,7 +209,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     holds(t, await send(app, "PATCH", at("dates"), {}), { status: 405 });
   });
 
-  await t.test("POST: 201, the record, and where it is", async (t) => {
+  await t.test("POST returns 201 with the record and its location", async (t) => {
     const { status, headers, body } = await send(app, "POST", `${at(one)}/tags`, tag("team", "Platform"));
     t.equal(status, 201);
     holds(t, body, {
@@ -224,18 +227,15 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     t.same((await send(app, "GET", "acme/chargebacks?identity_id=sa-1")).body.items[0].tags, ["Platform"]);
   });
 
-  await t.test(
-    "POST: a key that the dimension has is 409; keys differ by case; another dimension may have it",
-    async (t) => {
-      const taken = await send(app, "POST", `${at(one)}/tags`, tag("team", "Other"));
-      holds(t, taken, { status: 409, body: { code: "tag_key_exists", detail: /"team"/ } });
-      t.equal((await send(app, "POST", `${at(one)}/tags`, tag("Team", "Case"))).status, 201);
-      t.equal((await send(app, "POST", `${at(two)}/tags`, tag("team", "Platform"))).status, 201);
-      t.same(await labels(one), ["team=Platform", "Team=Case"]);
-    },
-  );
+  await t.test("POST of a key that the dimension has is 409, and keys are case-sensitive", async (t) => {
+    const taken = await send(app, "POST", `${at(one)}/tags`, tag("team", "Other"));
+    holds(t, taken, { status: 409, body: { code: "tag_key_exists", detail: /"team"/ } });
+    t.equal((await send(app, "POST", `${at(one)}/tags`, tag("Team", "Case"))).status, 201);
+    t.equal((await send(app, "POST", `${at(two)}/tags`, tag("team", "Platform"))).status, 201);
+    t.same(await labels(one), ["team=Platform", "Team=Case"]);
+  });
 
-  await t.test("POST: limits are counted in characters, and control characters are refused", async (t) => {
+  await t.test("POST counts limits in characters, and refuses control characters", async (t) => {
     const fits = [
       tag("k".repeat(100), "n".repeat(500), "c".repeat(100)),
       tag("🦩".repeat(100), "🦩".repeat(500), "🦩".repeat(100)),
@@ -291,7 +291,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     t.equal((await labels(two)).length, 7);
   });
 
-  await t.test("PATCH: replaces, removes, adds, in this order", async (t) => {
+  await t.test("PATCH replaces, removes and adds tags, in this order", async (t) => {
     const before = (await read(one)).tags[0];
     const replaced = await send(app, "PATCH", at(one), {
       tags: [tag("team", "Search"), tag("tier", "Gold")],
@@ -324,7 +324,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     t.same((await send(app, "PATCH", at(one), { tags: [] })).body.tags, [], "an empty list removes all");
   });
 
-  await t.test("PATCH: what fails changes nothing", async (t) => {
+  await t.test("a PATCH that fails changes nothing", async (t) => {
     await send(app, "PATCH", at(one), { tags: [tag("team", "Platform"), tag("tier", "Gold")] });
     const before = await read(one);
     const [{ tag_id: ours }] = before.tags;
@@ -360,7 +360,7 @@ t.test("…/chargebacks/{dimension_id} and its tags", async (t) => {
     );
   });
 
-  await t.test("numbers of tags are kept with their labels", async (t) => {
+  await t.test("the counts of tags are kept with their labels", async (t) => {
     t.same(await miscounted(stores), []);
   });
 });

@@ -7,7 +7,7 @@ import { needs } from "../programs.js";
 import { browserPath, launchBrowser, openOperation, tryOperation } from "./browser.js";
 import { insertChargebacks, startService } from "./service.js";
 
-t.test("/docs in a browser", needs(browserPath), async (t) => {
+t.test("/docs works in a real browser", needs(browserPath), async (t) => {
   const { app, stores } = await startService(t);
   await insertChargebacks(stores, "acme", [{ timestamp: "2026-03-01T00:00:00Z", amount: "1" }]);
   await app.listen({ host: "127.0.0.1", port: 0 });
@@ -55,7 +55,7 @@ t.test("/docs in a browser", needs(browserPath), async (t) => {
     }
   });
 
-  await t.test("what is tried without a word typed finds all there is", async (t) => {
+  await t.test("an operation that is tried without input returns all rows", async (t) => {
     const operation = (method: string, path: string) =>
       page.locator(`.opblock-${method}`, { has: page.locator(`[data-path="${path}"]`) }).first();
     const tried = async (method: string, path: string) => {

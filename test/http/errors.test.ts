@@ -7,14 +7,14 @@ import { get, startService } from "./service.js";
 
 const acme = "/api/v1/tenants/acme";
 
-t.test("errors, headers and other things all endpoints share", async (t) => {
+t.test("all endpoints share their errors and headers", async (t) => {
   const service = await startService(t, [
     "enable_cors: true",
     "cors_origins: ['https://console.example.org']",
   ]);
   const { app, stores, log, build } = service;
 
-  await t.test("an encoding of the content is not looked at: a compressed body is not JSON", async (t) => {
+  await t.test("Content-Encoding is ignored, so a compressed body is not JSON", async (t) => {
     const payload = gzipSync('{"format":"csv"}');
     for (const [method, url, encoding, status] of [
       ["GET", "/health", "foo", 200],
@@ -28,7 +28,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     }
   });
 
-  await t.test("a body that is not UTF-8 is refused, and not read as other letters", async (t) => {
+  await t.test("a body that is not UTF-8 is refused", async (t) => {
     const payload = Buffer.from('{"tag_key":"a","display_name":"M\u00fcller"}', "latin1");
     const headers = { "content-type": "application/json" };
     const answer = await app.inject({ method: "POST", url: `${acme}/chargebacks/1/tags`, headers, payload });
@@ -38,7 +38,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     );
   });
 
-  await t.test("who asks from another origin is told that files vary by it too", async (t) => {
+  await t.test("files for another origin have Vary: Origin as well", async (t) => {
     const headers = { origin: "https://console.example.org", accept: "text/csv" };
     const { headers: sent } = await app.inject({ method: "GET", url: `${acme}/export`, headers });
     const varies = String(sent.vary).split(", ");
@@ -101,7 +101,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     });
   }
 
-  await t.test("all that is wrong is said at once, and long input is not repeated", async (t) => {
+  await t.test("all problems are reported at once, and long input is cut", async (t) => {
     const long = "x".repeat(3000);
     const { body } = await get(app, `${acme}/billing?page=0&page_size=0&${long}=1`);
     t.same(
@@ -111,7 +111,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     t.ok(JSON.stringify(body).length < 1500);
   });
 
-  await t.test("404 and 405", async (t) => {
+  await t.test("unknown paths are 404, and unknown methods 405", async (t) => {
     holds(t, (await get(app, "/nope")).body, { status: 404, code: "path_not_found" });
     holds(t, (await get(app, `${acme}/billing/`)).body, { status: 404, detail: /do not end with a slash/ });
     const answer = await app.inject({ method: "DELETE", url: `${acme}/billing` });
@@ -124,7 +124,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     t.equal((await app.inject({ method: "PUT", url: "/api/v1/tenants/nobody/billing" })).statusCode, 404);
   });
 
-  await t.test("a body that is announced as JSON and not sent is no body", async (t) => {
+  await t.test("an empty body with the content type of JSON counts as no body", async (t) => {
     const headers = { "content-type": "application/json" };
     for (const [method, url, wanted] of [
       ["DELETE", `${acme}/tags/999`, "tag_not_found"],
@@ -141,7 +141,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     }
   });
 
-  await t.test("500: an id that is in the log, and nothing of the cause", async (t) => {
+  await t.test("an internal error returns an id that is in the log, and not its cause", async (t) => {
     const { client } = await stores.tenant("globex");
     await client.command({ query: "RENAME TABLE billing TO billing_hidden" });
     const { status, headers, body } = await get(app, "/api/v1/tenants/globex/billing", {
@@ -157,7 +157,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     );
   });
 
-  await t.test("X-Request-Id comes back, and is in the log", async (t) => {
+  await t.test("X-Request-Id is returned and logged", async (t) => {
     t.equal(
       (await get(app, `${acme}/status`, { "x-request-id": "trace-7" })).headers["x-request-id"],
       "trace-7",
@@ -168,7 +168,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     }
   });
 
-  await t.test("CORS: preflight, errors, other origins", async (t) => {
+  await t.test("CORS headers are set for preflights and errors, and not for other origins", async (t) => {
     const preflight = (method: string, origin = "https://console.example.org") =>
       app.inject({
         method: "OPTIONS",
@@ -206,7 +206,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     t.equal(refused.headers["access-control-allow-origin"], headers.origin);
   });
 
-  await t.test("without enable_cors there are no such headers", async (t) => {
+  await t.test("without enable_cors there are no CORS headers", async (t) => {
     const { config } = service;
     const closed = await build({ config: { ...config, api: { ...config.api, enable_cors: false } } });
     t.notOk(
@@ -218,7 +218,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
   });
 
   await t.test(
-    "OPTIONS that is no preflight is a problem like any other method, with CORS and without",
+    "OPTIONS without a preflight is refused like any other method, with CORS and without",
     async (t) => {
       const { config } = service;
       const closed = await build({ config: { ...config, api: { ...config.api, enable_cors: false } } });
@@ -242,7 +242,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     },
   );
 
-  await t.test("what is no page under /docs is 404, and no path leads out of it", async (t) => {
+  await t.test("an unknown page under /docs is 404, and no path leads out of the folder", async (t) => {
     for (const path of [
       "..%2e",
       "%2e%2e/package.json",
@@ -267,47 +267,36 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     }
   });
 
-  await t.test(
-    "an empty parameter is refused by every operation that has it, unless it has a meaning",
-    async (t) => {
-      const document = documentOf(app);
-      const meaning = new Set<string>();
-      for (const { method, path, operation } of operationsOf(document)) {
-        if (method !== "get" || path === "/health") continue;
-        for (const given of operation.parameters ?? []) {
-          const { in: where, name, schema } = resolvedParameter(given, document.components ?? {});
-          if (where !== "query" || schema["x-prefix"] !== undefined) continue;
-          const url = `${path.replace("{tenant_name}", "acme").replace(/\{\w+\}/g, "4")}?${name}=`;
-          if (schema.items?.minLength === 0) {
-            meaning.add(name.replace("not:", ""));
-            t.not((await app.inject(url)).statusCode, 400, url);
-            continue;
-          }
-          const { status, body } = await get(app, url);
-          const detail = `\`${name}\` must not be empty: leave it out, or give it a value.`;
-          const wrong = body.errors.filter(({ code }: { code: string }) => code !== "missing");
-          t.strictSame([status, wrong], [400, [{ in: "query", name, detail, code: "invalid" }]], url);
+  await t.test("every operation refuses an empty parameter, unless it has a meaning", async (t) => {
+    const document = documentOf(app);
+    const meaning = new Set<string>();
+    for (const { method, path, operation } of operationsOf(document)) {
+      if (method !== "get" || path === "/health") continue;
+      for (const given of operation.parameters ?? []) {
+        const { in: where, name, schema } = resolvedParameter(given, document.components ?? {});
+        if (where !== "query" || schema["x-prefix"] !== undefined) continue;
+        const url = `${path.replace("{tenant_name}", "acme").replace(/\{\w+\}/g, "4")}?${name}=`;
+        if (schema.items?.minLength === 0) {
+          meaning.add(name.replace("not:", ""));
+          t.not((await app.inject(url)).statusCode, 400, url);
+          continue;
         }
+        const { status, body } = await get(app, url);
+        const detail = `\`${name}\` must not be empty: leave it out, or give it a value.`;
+        const wrong = body.errors.filter(({ code }: { code: string }) => code !== "missing");
+        t.strictSame([status, wrong], [400, [{ in: "query", name, detail, code: "invalid" }]], url);
       }
-      t.strictSame(
-        [...meaning],
-        [
-          "environment_id",
-          "charge_category",
-          "service_provider",
-          "account_id",
-          "region_id",
-          "sku_id",
-          "rule",
-        ],
-      );
-      const filters = { identity_id: "", resource_id: "", product_type: "" };
-      const exported = await app.inject({ method: "POST", url: `${acme}/export`, payload: { filters } });
-      t.strictSame([exported.statusCode, exported.json().errors.length], [400, 3]);
-    },
-  );
+    }
+    t.strictSame(
+      [...meaning],
+      ["environment_id", "charge_category", "service_provider", "account_id", "region_id", "sku_id", "rule"],
+    );
+    const filters = { identity_id: "", resource_id: "", product_type: "" };
+    const exported = await app.inject({ method: "POST", url: `${acme}/export`, payload: { filters } });
+    t.strictSame([exported.statusCode, exported.json().errors.length], [400, 3]);
+  });
 
-  await t.test("an export takes JSON that curl -d calls a form, and nothing else does", async (t) => {
+  await t.test("only exports accept JSON with the content type of a form, as curl -d sends it", async (t) => {
     const headers = { "content-type": "application/x-www-form-urlencoded" };
     const send = (path: string, payload: string, more = {}) =>
       app.inject({ method: "POST", url: `${acme}${path}`, headers: { ...headers, ...more }, payload });
@@ -322,7 +311,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
       t.equal((await send(path, "{}")).json().code, "malformed_body", path);
   });
 
-  await t.test("liveness is 200 whatever the query, the body and the name", async (t) => {
+  await t.test("liveness is 200 with any query, body and Host", async (t) => {
     for (const query of ["", "?", "?probe=1", "?probe=1&probe=2", "?%zz", "?tag:x", `?${"a".repeat(5000)}`]) {
       const answer = await get(app, `/health${query}`, { host: "10.0.0.1", accept: "text/html" });
       t.strictSame([answer.status, answer.body], [200, { status: "ok", version: "1.2.3" }], query);
@@ -332,7 +321,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     t.equal(odd.statusCode, 200);
   });
 
-  await t.test("HEAD on every GET: the headers alone", async (t) => {
+  await t.test("HEAD works for every GET, and returns only the headers", async (t) => {
     const gets = operationsOf(documentOf(app)).filter(({ method }) => method === "get");
     t.ok(gets.length > 20);
     for (const { path } of gets) {
@@ -344,15 +333,18 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     }
   });
 
-  await t.test("with auth: none nothing asks for credentials, and none are taken for tries", async (t) => {
-    for (const { operation } of operationsOf(documentOf(app)))
-      t.equal("429" in operation.responses, operation.operationId !== "getHealth", operation.operationId);
-    const passed = ["Bearer what-a-proxy-let-pass", "Basic nonsense", "?"];
-    for (const authorization of Array.from({ length: 20 }, () => passed).flat())
-      t.equal((await get(app, `${acme}/billing`, { authorization })).status, 200, authorization);
-  });
+  await t.test(
+    "with auth: none credentials are not required, and never count as failed sign-ons",
+    async (t) => {
+      for (const { operation } of operationsOf(documentOf(app)))
+        t.equal("429" in operation.responses, operation.operationId !== "getHealth", operation.operationId);
+      const passed = ["Bearer what-a-proxy-let-pass", "Basic nonsense", "?"];
+      for (const authorization of Array.from({ length: 20 }, () => passed).flat())
+        t.equal((await get(app, `${acme}/billing`, { authorization })).status, 200, authorization);
+    },
+  );
 
-  await t.test("gzip where the client accepts it", async (t) => {
+  await t.test("responses are gzipped if the client accepts that", async (t) => {
     t.equal(
       (await app.inject({ url: "/openapi.json", headers: { "accept-encoding": "br, gzip" } })).headers[
         "content-encoding"
@@ -362,7 +354,7 @@ t.test("errors, headers and other things all endpoints share", async (t) => {
     t.notOk((await app.inject({ url: "/openapi.json" })).headers["content-encoding"]);
   });
 
-  await t.test("GET /metrics: requests by route, never by path", async (t) => {
+  await t.test("GET /metrics counts requests by route, never by path", async (t) => {
     const { body, headers } = await app.inject({ url: "/metrics" });
     t.match(headers["content-type"], /^text\/plain; version=0\.0\.4/);
     t.match(

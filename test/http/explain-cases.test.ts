@@ -22,7 +22,7 @@ const member = (scope: string, resource_id: string, identity_id: string) => ({
   ...{ day, scope, resource_id, identity_id },
 });
 
-t.test("an explanation", async (t) => {
+t.test("an explanation shows how an amount was calculated", async (t) => {
   const { app, stores } = await startService(t);
   let epoch = 0;
   const publish = async (facts: Omit<Parameters<typeof publishFacts>[3], "decimalPlaces">) => {
@@ -36,7 +36,7 @@ t.test("an explanation", async (t) => {
 
   const firstPath = async () => (await splitRows(stores, "acme"))[0]?.path ?? "";
 
-  await t.test("of three who share ten: every number of it", async (t) => {
+  await t.test("the explanation of three recipients who share 10 has every number", async (t) => {
     await publish({
       ...nothing,
       lines: [lineOf("lkc-3", "CKU", 10n * unit + unit / 1000n)],
@@ -106,7 +106,7 @@ t.test("an explanation", async (t) => {
     );
   });
 
-  await t.test("shows pages of who shares, and always the identity itself", async (t) => {
+  await t.test("an explanation has pages of recipients, and always the identity itself", async (t) => {
     const path = await pathOf("sa-1", `?date=${day}&component=0&page_size=1`);
     for (const [page, who] of [
       [1, ["sa-1"]],
@@ -122,7 +122,7 @@ t.test("an explanation", async (t) => {
     }
   });
 
-  await t.test("is refused in words", async (t) => {
+  await t.test("an invalid request for an explanation is refused with a message", async (t) => {
     const path = await pathOf("sa-1", "");
     for (const [url, status, code, detail] of [
       [path, 400, "invalid_request", /^`date` must be given: a date YYYY-MM-DD/],
@@ -148,7 +148,7 @@ t.test("an explanation", async (t) => {
     }
   });
 
-  await t.test("says why tiers were passed over, down to nobody", async (t) => {
+  await t.test("an explanation says why each tier was passed over, down to UNALLOCATED", async (t) => {
     await publish({
       lines: [
         lineOf("r-gap", "NETWORK", unit),
@@ -194,7 +194,7 @@ t.test("an explanation", async (t) => {
     });
   });
 
-  await t.test("of a day that was given up", async (t) => {
+  await t.test("a day that was given up has an explanation", async (t) => {
     await publish({ ...nothing, lines: [lineOf("lkc-1", "CKU", 7n * unit + 3n)], givenUp: true });
     const { answer, faults } = await soundness(app, await firstPath());
     t.strictSame(faults, []);
@@ -204,33 +204,36 @@ t.test("an explanation", async (t) => {
     );
   });
 
-  await t.test("of a day that was given up, by a rule whose first component is nobody's", async (t) => {
-    const nobody = { kind: "terminal", detail: "unattributable_by_design" } as const;
-    const even = { kind: "even", scopes: ["owner"], of: "resource", detail: "shared_by_design" } as const;
-    const rules = buildRuleSet([
-      {
-        product_type: "CKU",
-        components: [
-          { ratio: "0.7", tiers: [nobody] },
-          { ratio: "0.3", tiers: [even, nobody] },
-        ],
-      },
-    ]);
-    await publish({ ...nothing, rules, lines: [lineOf("lkc-1", "CKU", 10n * unit)], givenUp: true });
-    const { answer, faults } = await soundness(app, await firstPath());
-    t.strictSame(faults, []);
-    t.strictSame(
-      [answer.row.amount, answer.rule?.given_up, answer.tiers?.map(({ outcome }) => outcome)],
-      ["10", true, ["given_up"]],
-    );
-    t.strictSame(
-      answer.rule?.components.map(({ ratio, amount }) => [ratio, amount]),
-      [["1", "10"]],
-    );
-  });
+  await t.test(
+    "a day that was given up has an explanation if the first component goes to UNALLOCATED",
+    async (t) => {
+      const nobody = { kind: "terminal", detail: "unattributable_by_design" } as const;
+      const even = { kind: "even", scopes: ["owner"], of: "resource", detail: "shared_by_design" } as const;
+      const rules = buildRuleSet([
+        {
+          product_type: "CKU",
+          components: [
+            { ratio: "0.7", tiers: [nobody] },
+            { ratio: "0.3", tiers: [even, nobody] },
+          ],
+        },
+      ]);
+      await publish({ ...nothing, rules, lines: [lineOf("lkc-1", "CKU", 10n * unit)], givenUp: true });
+      const { answer, faults } = await soundness(app, await firstPath());
+      t.strictSame(faults, []);
+      t.strictSame(
+        [answer.row.amount, answer.rule?.given_up, answer.tiers?.map(({ outcome }) => outcome)],
+        ["10", true, ["given_up"]],
+      );
+      t.strictSame(
+        answer.rule?.components.map(({ ratio, amount }) => [ratio, amount]),
+        [["1", "10"]],
+      );
+    },
+  );
 
   await t.test(
-    "weights and samples of usage below a millionth of its unit have all their digits",
+    "weights and samples of usage below a millionth of the unit have all their digits",
     async (t) => {
       const { client } = await stores.tenant("acme");
       const usage = [measured("r-1", "bytes_in", "sa-1", 1n), measured("r-1", "bytes_in", "sa-2", 2n)];
@@ -248,7 +251,7 @@ t.test("an explanation", async (t) => {
     },
   );
 
-  await t.test("without weights shows what is published of the amounts, and says so", async (t) => {
+  await t.test("an explanation without weights shows the published amounts, and says so", async (t) => {
     const { client } = await stores.tenant("acme");
     const facts = {
       ...nothing,
@@ -314,7 +317,7 @@ t.test("an explanation", async (t) => {
     });
   });
 
-  await t.test("names the owner as of the day, and whoever it is now", async (t) => {
+  await t.test("an explanation shows the owner as of the day, and the names of today", async (t) => {
     const resources = (owner_id: string) => [
       { resource_id: "r-1", display_name: `of ${owner_id}`, owner_id },
     ];
@@ -340,7 +343,7 @@ t.test("an explanation", async (t) => {
     });
   });
 
-  await t.test("takes names of any kind as they are", async (t) => {
+  await t.test("an explanation works with names of any characters", async (t) => {
     const names = injections.slice(0, 12);
     await publish({
       ...nothing,

@@ -5,7 +5,7 @@ import { soundness } from "./explained.js";
 import { publishFacts, splitRows } from "./published-facts.js";
 import { startService } from "./service.js";
 
-t.test("amounts of every kind are calculated again from what is shown", async (t) => {
+t.test("amounts of every kind can be calculated again from their explanation", async (t) => {
   const { app, stores } = await startService(t);
   const seed = fc.readConfigureGlobal().seed ?? Date.now();
   const met = new Set<string>();

@@ -12,7 +12,7 @@ const url = "/api/v1/tenants/acme/export";
 const PARQUET = "application/vnd.apache.parquet";
 const ARROW = "application/vnd.apache.arrow.stream";
 
-t.test("POST …/export as Parquet and Arrow, by Accept", async (t) => {
+t.test("POST …/export returns Parquet or Arrow by Accept", async (t) => {
   const { app, stores } = await startService(t);
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-parquet-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -45,7 +45,7 @@ t.test("POST …/export as Parquet and Arrow, by Accept", async (t) => {
     return (await client.query({ query: "SELECT * FROM read_back", format: "JSONEachRow" })).json();
   };
 
-  await t.test("without rows: a file that says what its columns are", async (t) => {
+  await t.test("without rows the file still has its columns", async (t) => {
     t.same(await parquet({}), []);
     const [amount] = await parquet(
       { columns: ["amount"] },
@@ -78,7 +78,7 @@ t.test("POST …/export as Parquet and Arrow, by Accept", async (t) => {
       FROM dimensions ARRAY JOIN [(2, 'team', 'Core;x'), (1, 'stage', 'prod')] AS tag WHERE identity_id = 'b'`,
   });
 
-  await t.test("Parquet: the rows of the list in its order, each column with its type, exact", async (t) => {
+  await t.test("Parquet has the rows of the list in their order, with exact values and types", async (t) => {
     t.same(await parquet({ columns: ["timestamp", "identity_id", "amount", "tags"] }), [
       {
         timestamp: "2026-03-01 00:00:00+00",
@@ -107,30 +107,33 @@ t.test("POST …/export as Parquet and Arrow, by Accept", async (t) => {
     t.same(sum, { total: "10000000000000000000000005.750000000002" });
   });
 
-  await t.test("Parquet of several statements is one file: with metadata each day is one", async (t) => {
-    const rows = await parquet(
-      { columns: ["identity_id", "metadata", "amount"] },
-      "identity_id, metadata::JSON->>'env_id' AS env, amount",
-    );
-    t.same(
-      rows.map(({ identity_id, env }) => [identity_id, env]),
-      [
-        ["=1+1", "e-1"],
-        ['say "hi"\nß', null],
-        ["b", null],
-        ["c", null],
-      ],
-    );
-    const groups = await parquet({ columns: ["metadata"] }, "count(*) AS n");
-    t.same(groups, [{ n: "4" }]);
-    const file = join(folder, "export.parquet");
-    const metadata = await connection.runAndReadAll(
-      `SELECT DISTINCT row_group_id FROM parquet_metadata('${file}')`,
-    );
-    t.equal(metadata.currentRowCount, 3, "a row group a day");
-  });
+  await t.test(
+    "Parquet rows of several statements, one for each day with metadata, form one file",
+    async (t) => {
+      const rows = await parquet(
+        { columns: ["identity_id", "metadata", "amount"] },
+        "identity_id, metadata::JSON->>'env_id' AS env, amount",
+      );
+      t.same(
+        rows.map(({ identity_id, env }) => [identity_id, env]),
+        [
+          ["=1+1", "e-1"],
+          ['say "hi"\nß', null],
+          ["b", null],
+          ["c", null],
+        ],
+      );
+      const groups = await parquet({ columns: ["metadata"] }, "count(*) AS n");
+      t.same(groups, [{ n: "4" }]);
+      const file = join(folder, "export.parquet");
+      const metadata = await connection.runAndReadAll(
+        `SELECT DISTINCT row_group_id FROM parquet_metadata('${file}')`,
+      );
+      t.equal(metadata.currentRowCount, 3, "a row group a day");
+    },
+  );
 
-  await t.test("Arrow: the same", async (t) => {
+  await t.test("Arrow has the rows of the list in their order, with exact values and types", async (t) => {
     t.same(
       await arrow(
         { columns: ["timestamp", "identity_id", "amount", "tags", "metadata"] },
@@ -151,24 +154,27 @@ t.test("POST …/export as Parquet and Arrow, by Accept", async (t) => {
     );
   });
 
-  await t.test("filters, also by tags; a column that comes again has a name of its own", async (t) => {
-    const body = { columns: ["identity_id", "amount", "identity_id"], filters: { "tag:team": "Core;x" } };
-    t.same(await parquet(body), [{ identity_id: "b", amount: "0.000000000001", identity_id_2: "b" }]);
-    const both = {
-      columns: ["identity_id", "amount"],
-      filters: { "tag:team": ["Core;x", "Core;x,UNTAGGED"] },
-    };
-    t.equal(
-      (await post(both, {})).body,
-      (await post({ ...both, filters: { "tag:team": "Core;x" } }, {})).body,
-    );
-    const neither = await post({ ...both, filters: { "tag:team": ["Core;x", "UNTAGGED"] } }, {});
-    t.equal(neither.body.trim().split("\n").length, 1, "all of a list have to hold: the header alone");
-    const untagged = { columns: ["identity_id"], filters: { "tag:team": "UNTAGGED", cost_type: "usage" } };
-    t.same(await parquet(untagged), [{ identity_id: "=1+1" }, { identity_id: "c" }]);
-    const csv = await post({ columns: ["identity_id"], filters: { "tag:stage": "nope,prod" } }, {});
-    t.equal(csv.body, "identity_id\nb\n");
-  });
+  await t.test(
+    "exports can be filtered, also by tags, and a repeated column gets a name of its own",
+    async (t) => {
+      const body = { columns: ["identity_id", "amount", "identity_id"], filters: { "tag:team": "Core;x" } };
+      t.same(await parquet(body), [{ identity_id: "b", amount: "0.000000000001", identity_id_2: "b" }]);
+      const both = {
+        columns: ["identity_id", "amount"],
+        filters: { "tag:team": ["Core;x", "Core;x,UNTAGGED"] },
+      };
+      t.equal(
+        (await post(both, {})).body,
+        (await post({ ...both, filters: { "tag:team": "Core;x" } }, {})).body,
+      );
+      const neither = await post({ ...both, filters: { "tag:team": ["Core;x", "UNTAGGED"] } }, {});
+      t.equal(neither.body.trim().split("\n").length, 1, "all of a list have to hold: the header alone");
+      const untagged = { columns: ["identity_id"], filters: { "tag:team": "UNTAGGED", cost_type: "usage" } };
+      t.same(await parquet(untagged), [{ identity_id: "=1+1" }, { identity_id: "c" }]);
+      const csv = await post({ columns: ["identity_id"], filters: { "tag:stage": "nope,prod" } }, {});
+      t.equal(csv.body, "identity_id\nb\n");
+    },
+  );
 
   for (const [accept, type] of [
     [undefined, "text/csv; charset=utf-8"],

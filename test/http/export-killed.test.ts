@@ -5,7 +5,7 @@ import t from "tap";
 import { until } from "../until.js";
 import { insertManyChargebacks, startService } from "./service.js";
 
-t.test("the engine dies within an export", async (t) => {
+t.test("an export breaks when the engine is killed, and the next one is complete", async (t) => {
   const service = await startService(t);
   const { app, stores, log } = service;
   const address = await app.listen({ host: "127.0.0.1", port: 0 });

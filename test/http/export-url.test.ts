@@ -73,7 +73,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     });
   }
 
-  await t.test("`format` comes before `Accept`, and `Accept` counts without it", async (t) => {
+  await t.test("`format` takes precedence over `Accept`", async (t) => {
     const type = async (query: string, accept: string) =>
       (await byGet(query, { accept })).headers["content-type"];
     t.equal(await type("format=csv", "application/vnd.apache.parquet"), "text/csv; charset=utf-8");
@@ -84,7 +84,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
   });
 
   await t.test(
-    "a CSV begins with a byte order mark if `bom` is true, and else with its header",
+    "a CSV begins with a byte order mark if `bom` is true, and with its header otherwise",
     async (t) => {
       for (const query of ["", "&format=focus&start_date=2020-01-01&end_date=2020-01-01"]) {
         const [plain, marked] = [await byGet(`bom=false${query}`), await byGet(`bom=true${query}`)];
@@ -103,25 +103,22 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     },
   );
 
-  await t.test(
-    "`dimension_id` is that of the list, as text in a CSV and as a whole number in Arrow",
-    async (t) => {
-      const list = await app.inject({ url: "/api/v1/tenants/acme/chargebacks" });
-      const ids = list.json().items.map((row: { dimension_id: number }) => row.dimension_id);
-      t.equal(new Set(ids).size, 3);
-      const query = "columns=dimension_id&columns=identity_id";
-      const [, ...lines] = (await byGet(query)).body.trim().split("\n");
-      t.strictSame(lines, [`${ids[0]},'=a`, `${ids[1]},b`, `${ids[2]},b`]);
-      const table = tableFromIPC((await byGet(`${query}&format=arrow`)).rawPayload);
-      t.equal(String(table.schema.fields[0]?.type), "Uint64");
-      t.strictSame(
-        table.toArray().map((row) => Number(row.dimension_id)),
-        ids,
-      );
-    },
-  );
+  await t.test("`dimension_id` is that of the list, as text in CSV and as an integer in Arrow", async (t) => {
+    const list = await app.inject({ url: "/api/v1/tenants/acme/chargebacks" });
+    const ids = list.json().items.map((row: { dimension_id: number }) => row.dimension_id);
+    t.equal(new Set(ids).size, 3);
+    const query = "columns=dimension_id&columns=identity_id";
+    const [, ...lines] = (await byGet(query)).body.trim().split("\n");
+    t.strictSame(lines, [`${ids[0]},'=a`, `${ids[1]},b`, `${ids[2]},b`]);
+    const table = tableFromIPC((await byGet(`${query}&format=arrow`)).rawPayload);
+    t.equal(String(table.schema.fields[0]?.type), "Uint64");
+    t.strictSame(
+      table.toArray().map((row) => Number(row.dimension_id)),
+      ids,
+    );
+  });
 
-  await t.test("HEAD: the headers of GET, and nothing is read", async (t) => {
+  await t.test("HEAD returns the headers of GET without reading rows", async (t) => {
     const [head, whole] = [await app.inject({ method: "HEAD", url }), await byGet("")];
     t.strictSame([head.statusCode, head.body], [200, ""]);
     for (const header of ["content-type", "content-disposition", "vary", "cache-control", "content-length"])
@@ -130,12 +127,12 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     t.equal((await app.inject({ method: "HEAD", url: url.replace("acme", "nobody") })).statusCode, 404);
   });
 
-  await t.test("no body is taken", async (t) => {
+  await t.test("GET with a body is refused", async (t) => {
     const { statusCode } = await app.inject({ method: "DELETE", url });
     t.equal(statusCode, 405);
   });
 
-  await t.test("Arrow's own JavaScript reads it, each value exact", async (t) => {
+  await t.test("Arrow's own JavaScript library reads the file, with exact values", async (t) => {
     const columns = ["timestamp", "identity_id", "amount", "tags", "metadata"].map(
       (each) => `columns=${each}`,
     );
@@ -165,7 +162,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     t.equal(JSON.parse(String(table.get(0)?.metadata)).component, 0);
   });
 
-  await t.test("Arrow's own JavaScript reads files of several statements and of none", async (t) => {
+  await t.test("Arrow's own JavaScript library reads files of several statements and of none", async (t) => {
     const answer = await byPost({ columns: ["metadata"] }, "format=arrow");
     const table = await tableFromIPC(Readable.from([answer.rawPayload]));
     t.equal(table.numRows, 3);

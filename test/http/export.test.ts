@@ -17,7 +17,7 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
   const header =
     "timestamp,resource_id,product_category,product_type,identity_id,cost_type,amount,allocation_method,tags\n";
 
-  await t.test("without rows: the header alone", async (t) => {
+  await t.test("without rows the file only has its header", async (t) => {
     t.equal(await csv({}), header);
     t.equal(await csv({ columns: ["metadata"] }), "metadata\n");
   });
@@ -48,7 +48,7 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
   ]);
 
   await t.test(
-    "the default columns of the lookback, in the order of the list, quoted where needed, formulas disarmed",
+    "the default file has the lookback's rows in the order of the list, with quotes where needed and formulas disarmed",
     async (t) => {
       t.equal(
         await csv({}),
@@ -61,20 +61,20 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
     },
   );
 
-  await t.test("?raw=true leaves cells as they are", async (t) => {
+  await t.test("raw=true does not change cells", async (t) => {
     t.equal(
       await csv({ columns: ["identity_id", "resource_id"], start_date: "2026-03-02" }, "?raw=true"),
       'identity_id,resource_id\n"say ""hi"", they\nsaid",-r\n"@at,comma",x\n',
     );
   });
 
-  await t.test("columns in any order, repeated; an empty list is the default", async (t) => {
+  await t.test("columns can have any order and repeat, and an empty list is the default", async (t) => {
     const body = { columns: ["amount", "identity_id", "amount"], filters: { cost_type: "shared" } };
     t.equal(await csv(body, "?raw=true"), "amount,identity_id,amount\n-0.25,=cmd|' /C calc'!A0,-0.25\n");
     t.equal((await csv({ columns: [] })).split("\n")[0], header.trim());
   });
 
-  await t.test("every column; metadata is JSON", async (t) => {
+  await t.test("every column can be exported, and metadata is JSON", async (t) => {
     const columns = [
       "ecosystem",
       "tenant_id",
@@ -96,7 +96,7 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
     );
   });
 
-  await t.test("dates and their zone", async (t) => {
+  await t.test("dates follow the time zone", async (t) => {
     const body = {
       columns: ["amount"],
       start_date: "2026-02-28",
@@ -107,7 +107,7 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
     t.equal(await csv({ columns: ["amount"], end_date: "2026-01-01" }), "amount\n7\n");
   });
 
-  await t.test("tags: display names by id, joined with ;", async (t) => {
+  await t.test("tags are display names by id, joined with ;", async (t) => {
     const { client } = await stores.tenant("acme");
     const hash = `reinterpretAsUInt128(sipHash128(toString(ecosystem), toString(tenant_id), toString(env_id), toString(resource_id),
       toString(product_category), toString(product_type), toString(identity_id), toString(cost_type)))`;
@@ -124,7 +124,7 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
     t.equal(await csv(body, "?raw=true"), "identity_id,tags\n=cmd|' /C calc'!A0,\nsa-1,=x\\\\y;a\\;b\n");
   });
 
-  await t.test("tag_pairs: key=display name, in the same order; the list of rows has the same", async (t) => {
+  await t.test("tag_pairs are key=display name in the order of tags, as in the list of rows", async (t) => {
     const { client } = await stores.tenant("acme");
     await client.command({
       query: String.raw`INSERT INTO dimension_tags SELECT dimension_id, 3, 'a=b\c', 'd=e', 0, 1 FROM dimensions WHERE identity_id = 'sa-1'`,
@@ -146,7 +146,7 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
     await client.command({ query: "DELETE FROM dimension_tags WHERE tag_id = 3" });
   });
 
-  await t.test("says what it is, and how it is called", async (t) => {
+  await t.test("the file has a media type and a name", async (t) => {
     const { headers } = await post({ start_date: "2026-03-01", end_date: "2026-03-02" });
     t.equal(headers["content-type"], "text/csv; charset=utf-8");
     t.equal(
@@ -155,13 +155,13 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
     );
   });
 
-  await t.test("gzip where the client accepts it", async (t) => {
+  await t.test("responses are gzipped if the client accepts that", async (t) => {
     const answer = await post({}, "", { "accept-encoding": "gzip" });
     t.equal(answer.headers["content-encoding"], "gzip");
     t.equal(gunzipSync(answer.rawPayload).toString(), await csv({}));
   });
 
-  await t.test("no body is a body without fields", async (t) => {
+  await t.test("a missing body counts as a body without fields", async (t) => {
     t.equal((await app.inject({ method: "POST", url })).body, await csv({}));
   });
 
@@ -187,7 +187,7 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
     });
   }
 
-  await t.test("400: a body that is not JSON, or not sent as such", async (t) => {
+  await t.test("a body that is not JSON, or not sent as JSON, is 400", async (t) => {
     for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded"]) {
       const answer = await app.inject({
         method: "POST",

@@ -150,7 +150,7 @@ function totalsOf(found: readonly { readonly currency: string; readonly amount: 
   });
 }
 
-t.test("filters by several values, and by what is excluded", async (t) => {
+t.test("filters take several values, and can exclude", async (t) => {
   const { app, stores } = await startService(t);
   await insertChargebacks(stores, "acme", rows);
   await gatherInto(stores, "acme", {
@@ -166,7 +166,7 @@ t.test("filters by several values, and by what is excluded", async (t) => {
     const response = await app.inject({ method: "POST", url: `${acme}/${url}`, payload });
     return { status: response.statusCode, text: response.body };
   };
-  await t.test("tag what matches", async (t) => {
+  await t.test("bulk tagging tags what matches the filters", async (t) => {
     for (const [identity_id, name] of Object.entries(squads)) {
       const { status, text } = await post("tags/bulk-by-filter", {
         ...{ tag_key: "squad", display_name: name, created_by: "test" },
@@ -233,7 +233,7 @@ t.test("filters by several values, and by what is excluded", async (t) => {
     );
   });
 
-  await t.test("bills and attributions take the same", async (t) => {
+  await t.test("bills and attributions have the same filters", async (t) => {
     const lines = ["r-1", "r-2", "r-3"].map((resource_id) => ({
       timestamp: "2026-03-01T00:00:00Z",
       resource_id,
@@ -261,7 +261,7 @@ t.test("filters by several values, and by what is excluded", async (t) => {
     const { status, body } = await get(app, `${acme}/chargebacks?${query}`);
     return [status, body.detail];
   };
-  await t.test("what is no filter is refused by name", async (t) => {
+  await t.test("unknown filters are refused by name", async (t) => {
     const many = Array(101).fill("identity_id=a").join("&");
     t.strictSame(await refused(many), [
       400,

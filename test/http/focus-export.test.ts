@@ -47,7 +47,7 @@ const lines: readonly {
   },
 ];
 
-t.test("format=focus", async (t) => {
+t.test("format=focus returns rows that fit FOCUS", async (t) => {
   const { app, stores } = await startService(t);
   const folder = temporaryFolder(t);
   const engine = await openScratchEngine(testLogger);
@@ -67,7 +67,7 @@ t.test("format=focus", async (t) => {
   };
   const rowsOf = (bytes: Buffer): Record<string, string>[] => parse(bytes, { columns: true });
 
-  await t.test("without rows: a file with its columns", async (t) => {
+  await t.test("without rows the file still has its columns", async (t) => {
     const { status, bytes, headers } = await download("format=focus");
     t.equal(status, 200);
     t.equal(headers["content-disposition"], 'attachment; filename="focus_acme_2026-02-08_2026-03-10.csv"');
@@ -105,7 +105,7 @@ t.test("format=focus", async (t) => {
       );
     }
 
-  await t.test("rows of every ecosystem pass the check", async (t) => {
+  await t.test("rows of every ecosystem pass the FOCUS validator", async (t) => {
     for (const [index, ecosystem] of ecosystems.entries()) {
       const day = `start_date=2026-03-0${index + 1}&end_date=2026-03-0${index + 1}`;
       for (const version of ["1.4", "1.2"]) {
@@ -119,7 +119,7 @@ t.test("format=focus", async (t) => {
     }
   });
 
-  await t.test("costs are those of the rows, and quantities are split with them", async (t) => {
+  await t.test("costs are those of the rows, and quantities are split in proportion", async (t) => {
     const rows = rowsOf((await download("format=focus&start_date=2026-03-02&end_date=2026-03-02")).bytes);
     const of = (sku: string) =>
       rows.filter(
@@ -177,7 +177,7 @@ t.test("format=focus", async (t) => {
     );
   });
 
-  await t.test("AllocatedTags are those of the chargeback, without what its line says itself", async (t) => {
+  await t.test("AllocatedTags are those of the chargeback, without the tags of its line", async (t) => {
     const key = { timestamp: "2026-03-09T00:00:00Z", product_type: "TAGGED", ecosystem: "focus" };
     await insertBilling(stores, "acme", [
       { ...key, total_cost: "2", line_tags: { team: "web", stage: "test" } },
@@ -217,7 +217,7 @@ t.test("format=focus", async (t) => {
     );
   });
 
-  await t.test("filters of whole charges filter; others are refused, by name", async (t) => {
+  await t.test("filters of whole charges are allowed, and others are refused by name", async (t) => {
     const some = rowsOf((await download("format=focus&product_type=STORAGE")).bytes);
     t.strictSame([some.length, new Set(some.map(({ SkuId }) => SkuId)).size], [9, 1]);
     for (const [query, name] of [

@@ -9,7 +9,7 @@ import { clickHouseReads, eventually, postgresWaits } from "./store-processes.js
 /** /health answers so often while an aggregation runs that has no end. */
 const HEALTHY = 200;
 
-t.test("nothing runs on in a store for a request that is over", async (t) => {
+t.test("no query of a finished request keeps running in a store", async (t) => {
   const service = await startService(t, ["max_heavy_reads: 2", "max_waiting_reads: 2"]);
   const { stores, config } = service;
   const { postgres } = stores;
@@ -96,7 +96,7 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
     });
   }
 
-  await t.test("one that waits for its place never comes to the store when it is abandoned", async (t) => {
+  await t.test("a request that is aborted in the queue never reaches the store", async (t) => {
     const load = async (state: string) =>
       (await metrics.heavyReads.get()).values.find(({ labels }) => labels.state === state)?.value;
     const [first, second] = [new AbortController(), new AbortController()];
@@ -117,7 +117,7 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
     await eventually("its place is free", async () => (await load("running")) === 0);
   });
 
-  await t.test("a read of Postgres is cancelled there, and its connection serves others", async (t) => {
+  await t.test("a read of Postgres is cancelled, and its connection is used again", async (t) => {
     const holder = await postgres.connect();
     const waits = (wanted: number) =>
       eventually(`${wanted} statements wait`, async () => (await postgresWaits(postgres)) === wanted);
@@ -153,7 +153,7 @@ t.test("nothing runs on in a store for a request that is over", async (t) => {
   });
 
   await t.test(
-    "/health and light reads of Postgres answer all the while that an aggregation has both cores",
+    "/health and light reads of Postgres respond while an aggregation uses both cores",
     async (t) => {
       await endless("SELECT number FROM system.numbers WHERE NOT ignore(sipHash128(number))");
       const gone = new AbortController();

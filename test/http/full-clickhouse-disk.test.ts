@@ -11,7 +11,7 @@ import { dimensionIds, mirrored, recordDimensions, send, tag, written } from "..
 import { until } from "../until.js";
 import { insertChargebacks, NOW } from "./service.js";
 
-t.test("exports and tags on a full disk of ClickHouse", mounts, async (t) => {
+t.test("exports and tags survive a full disk of ClickHouse", mounts, async (t) => {
   const folder = temporaryFolder(t);
   const data = join(folder, "data");
   mkdirSync(data, { mode: 0o700 });

@@ -117,7 +117,7 @@ t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 
     });
   }
 
-  await t.test("what the requests were about is still there", async (t) => {
+  await t.test("the data is unchanged after all requests", async (t) => {
     const { client } = await stores.tenant("acme");
     const tables = await client.query({
       query: "SELECT count() AS n FROM system.tables WHERE database = currentDatabase()",

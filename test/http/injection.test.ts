@@ -33,7 +33,7 @@ const sqlLiteral = (text: string) =>
     return code > 0x7f ? character : `\\x${code.toString(16).padStart(2, "0")}`;
   });
 
-t.test("SQL injection", async (t) => {
+t.test("SQL injection is not possible", async (t) => {
   const service = await startService(t, ["rate_limit: { max_per_minute: 1000000 }"]);
   const { app, stores } = service;
   const known = await filled(service);
@@ -82,11 +82,11 @@ t.test("SQL injection", async (t) => {
     });
   }
 
-  await t.test("nothing has changed in the stores", async (t) => {
+  await t.test("the stores are unchanged", async (t) => {
     t.same(await contents(stores), before);
   });
 
-  await t.test("as data, such text is found by itself, and by nothing else", async (t) => {
+  await t.test("hostile text that is stored as data is only found by itself", async (t) => {
     const found = async (text: string) => {
       const value = percentEncoded(text);
       const filters = ["identity_id", "resource_id", "product_type"]
@@ -104,7 +104,7 @@ t.test("SQL injection", async (t) => {
   });
 
   await t.test(
-    "as keys, names and authors of tags it is stored, mirrored, searched, grouped and filtered as it is",
+    "hostile text in keys, names and authors of tags is stored, mirrored, searched, grouped and filtered unchanged",
     async (t) => {
       const tagged = async (text: string, index: number) => {
         const id = hostileIds[index];
@@ -156,7 +156,7 @@ t.test("SQL injection", async (t) => {
     },
   );
 
-  await t.test("tables, and everything but tags and their audit, are still what they were", async (t) => {
+  await t.test("all tables are unchanged, except tags and their audit", async (t) => {
     const ofTags = /tag|outbox|dimension|audit/;
     const others = (all: Record<string, string>) =>
       Object.entries(all).filter(([name]) => !ofTags.test(name));

@@ -5,7 +5,7 @@ import { get, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme";
 
-t.test("the history of resources and identities", async (t) => {
+t.test("resources and identities have a history", async (t) => {
   const { app, stores } = await startService(t);
   const hostile = "crn://a=b/c?d#e' \"\\ <img>..";
   const first = {
@@ -34,7 +34,7 @@ t.test("the history of resources and identities", async (t) => {
     return body;
   };
 
-  await t.test("the lifetimes of a resource, and who owned it when: the newest first", async (t) => {
+  await t.test("the history of a resource has its lifetimes and owners, the newest first", async (t) => {
     const body = await history("resources/history?resource_id=lkc-1");
     t.strictSame([body.total, body.page, body.pages, body.next_cursor], [4, 1, 1, null]);
     t.strictSame(
@@ -79,7 +79,7 @@ t.test("the history of resources and identities", async (t) => {
     });
   });
 
-  await t.test("each version is what the list shows as of its time", async (t) => {
+  await t.test("each version is equal to the list as of its time", async (t) => {
     const { items } = await history("resources/history?resource_id=lkc-1");
     for (const { valid_from, valid_to: _, ...version } of items.slice(0, 3)) {
       const listed = await history(`resources?active_at=${valid_from}&search=lkc-1`);
@@ -87,7 +87,7 @@ t.test("the history of resources and identities", async (t) => {
     }
   });
 
-  await t.test("of an identity", async (t) => {
+  await t.test("the history of an identity has its lifetimes and names", async (t) => {
     const body = await history("identities/history?identity_id=sa-1");
     t.strictSame(
       body.items.map((each: Record<string, unknown>) => [
@@ -104,7 +104,7 @@ t.test("the history of resources and identities", async (t) => {
     );
   });
 
-  await t.test("pages, and ids as they are", async (t) => {
+  await t.test("a history has pages, and ids of any characters", async (t) => {
     const page = await history("resources/history?resource_id=lkc-1&page=2&page_size=3");
     t.strictSame([page.items.length, page.items[0].owner_id, page.total, page.pages], [1, "sa-1", 4, 2]);
     const past = await history("resources/history?resource_id=lkc-1&page=3&page_size=3");
@@ -119,7 +119,7 @@ t.test("the history of resources and identities", async (t) => {
     );
   });
 
-  await t.test("what the tenant never had", async (t) => {
+  await t.test("the history of an unknown id is 404", async (t) => {
     for (const [query, status, code] of [
       ["resources/history?resource_id=other", 404, "resource_not_found"],
       ["resources/history?resource_id=LKC-1", 404, "resource_not_found"],

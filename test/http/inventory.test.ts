@@ -19,7 +19,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/inventory/summary", async (t) => {
     identities: [unallocated, { identity_id: "sa-1" }, pool],
   });
 
-  await t.test("both are counted by deleted_at", async (t) => {
+  await t.test("resources and identities are counted by deleted_at", async (t) => {
     t.same((await get(app, summary)).body, {
       resource_counts: { cluster: { total: 2, active: 1, deleted: 1 } },
       identity_counts: {
@@ -34,7 +34,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/inventory/summary", async (t) => {
     });
   });
 
-  await t.test("as of a past instant, what was known of then is counted", async (t) => {
+  await t.test("with active_at, the counts are as of that time", async (t) => {
     t.same((await get(app, `${summary}?active_at=2026-02-04T00:00:00Z`)).body, {
       resource_counts: {
         cluster: { total: 2, active: 2, deleted: 0 },
@@ -49,7 +49,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/inventory/summary", async (t) => {
     t.same(body.resource_counts.cluster, { total: 2, active: 1, deleted: 1 });
   });
 
-  await t.test("what it does not know is refused", async (t) => {
+  await t.test("unknown parameters of the summary are refused", async (t) => {
     for (const query of [
       "active_at=2026-02-15",
       "period_start=2026-02-15T00:00:00Z",

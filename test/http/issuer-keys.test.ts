@@ -68,7 +68,7 @@ t.test("keys are read once, and again when they are old", async (t) => {
   t.equal(state.asked, 2);
 });
 
-t.test("a new key is found at once, but made-up ones do not make us ask again and again", async (t) => {
+t.test("a new key is found at once, and unknown key ids do not cause more requests", async (t) => {
   const { state, check } = await issuer(t);
   t.equal(await check(), "ok");
   state.keys = [one, two];
@@ -79,7 +79,7 @@ t.test("a new key is found at once, but made-up ones do not make us ask again an
   t.equal(state.asked, 2);
 });
 
-t.test("a key that was taken back is not used once the keys were read again", async (t) => {
+t.test("a revoked key is not used once the keys are read again", async (t) => {
   const { state, check } = await issuer(t);
   t.equal(await check(), "ok");
   state.keys = [two];
@@ -89,7 +89,7 @@ t.test("a key that was taken back is not used once the keys were read again", as
   t.equal(await check(), "JWKSNoMatchingKey");
 });
 
-t.test("while the issuer is away, its keys count for a day", async (t) => {
+t.test("while the issuer is unreachable, its keys are valid for a day", async (t) => {
   const { state, check, warned } = await issuer(t);
   t.equal(await check(), "ok");
   state.status = 500;
@@ -115,7 +115,7 @@ t.test("while the issuer is away, its keys count for a day", async (t) => {
   t.equal(await check(), "ok");
 });
 
-t.test("an issuer that sends no keys is one that cannot be read", async (t) => {
+t.test("an issuer that sends no keys counts as unreachable", async (t) => {
   const { state, check } = await issuer(t);
   state.keys = "none" as unknown as unknown[];
   t.equal(await check(), "KeysNotReadError");

@@ -8,7 +8,7 @@ import { startService } from "./service.js";
 const LONGEST = 32_000;
 const LONG = "x".repeat(8_000);
 
-t.test("answers to long input are short", async (t) => {
+t.test("responses to long input are short", async (t) => {
   const { app } = await startService(t);
   await app.ready();
   const document: ApiDocument = documentOf(app);
@@ -61,7 +61,7 @@ t.test("answers to long input are short", async (t) => {
     });
   }
 
-  await t.test("a body that is costly to parse is refused before it is parsed", async (t) => {
+  await t.test("a body that is expensive to parse is refused before it is parsed", async (t) => {
     const usual = "/api/v1/tenants/acme/pipeline/run";
     const patched = "/api/v1/tenants/acme/chargebacks/1";
     const headers = { "content-type": "application/json" };
@@ -89,7 +89,7 @@ t.test("answers to long input are short", async (t) => {
     );
   });
 
-  await t.test("the first twenty faults are named, and that there are more", async (t) => {
+  await t.test("the first twenty problems are listed, and a sentence says that there are more", async (t) => {
     const { errors, detail } = (await ask("POST", "/api/v1/tenants/acme/export", fields(20_000))).json();
     t.equal(errors.length, 20);
     t.match(detail, /The request has more problems\.$/);

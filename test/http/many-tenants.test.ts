@@ -15,7 +15,7 @@ const names = Array.from({ length: 50 }, (_, index) => `tenant-${index}`);
 /** So many tenants of a store are looked at at once, and one question is the store's own. */
 const AT_ONCE = 4;
 
-t.test("fifty tenants on one store", async (t) => {
+t.test("readiness checks fifty tenants of one store without overloading it", async (t) => {
   const { stores, config, build } = await startService(t);
   const real = await stores.tenant("acme");
   const acme = config.tenants.get("acme");
@@ -96,7 +96,7 @@ t.test("fifty tenants on one store", async (t) => {
     return seen.running === 0 && seen.all === before && body.length === names.length;
   });
 
-  await t.test("nobody waits for all others to be looked at, once a tenant has been", async (t) => {
+  await t.test("a tenant that was checked before does not wait for the checks of all others", async (t) => {
     delayMs = 100;
     now += 5_000;
     const before = seen.all;

@@ -4,7 +4,7 @@ import { appWithoutStores } from "../../src/http/description/documents.js";
 import { createServiceMetrics } from "../../src/http/metrics.js";
 import { needs } from "../programs.js";
 
-t.test("GET /metrics: promtool check metrics finds nothing", needs("promtool"), async (t) => {
+t.test("promtool finds no problem in GET /metrics", needs("promtool"), async (t) => {
   const app = await appWithoutStores("1.2.3");
   t.teardown(() => app.close());
   await app.inject({ url: "/health" });

@@ -85,7 +85,7 @@ t.test("a day begins at its first midnight in every read", async (t) => {
   }
 });
 
-t.test("a day that a zone skipped is empty, and its neighbours are whole", async (t) => {
+t.test("a day that a time zone skipped is empty, and its neighbours are complete", async (t) => {
   const { app, stores } = await startService(t);
   const at = ["2011-12-30T09:00:00Z", "2011-12-30T10:00:00Z", "2011-12-31T09:00:00Z"];
   await insertChargebacks(

@@ -6,7 +6,7 @@ import { get, insertBilling, insertChargebacks, startService } from "./service.j
 
 const base = "/api/v1/tenants/acme";
 
-t.test("names, types and teams", async (t) => {
+t.test("reads show names, types and teams of the inventory", async (t) => {
   const { app, stores } = await startService(t);
   const { client } = await stores.tenant("acme");
   const { postgres } = stores;
@@ -48,7 +48,7 @@ t.test("names, types and teams", async (t) => {
     row.resource_type,
   ];
 
-  await t.test("before the first copy: ids alone", async (t) => {
+  await t.test("before the names are first copied, reads show only ids", async (t) => {
     const { items } = await read("chargebacks?identity_id=a");
     t.strictSame(items.map(names), [["a", null, null, "UNASSIGNED", "r-1", null, null]]);
     t.strictSame(await sums("group_by=team"), [["UNASSIGNED", {}, "31"]]);
@@ -80,7 +80,7 @@ t.test("names, types and teams", async (t) => {
   t.equal(await copy(), true, "the first copy is written");
   t.equal(await copy(), false, "and not again while nothing changed");
 
-  await t.test("lists", async (t) => {
+  await t.test("lists show names, types and teams", async (t) => {
     const { items } = await read("chargebacks");
     t.strictSame(items.map(names), [
       ["UNALLOCATED", "Unallocated", "system", "UNALLOCATED", "r-1", "=orders", "cluster"],
@@ -93,7 +93,7 @@ t.test("names, types and teams", async (t) => {
     t.strictSame([line.resource_name, line.resource_type], ["=orders", "cluster"]);
   });
 
-  await t.test("sums by team, with names beside ids", async (t) => {
+  await t.test("sums can be grouped by team, and show names beside ids", async (t) => {
     t.strictSame(await sums("group_by=team"), [
       ["UNALLOCATED", {}, "16"],
       ["UNASSIGNED", {}, "8"],
@@ -127,7 +127,7 @@ t.test("names, types and teams", async (t) => {
     t.strictSame([whole.total_amount, whole.total_buckets, whole.total_rows], ["31", 5, 5]);
   });
 
-  await t.test("files, and the same by POST", async (t) => {
+  await t.test("exports show names, by GET and by POST", async (t) => {
     const columns = [
       "identity_id",
       "identity_name",
@@ -161,7 +161,7 @@ t.test("names, types and teams", async (t) => {
     );
   });
 
-  await t.test("views, with the id that tags hang on", async (t) => {
+  await t.test("SQL views show names and dimension ids", async (t) => {
     const details = "identity_id, identity_name, identity_type, team, resource_name, toString(dimension_id)";
     const [item] = (await read("chargebacks?identity_id=a")).items;
     t.strictSame(await rows(`SELECT ${details} FROM chargeback_details WHERE identity_id = 'a'`), [
@@ -208,49 +208,49 @@ t.test("names, types and teams", async (t) => {
     ]);
   });
 
+  await t.test("a new name is visible under a new ETag, and a deleted entity keeps its name", async (t) => {
+    const url = `${base}/chargebacks?identity_id=a`;
+    const before = await get(app, url);
+    t.equal((await get(app, url, { "if-none-match": String(before.headers.etag) })).status, 304);
+    const teams = { a: "platform", c: "platform" };
+    await gatherInto(stores, "acme", { at: "2026-03-06T00:00:00Z", ...inventory("Anna"), teams });
+    t.equal(await copy(), true);
+    const after = await get(app, url, { "if-none-match": String(before.headers.etag) });
+    const [item] = after.body.items;
+    t.strictSame(
+      [after.status, item.identity_name, item.team],
+      [200, "Anna", "platform"],
+      "identity_to_team comes first",
+    );
+    const { items } = await read("identities?search=c");
+    const named = items.find((each: { identity_id: string }) => each.identity_id === "c");
+    t.strictSame(named.metadata, { team: "platform" });
+    await gatherInto(stores, "acme", { at: "2026-03-07T00:00:00Z", resources: [], identities: [] });
+    t.equal(await copy(), true);
+    t.strictSame(await rows("SELECT identity_name, is_deleted FROM identities WHERE identity_id = 'a'"), [
+      ["Anna", true],
+    ]);
+    t.strictSame(
+      (await rows("SELECT count() FROM inventory_generations"))[0],
+      ["2"],
+      "the one before stays, older ones go",
+    );
+  });
+
   await t.test(
-    "a new name is seen, under a new name of the answer; what is gone keeps its name",
+    "names are copied again to a store that was recreated or restored from a backup",
     async (t) => {
-      const url = `${base}/chargebacks?identity_id=a`;
-      const before = await get(app, url);
-      t.equal((await get(app, url, { "if-none-match": String(before.headers.etag) })).status, 304);
-      const teams = { a: "platform", c: "platform" };
-      await gatherInto(stores, "acme", { at: "2026-03-06T00:00:00Z", ...inventory("Anna"), teams });
+      for (const table of ["inventory_names", "inventory_generations"])
+        await client.command({ query: `TRUNCATE TABLE ${table}` });
       t.equal(await copy(), true);
-      const after = await get(app, url, { "if-none-match": String(before.headers.etag) });
-      const [item] = after.body.items;
-      t.strictSame(
-        [after.status, item.identity_name, item.team],
-        [200, "Anna", "platform"],
-        "identity_to_team comes first",
-      );
-      const { items } = await read("identities?search=c");
-      const named = items.find((each: { identity_id: string }) => each.identity_id === "c");
-      t.strictSame(named.metadata, { team: "platform" });
-      await gatherInto(stores, "acme", { at: "2026-03-07T00:00:00Z", resources: [], identities: [] });
+      t.strictSame(await rows("SELECT identity_name FROM identities WHERE identity_id = 'a'"), [["Anna"]]);
+      await client.command({ query: "INSERT INTO inventory_generations VALUES (1000000, 'another')" });
       t.equal(await copy(), true);
-      t.strictSame(await rows("SELECT identity_name, is_deleted FROM identities WHERE identity_id = 'a'"), [
-        ["Anna", true],
-      ]);
-      t.strictSame(
-        (await rows("SELECT count() FROM inventory_generations"))[0],
-        ["2"],
-        "the one before stays, older ones go",
-      );
+      t.strictSame(await rows("SELECT identity_name FROM identities WHERE identity_id = 'a'"), [["Anna"]]);
     },
   );
 
-  await t.test("a store that was made anew or set back is filled again", async (t) => {
-    for (const table of ["inventory_names", "inventory_generations"])
-      await client.command({ query: `TRUNCATE TABLE ${table}` });
-    t.equal(await copy(), true);
-    t.strictSame(await rows("SELECT identity_name FROM identities WHERE identity_id = 'a'"), [["Anna"]]);
-    await client.command({ query: "INSERT INTO inventory_generations VALUES (1000000, 'another')" });
-    t.equal(await copy(), true);
-    t.strictSame(await rows("SELECT identity_name FROM identities WHERE identity_id = 'a'"), [["Anna"]]);
-  });
-
-  await t.test("a copy that is not whole is not seen", async (t) => {
+  await t.test("an incomplete copy of names is not visible", async (t) => {
     await client.command({
       query:
         "INSERT INTO inventory_names (generation, kind, entity_id, display_name) VALUES (9000000, 'identity', 'a', 'half')",

@@ -64,19 +64,19 @@ t.test("GET /openapi.json", async (t) => {
   const { components = {} } = document;
   const operations = operationsOf(document);
 
-  await t.test("is valid OpenAPI 3.1", async (t) => {
+  await t.test("the document is valid OpenAPI 3.1", async (t) => {
     t.match(answer.headers["content-type"], /^application\/json/);
     holds(t, document, { openapi: "3.1.0", info: { title: "chargehouse", version: "1.2.3" } });
     t.same(await new Validator().validate(answer.json()), { valid: true });
   });
 
-  await t.test("has every operation of the interface", async (t) => {
+  await t.test("the document has every operation of the interface", async (t) => {
     const there = operations.map(({ method, path }) => `${method.toUpperCase()} ${path}`);
     for (const operation of interfaceOperations.trim().split("\n"))
       t.ok(there.includes(operation), operation);
   });
 
-  await t.test("names every operation once, and every tag that an operation has", async (t) => {
+  await t.test("operation ids are unique, and every tag is described", async (t) => {
     const ids = operations.map(({ operation }) => operation.operationId);
     t.equal(new Set(ids).size, ids.length);
     const tags = document.tags.map(({ name }) => name);
@@ -128,21 +128,18 @@ t.test("GET /openapi.json", async (t) => {
   for (const [name, schema] of Object.entries(components.schemas ?? {}))
     await t.test(`${name} is described to the last field`, async (t) => described(t, schema, name));
 
-  await t.test(
-    "every error of the table is documented where it can occur, but those of no operation",
-    async (t) => {
-      const documented = new Set(
-        Object.values(components.responses ?? {}).flatMap(({ content = {} }) =>
-          Object.keys(content["application/problem+json"]?.examples ?? {}),
-        ),
-      );
-      for (const code of Object.keys(errorTable)) {
-        t.equal(documented.has(code), !ofNoOperation.includes(code), code);
-      }
-    },
-  );
+  await t.test("every error code is documented at the operations where it can occur", async (t) => {
+    const documented = new Set(
+      Object.values(components.responses ?? {}).flatMap(({ content = {} }) =>
+        Object.keys(content["application/problem+json"]?.examples ?? {}),
+      ),
+    );
+    for (const code of Object.keys(errorTable)) {
+      t.equal(documented.has(code), !ofNoOperation.includes(code), code);
+    }
+  });
 
-  await t.test("every example is what its schema allows, and every body has one", async (t) => {
+  await t.test("every body has an example that fits its schema", async (t) => {
     const ajv = new Ajv2020({ strict: false });
     formats.default(ajv);
     ajv.addSchema(document, "api");
@@ -172,7 +169,7 @@ t.test("GET /openapi.json", async (t) => {
   });
 });
 
-t.test("what a change does to the contract is seen in docs/reference (npm run docs:api)", async (t) => {
+t.test("docs/reference is up to date (npm run docs:api)", async (t) => {
   const { openapi, page } = await apiDocuments();
   t.same(JSON.parse(committed("openapi.json")), JSON.parse(openapi), "openapi.json");
   t.equal(committed("openapi.json"), openapi, "openapi.json, to the byte");

@@ -59,7 +59,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/pipeline/runs", async (t) => {
     );
   await lease(4, "now() + interval '1 hour'");
 
-  await t.test("the newest first, with all that is known of each", async (t) => {
+  await t.test("the list has the newest first, with all fields", async (t) => {
     const { items, total } = await history();
     t.equal(total, 4);
     t.same(
@@ -91,7 +91,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/pipeline/runs", async (t) => {
     });
   });
 
-  await t.test("pages and cursors give the same rows", async (t) => {
+  await t.test("pages and cursors return the same rows", async (t) => {
     const paged = [];
     for (let page = 1; page <= 4; page += 1) paged.push(...(await history(`page_size=1&page=${page}`)).items);
     const walked = [];
@@ -106,7 +106,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/pipeline/runs", async (t) => {
     holds(t, await history("page=9&page_size=3"), { items: [], total: 4, pages: 2 });
   });
 
-  await t.test("a run that began while one pages is not in the way of the cursor", async (t) => {
+  await t.test("a run that starts between two pages does not disturb the cursor", async (t) => {
     const { next_cursor } = await history("page_size=2");
     await insertRun(6, { trigger: "api", started_at: "2026-03-05T00:00:00Z", ...ended });
     const { items } = await history(`page_size=2&cursor=${next_cursor}`);
@@ -117,7 +117,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/pipeline/runs", async (t) => {
     await pg.query("DELETE FROM runs WHERE run_id = $1", [idOf(6)]);
   });
 
-  await t.test("GET …/pipeline/runs/{run_id}: one of them", async (t) => {
+  await t.test("GET …/pipeline/runs/{run_id} returns one run", async (t) => {
     const one = await get(app, `${runs}/${idOf(1)}`);
     t.equal(one.status, 200);
     t.same(one.body, (await history()).items[3]);
@@ -137,7 +137,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/pipeline/runs", async (t) => {
     });
   }
 
-  await t.test("a run whose lease ran out, or is another's, has failed", async (t) => {
+  await t.test("a run whose lease has expired or was taken over counts as failed", async (t) => {
     for (const [epoch, expires, ended_at] of [
       [4, "'2026-03-03T01:00:00Z'", "2026-03-03T01:00:00Z"],
       [9, "now() + interval '1 hour'", "2026-03-03T00:00:00Z"],
@@ -166,7 +166,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/pipeline/runs", async (t) => {
     });
   }
 
-  await t.test("400 for cursors that were made up", async (t) => {
+  await t.test("a made-up cursor is 400", async (t) => {
     const { next_cursor } = await history("page_size=1");
     const [version, kind, fingerprint] = JSON.parse(Buffer.from(next_cursor, "base64url").toString());
     for (const key of [

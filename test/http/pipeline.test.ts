@@ -7,7 +7,7 @@ const RUN_ID = "0b7e1f5e-0000-4000-8000-000000000001";
 const run = "/api/v1/tenants/acme/pipeline/run";
 const status = "/api/v1/tenants/acme/pipeline/status";
 
-t.test("pipeline", async (t) => {
+t.test("a pipeline can be started and observed", async (t) => {
   const { app, stores, build } = await startService(t);
   const pg = stores.postgres;
   const pipeline = async () => (await get(app, status)).body;
@@ -24,7 +24,7 @@ t.test("pipeline", async (t) => {
       `INSERT INTO leases VALUES ('acme', 'w', ${epoch}, ${expires}) ON CONFLICT (tenant_name) DO UPDATE SET epoch = excluded.epoch, expires_at = excluded.expires_at`,
     );
 
-  await t.test("before the first run", async (t) => {
+  await t.test("before the first run the pipeline is idle", async (t) => {
     t.same(await pipeline(), {
       ...{ tenant_name: "acme", is_running: false, state: "idle" },
       ...{ last_run: null, last_success: null, last_result: null },
@@ -37,7 +37,7 @@ t.test("pipeline", async (t) => {
     });
   });
 
-  await t.test("a run that ended with errors: one line for each", async (t) => {
+  await t.test("a run that ended with errors shows one line for each error", async (t) => {
     const errors = [
       { date: "2026-02-27", source: "calculate", message: "sums differ" },
       { date: null, source: "gather", message: "upstream away" },
@@ -66,7 +66,7 @@ t.test("pipeline", async (t) => {
     });
   });
 
-  await t.test("while a run is under way: its stage, and the result of the one before", async (t) => {
+  await t.test("during a run, the status shows its stage and the result of the previous run", async (t) => {
     await insertRun(2, "status, stage, stage_date", "'running', 'calculating', '2026-02-28'");
     await lease(2, "now() + interval '1 minute'");
     holds(t, await pipeline(), {
@@ -85,7 +85,7 @@ t.test("pipeline", async (t) => {
   });
 
   await t.test(
-    "a run whose lease ran out, or is another's, has failed: in status and in readiness",
+    "status and readiness show a run whose lease has expired or was taken over as failed",
     async (t) => {
       for (const [epoch, expires] of [
         [2, "'2026-03-02T01:00:00Z'"],
@@ -109,7 +109,7 @@ t.test("pipeline", async (t) => {
     },
   );
 
-  await t.test("POST …/pipeline/run: 202 with the run's id", async (t) => {
+  await t.test("POST …/pipeline/run returns 202 with the run's id", async (t) => {
     const triggered: string[] = [];
     const both = await build({
       control: {
@@ -150,7 +150,7 @@ t.test("pipeline", async (t) => {
     });
   }
 
-  await t.test("400 in api mode, saying that both mode is needed", async (t) => {
+  await t.test("starting a run in api mode is 400, and the message names both mode", async (t) => {
     const api = await build({ mode: "api" });
     const answer = await api.inject({ method: "POST", url: run });
     t.equal(answer.statusCode, 400);

@@ -27,7 +27,7 @@ function passingTime(t: Test): (ms: number) => void {
   };
 }
 
-t.test("limits of requests", async (t) => {
+t.test("requests are limited per caller", async (t) => {
   const pass = passingTime(t);
   const { config, stores, build, log } = await startService(t, ["auth: tokens"]);
   const limited = async (more = "", rate = "max_per_minute: 5, max_failed_sign_ons_per_minute: 3") => {
@@ -50,7 +50,7 @@ t.test("limits of requests", async (t) => {
     return found;
   };
 
-  await t.test("each caller has their own, wherever they are", async (t) => {
+  await t.test("each caller has a limit of its own, whatever its address", async (t) => {
     const app = await limited("  auth: tokens");
     const ask = asker(app);
     const [busy, quiet] = [await made("busy"), await made("quiet")];
@@ -77,7 +77,7 @@ t.test("limits of requests", async (t) => {
     t.equal((await ask(busy.token)).statusCode, 200);
   });
 
-  await t.test("without names, each address has its own", async (t) => {
+  await t.test("without credentials, each address has a limit of its own", async (t) => {
     const ask = asker(await limited());
     t.strictSame(await statuses(() => ask(undefined, "10.0.0.1"), 6), [200, 200, 200, 200, 200, 429]);
     t.equal((await ask(undefined, "10.0.0.2")).statusCode, 200);
@@ -92,7 +92,7 @@ t.test("limits of requests", async (t) => {
     t.equal((await ask(undefined, "10.0.0.1", forwarded)).statusCode, 429, "whatever else a client says");
   });
 
-  await t.test("whoever tries out tokens has to wait, and nobody else", async (t) => {
+  await t.test("only an address that guesses tokens has to wait", async (t) => {
     const ask = asker(await limited("  auth: tokens", "max_failed_sign_ons_per_minute: 3"));
     const [known, unknown] = [await made("known"), await made("unknown")];
     t.equal((await ask(known.token)).statusCode, 200);
@@ -149,29 +149,26 @@ t.test("limits of requests", async (t) => {
     };
   };
 
-  await t.test(
-    "behind a proxy that is trusted, with tokens, addresses are those that it forwards",
-    async (t) => {
-      const app = await limited("  auth: tokens\n  trusted_proxies: [127.1.0.7, 127.2.0.0/16]");
-      const ask = await connecting(app);
-      const from = (peer: string, clients: string) =>
-        ask(peer, { authorization: "Bearer chgt_wrong", "x-forwarded-for": clients });
-      t.strictSame(await statuses(() => from("127.1.0.7", "192.0.2.1"), 4), [401, 401, 401, 429]);
-      t.equal((await from("127.2.3.4", "192.0.2.1")).statusCode, 429, "by way of another one");
-      t.equal((await from("127.2.3.4", "192.0.2.1, 127.1.0.7")).statusCode, 429, "and of both");
-      t.equal((await from("127.1.0.7", "192.0.2.2")).statusCode, 401);
-      t.strictSame(
-        await statuses(() => from("127.1.0.8", "192.0.2.3"), 4),
-        [401, 401, 401, 429],
-        "a neighbour is not believed",
-      );
-      t.equal((await from("127.1.0.8", "192.0.2.4")).statusCode, 429);
-      const named = { "x-forwarded-user": "ada", "x-forwarded-groups": "all" };
-      t.equal((await ask("127.1.0.7", named)).statusCode, 401, "it says where from, and not who");
-    },
-  );
+  await t.test("behind a trusted proxy with tokens, addresses are those that it forwards", async (t) => {
+    const app = await limited("  auth: tokens\n  trusted_proxies: [127.1.0.7, 127.2.0.0/16]");
+    const ask = await connecting(app);
+    const from = (peer: string, clients: string) =>
+      ask(peer, { authorization: "Bearer chgt_wrong", "x-forwarded-for": clients });
+    t.strictSame(await statuses(() => from("127.1.0.7", "192.0.2.1"), 4), [401, 401, 401, 429]);
+    t.equal((await from("127.2.3.4", "192.0.2.1")).statusCode, 429, "by way of another one");
+    t.equal((await from("127.2.3.4", "192.0.2.1, 127.1.0.7")).statusCode, 429, "and of both");
+    t.equal((await from("127.1.0.7", "192.0.2.2")).statusCode, 401);
+    t.strictSame(
+      await statuses(() => from("127.1.0.8", "192.0.2.3"), 4),
+      [401, 401, 401, 429],
+      "a neighbour is not believed",
+    );
+    t.equal((await from("127.1.0.8", "192.0.2.4")).statusCode, 429);
+    const named = { "x-forwarded-user": "ada", "x-forwarded-groups": "all" };
+    t.equal((await ask("127.1.0.7", named)).statusCode, 401, "it says where from, and not who");
+  });
 
-  await t.test("behind a proxy that authenticates, addresses are those that it forwards", async (t) => {
+  await t.test("behind an authenticating proxy, addresses are those that it forwards", async (t) => {
     const app = await limited(`  auth: proxy
   proxy: {addresses: [127.1.0.0/16, "fd00::/8"]}
   roles: [{role: all, scopes: [read], every_tenant: true}]`);

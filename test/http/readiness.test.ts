@@ -31,7 +31,7 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
     t.equal((await app.inject({ method: "HEAD", url: "/health" })).body, "");
   });
 
-  await t.test("without data: no_data, with every field of the interface", async (t) => {
+  await t.test("without data readiness is no_data, with every field of the interface", async (t) => {
     const { status, body } = await fresh();
     t.equal(status, 200);
     t.same(body, {
@@ -54,7 +54,7 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
     });
   });
 
-  await t.test("no tenants: no_data", async (t) => {
+  await t.test("without tenants readiness is no_data", async (t) => {
     const { body } = await get(
       await build({ config: { ...config, tenants: new Map() } }),
       "/api/v1/readiness",
@@ -62,7 +62,7 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
     t.same([body.status, body.tenants], ["no_data", []]);
   });
 
-  await t.test("a tenant with a day that has rows: ready", async (t) => {
+  await t.test("readiness is ready if a tenant has a day with rows", async (t) => {
     await stores.postgres.query(
       "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'e'), ('globex', 'globex', 'e')",
     );
@@ -77,7 +77,7 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
     );
   });
 
-  await t.test("one tenant's store is down: its own entry only, and its own requests only", async (t) => {
+  await t.test("a tenant's dead store only affects its own entry and requests", async (t) => {
     const broken: Partial<Stores> = {
       tenant: (name) =>
         name === "globex" ? Promise.reject(new Error("secret host:9000 refused")) : stores.tenant(name),
@@ -111,7 +111,7 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
     t.notMatch(JSON.stringify(answer.body), /secret/);
   });
 
-  await t.test("a store that does not answer is not waited for", async (t) => {
+  await t.test("readiness does not wait for a store that does not respond", async (t) => {
     const { body } = await fresh({
       tenant: (name) => (name === "globex" ? new Promise(() => undefined) : stores.tenant(name)),
     });
@@ -122,7 +122,7 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
   });
 
   await t.test(
-    "?strict=true: 200 while there is something to serve; all: while there is everything",
+    "strict=true is 200 while one tenant can be served, and strict=all while all can",
     async (t) => {
       t.equal((await fresh({}, "?strict=true")).status, 200);
       t.equal((await fresh({}, "?strict=all")).status, 200);
@@ -131,18 +131,21 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
     },
   );
 
-  await t.test("suspended tenants: their cause; all of them: error", async (t) => {
-    await stores.postgres.query(
-      "UPDATE tenants SET suspended_at = now(), suspension_reason = '5 consecutive gather failures' WHERE tenant_name = 'globex'",
-    );
-    const one = (await fresh()).body;
-    t.same([one.status, one.tenants[1].permanent_failure], ["ready", "5 consecutive gather failures"]);
-    await stores.postgres.query("UPDATE tenants SET suspended_at = now()");
-    t.equal((await fresh()).body.status, "error");
-    t.equal((await fresh({}, "?strict=true")).status, 503);
-  });
+  await t.test(
+    "a suspended tenant shows its cause, and readiness is error if all are suspended",
+    async (t) => {
+      await stores.postgres.query(
+        "UPDATE tenants SET suspended_at = now(), suspension_reason = '5 consecutive gather failures' WHERE tenant_name = 'globex'",
+      );
+      const one = (await fresh()).body;
+      t.same([one.status, one.tenants[1].permanent_failure], ["ready", "5 consecutive gather failures"]);
+      await stores.postgres.query("UPDATE tenants SET suspended_at = now()");
+      t.equal((await fresh()).body.status, "error");
+      t.equal((await fresh({}, "?strict=true")).status, 503);
+    },
+  );
 
-  await t.test("answers are shared for two seconds, and while they are computed", async (t) => {
+  await t.test("a readiness response is shared for two seconds, and while it is computed", async (t) => {
     let asked = 0;
     const counting: Stores = {
       postgres: stores.postgres,
@@ -166,7 +169,7 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
   });
 
   await t.test(
-    "Postgres is down: facts are served, what it holds is 503, and liveness goes on, until it is back",
+    "while Postgres is down, facts and liveness are served, and reads of Postgres are 503",
     async (t) => {
       const road = await roadTo(t, stores.postgres);
       const { database, user, password } = stores.postgres.options;

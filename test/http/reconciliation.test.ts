@@ -14,7 +14,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
     return body;
   };
 
-  await t.test("without rows there is nothing", async (t) => {
+  await t.test("without rows the response is empty", async (t) => {
     t.strictSame(await ask(), { days: [], totals: [], control: [] });
   });
 
@@ -29,49 +29,52 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
     { timestamp: "2026-03-02T00:00:00Z", amount: "4.4" },
   ]);
 
-  await t.test("the bill is what is allocated and what is not, and what is off is said", async (t) => {
-    const first = {
-      currency: "USD",
-      billing_amount: "10",
-      allocated_amount: "6.25",
-      unallocated_amount: "3.75",
-      difference: "0",
-      billing_lines: 1,
-      chargeback_rows: 2,
-      lines_off: 0,
-    };
-    const second = {
-      currency: "USD",
-      billing_amount: "4.5",
-      allocated_amount: "4.4",
-      unallocated_amount: "0",
-      difference: "-0.1",
-      billing_lines: 1,
-      chargeback_rows: 1,
-      lines_off: 1,
-    };
-    t.strictSame(await ask(), {
-      days: [
-        { date: "2026-03-01", ...first, provisional: false },
-        { date: "2026-03-02", ...second, provisional: false },
-      ],
-      control: [],
-      totals: [
-        {
-          currency: "USD",
-          billing_amount: "14.5",
-          allocated_amount: "10.65",
-          unallocated_amount: "3.75",
-          difference: "-0.1",
-          billing_lines: 2,
-          chargeback_rows: 3,
-          lines_off: 1,
-        },
-      ],
-    });
-  });
+  await t.test(
+    "allocated and unallocated amounts add up to the bill, and differences are reported",
+    async (t) => {
+      const first = {
+        currency: "USD",
+        billing_amount: "10",
+        allocated_amount: "6.25",
+        unallocated_amount: "3.75",
+        difference: "0",
+        billing_lines: 1,
+        chargeback_rows: 2,
+        lines_off: 0,
+      };
+      const second = {
+        currency: "USD",
+        billing_amount: "4.5",
+        allocated_amount: "4.4",
+        unallocated_amount: "0",
+        difference: "-0.1",
+        billing_lines: 1,
+        chargeback_rows: 1,
+        lines_off: 1,
+      };
+      t.strictSame(await ask(), {
+        days: [
+          { date: "2026-03-01", ...first, provisional: false },
+          { date: "2026-03-02", ...second, provisional: false },
+        ],
+        control: [],
+        totals: [
+          {
+            currency: "USD",
+            billing_amount: "14.5",
+            allocated_amount: "10.65",
+            unallocated_amount: "3.75",
+            difference: "-0.1",
+            billing_lines: 2,
+            chargeback_rows: 3,
+            lines_off: 1,
+          },
+        ],
+      });
+    },
+  );
 
-  await t.test("without its lines it has the same sums", async (t) => {
+  await t.test("without by_line the sums are the same", async (t) => {
     const window = "start_date=2026-03-01&end_date=2026-03-03";
     const withoutLines = ({ billing_lines: _, lines_off: __, ...sums }: Record<string, unknown>) => sums;
     const whole = await ask(window);
@@ -90,7 +93,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
     );
   });
 
-  await t.test("lines that cancel out in the sums of their day are found", async (t) => {
+  await t.test("by_line finds differences that cancel out in the sums of their day", async (t) => {
     const day = "2026-03-05T00:00:00Z";
     await insertBilling(stores, "acme", [
       { timestamp: day, total_cost: "2", resource_id: "r-1", product_type: "STORAGE" },
@@ -116,7 +119,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
     ]);
   });
 
-  await t.test("currencies are never added", async (t) => {
+  await t.test("amounts of different currencies are never added", async (t) => {
     const day = "2026-03-06T00:00:00Z";
     await insertBilling(stores, "acme", [
       { timestamp: day, total_cost: "2", currency: "USD" },
@@ -141,7 +144,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
       ]);
   });
 
-  await t.test("days that may still change are told from others, with filters and without", async (t) => {
+  await t.test("provisional days are marked, with filters and without", async (t) => {
     const [day, last] = ["2026-03-07T00:00:00Z", "2026-03-08T00:00:00Z"];
     await insertBilling(stores, "acme", [
       { timestamp: day, total_cost: "3", resource_id: "r-1" },
@@ -171,7 +174,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
     }
   });
 
-  await t.test("days that were billed and not charged are there", async (t) => {
+  await t.test("days that were billed and not charged are listed", async (t) => {
     const { days } = await ask("start_date=2026-03-03&end_date=2026-03-03");
     t.strictSame(
       days.map((each: Record<string, unknown>) => [
@@ -185,7 +188,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
   });
 
   await t.test(
-    "filters leave whole lines with all of their chargebacks, and what one leaves out the opposite has",
+    "a filter selects whole lines with all of their chargebacks, and its negation the rest",
     async (t) => {
       const day = "2026-03-10T00:00:00Z";
       const values = {

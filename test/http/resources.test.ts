@@ -51,56 +51,59 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
     identities,
   });
 
-  await t.test("all that are known, deleted ones too, with every field of the interface", async (t) => {
-    const body = await list("");
-    t.equal(body.total, 3);
-    t.same(body.items, [
-      {
-        ecosystem: "generic_metrics_only",
-        tenant_id: "acme",
-        resource_id: "lcc-2",
-        resource_type: "connector",
-        display_name: "ÜBERSICHT",
-        parent_id: null,
-        owner_id: null,
-        status: "active",
-        created_at: null,
-        deleted_at: null,
-        last_seen_at: "2026-02-20T00:00:00Z",
-        metadata: {},
-      },
-      {
-        ecosystem: "generic_metrics_only",
-        tenant_id: "acme",
-        resource_id: "lkc-1",
-        resource_type: "cluster",
-        display_name: "Payments",
-        parent_id: "env-1",
-        owner_id: "sa-1",
-        status: "active",
-        created_at: "2026-01-01T01:00:00.500000Z",
-        deleted_at: null,
-        last_seen_at: "2026-02-20T00:00:00Z",
-        metadata: { cloud: "gcp" },
-      },
-      {
-        ecosystem: "generic_metrics_only",
-        tenant_id: "acme",
-        resource_id: "lkc-3",
-        resource_type: "cluster",
-        display_name: null,
-        parent_id: null,
-        owner_id: null,
-        status: "deleted",
-        created_at: "2026-02-01T00:00:00Z",
-        deleted_at: "2026-02-20T00:00:00Z",
-        last_seen_at: "2026-02-10T00:00:00.123456Z",
-        metadata: {},
-      },
-    ]);
-  });
+  await t.test(
+    "the list has every known entity, also deleted ones, with every field of the interface",
+    async (t) => {
+      const body = await list("");
+      t.equal(body.total, 3);
+      t.same(body.items, [
+        {
+          ecosystem: "generic_metrics_only",
+          tenant_id: "acme",
+          resource_id: "lcc-2",
+          resource_type: "connector",
+          display_name: "ÜBERSICHT",
+          parent_id: null,
+          owner_id: null,
+          status: "active",
+          created_at: null,
+          deleted_at: null,
+          last_seen_at: "2026-02-20T00:00:00Z",
+          metadata: {},
+        },
+        {
+          ecosystem: "generic_metrics_only",
+          tenant_id: "acme",
+          resource_id: "lkc-1",
+          resource_type: "cluster",
+          display_name: "Payments",
+          parent_id: "env-1",
+          owner_id: "sa-1",
+          status: "active",
+          created_at: "2026-01-01T01:00:00.500000Z",
+          deleted_at: null,
+          last_seen_at: "2026-02-20T00:00:00Z",
+          metadata: { cloud: "gcp" },
+        },
+        {
+          ecosystem: "generic_metrics_only",
+          tenant_id: "acme",
+          resource_id: "lkc-3",
+          resource_type: "cluster",
+          display_name: null,
+          parent_id: null,
+          owner_id: null,
+          status: "deleted",
+          created_at: "2026-02-01T00:00:00Z",
+          deleted_at: "2026-02-20T00:00:00Z",
+          last_seen_at: "2026-02-10T00:00:00.123456Z",
+          metadata: {},
+        },
+      ]);
+    },
+  );
 
-  await t.test("a past instant shows what was known then", async (t) => {
+  await t.test("active_at shows the resources as they were known then", async (t) => {
     const { items } = await list("active_at=2026-02-15T00:00:00Z&search=lkc-1");
     holds(t, items, [
       {
@@ -153,7 +156,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
     await t.test(query, async (t) => t.same(await ids(query), wanted));
   }
 
-  await t.test("the total is that of the filters, also past the end", async (t) => {
+  await t.test("the total covers all matching rows, also on a page past the end", async (t) => {
     holds(t, await list("page=5&search=lkc"), { items: [], total: 2, pages: 1, page: 5, next_cursor: null });
   });
 
@@ -185,7 +188,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
     }
   }
 
-  await t.test("a cursor goes on where rows have come and gone meanwhile", async (t) => {
+  await t.test("a cursor continues correctly after rows were added and removed", async (t) => {
     const first = await list("page_size=1&active_at=2026-02-22T00:00:00Z&search=c");
     t.equal(first.items[0].resource_id, "lcc-2");
     const rest = await list(
@@ -261,7 +264,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
     });
   }
 
-  await t.test("404 for a tenant that is not there, whatever else is wrong", async (t) => {
+  await t.test("an unknown tenant is 404, even if the request has other problems", async (t) => {
     t.equal((await get(app, "/api/v1/tenants/nobody/resources?status=x")).status, 404);
   });
 });

@@ -6,7 +6,7 @@ const LONGEST = 256 * 1024;
 /** So many of the longest are kept. */
 const MOST = 64;
 
-t.test("what is too long is not kept, and takes nobody's place", async (t) => {
+t.test("a response that is too long is not cached, and displaces no other", async (t) => {
   const answers = createResponseCache();
   answers.set("short", "{}");
   for (let turn = 0; turn < 100; turn++) answers.set(`long ${turn}`, "x".repeat(LONGEST + 1));
@@ -14,7 +14,7 @@ t.test("what is too long is not kept, and takes nobody's place", async (t) => {
   t.equal(answers.get("short"), "{}");
 });
 
-t.test("those that were asked for last stay, by their length", async (t) => {
+t.test("the newest responses stay in the cache, up to its total length", async (t) => {
   const answers = createResponseCache();
   const isKept = (name: string) => answers.get(name) !== undefined;
   for (let number = 0; number < MOST; number++) answers.set(String(number), "x".repeat(LONGEST));

@@ -84,7 +84,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     });
   }
 
-  await t.test("the name depends on the question, the tenant and the version of the service", async (t) => {
+  await t.test("the ETag depends on the query, the tenant and the version of the service", async (t) => {
     const other = await build({ version: "1.2.4" });
     const tags = [
       ...(await Promise.all(
@@ -102,20 +102,23 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     t.equal(new Set(tags).size, tags.length);
   });
 
-  await t.test("a publish in between: 200, also when the day comes to be what it was before", async (t) => {
-    const before = new Map<string, string>();
-    for (const path of reads) before.set(path, await tagOf(path));
-    await publish("2026-03-02", "c", "20");
-    for (const path of reads) t.equal(await status(path, before.get(path) ?? ""), 200, path);
-    t.equal((await get(app, `${acme}/chargebacks/aggregate`)).body.total_amount, "21");
-    await publish("2026-03-02", "b", "2");
-    for (const path of reads)
-      t.equal(
-        await status(path, before.get(path) ?? ""),
-        200,
-        `${path}: the same hash, but who knows what was read meanwhile`,
-      );
-  });
+  await t.test(
+    "after a publish the response is 200, even if the day has its old content again",
+    async (t) => {
+      const before = new Map<string, string>();
+      for (const path of reads) before.set(path, await tagOf(path));
+      await publish("2026-03-02", "c", "20");
+      for (const path of reads) t.equal(await status(path, before.get(path) ?? ""), 200, path);
+      t.equal((await get(app, `${acme}/chargebacks/aggregate`)).body.total_amount, "21");
+      await publish("2026-03-02", "b", "2");
+      for (const path of reads)
+        t.equal(
+          await status(path, before.get(path) ?? ""),
+          200,
+          `${path}: the same hash, but who knows what was read meanwhile`,
+        );
+    },
+  );
 
   const unheard = { timestamp: "2026-03-01T00:00:00Z", resource_id: "nobody published it" };
   for (const [list, insert] of [
@@ -137,7 +140,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     });
 
   await t.test(
-    "GET chargebacks/aggregate: behind the first buckets, a day is counted once until it is published again",
+    "GET chargebacks/aggregate counts a day after the first buckets once, until the day is published again",
     async (t) => {
       const [first, second, third] = ["2026-02-01", "2026-02-02", "2026-02-03"] as const;
       for (const day of [first, second, third]) await publish(day, `${day} a`, "1");
@@ -217,7 +220,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
   );
 
   await t.test(
-    "GET chargebacks/breakdown: an answer is kept until one of its days is published again",
+    "GET chargebacks/breakdown caches a response until one of its days is published again",
     async (t) => {
       const [first, second] = ["2026-02-21", "2026-02-22"] as const;
       for (const day of [first, second]) await publish(day, `${day} a`, "1");
@@ -355,7 +358,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       );
     });
 
-  await t.test("GET reconciliation: a day is summed once, until it is published again", async (t) => {
+  await t.test("GET reconciliation sums a day once, until the day is published again", async (t) => {
     const [first, second] = ["2026-02-11", "2026-02-12"] as const;
     for (const day of [first, second]) await publish(day, `${day} a`, "1");
     const window = `start_date=${first}&end_date=${second}`;
@@ -399,7 +402,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     t.strictSame(await unpublished(), [1]);
   });
 
-  await t.test("days outside the window do not matter", async (t) => {
+  await t.test("a publish outside the window does not change the ETag", async (t) => {
     const path = "chargebacks?start_date=2026-03-01&end_date=2026-03-01";
     const etag = await tagOf(path);
     await publish("2026-03-03", "d", "3");
@@ -411,7 +414,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     t.equal(await status(inZone, old), 200, "a day in Denver reaches into the next UTC day");
   });
 
-  await t.test("days of the period before matter where it is compared", async (t) => {
+  await t.test("a publish in the previous period changes the ETag if the period is compared", async (t) => {
     const path = "chargebacks/breakdown?start_date=2026-03-02&end_date=2026-03-02";
     const compared = ["compare=previous", "order=change", "movers=3"].map((each) => `${path}&${each}`);
     const before = new Map<string, string>();
@@ -422,7 +425,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     await publish("2026-03-01", "a", "1");
   });
 
-  await t.test("while a publish is under way: an answer without a name, and never 304", async (t) => {
+  await t.test("during a publish, the response has no ETag and is never 304", async (t) => {
     const etag = await tagOf("chargebacks");
     await stage("2026-03-03", "f");
     t.equal(await status("chargebacks", etag), 304, "what is only staged is not visible");
@@ -435,7 +438,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     t.equal(await status("chargebacks", await tagOf("chargebacks")), 304);
   });
 
-  await t.test("days that retention is about to drop have no name", async (t) => {
+  await t.test("responses with days that retention is about to drop have no ETag", async (t) => {
     const late = await build({ clock: () => new Date("2026-11-05T22:59:00Z") }); // 250 days are kept
     const path = "chargebacks?start_date=2026-03-01&end_date=2026-03-05";
     t.match(await tagOf(path, late), /^W/);
@@ -449,7 +452,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     for (const which of [late, later]) t.equal(await status(path, before, which), 200, "dropped");
   });
 
-  await t.test("tags: what was written is a new answer at once", async (t) => {
+  await t.test("a changed tag changes the response and its ETag at once", async (t) => {
     const fields =
       "ecosystem, tenant_id, env_id, resource_id, product_category, product_type, identity_id, cost_type";
     await client.command({
@@ -481,7 +484,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     );
   });
 
-  await t.test("costs by topic have a state of their own", async (t) => {
+  await t.test("costs by topic have ETags of their own", async (t) => {
     const day = "2026-03-02";
     const topics = ["topic-attributions", "topic-attributions/dates", "topic-attributions/aggregate"];
     const of = { tenantName: "acme", epoch: 7 };
@@ -560,7 +563,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     t.equal(await tagOf(path, later), "undefined", "about to be dropped");
   });
 
-  await t.test("an invalid request is 400, whatever the client has", async (t) => {
+  await t.test("an invalid request is 400, whatever If-None-Match is", async (t) => {
     t.equal(await status("chargebacks?page=0", await tagOf("chargebacks")), 400);
   });
 });

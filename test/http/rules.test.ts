@@ -89,7 +89,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
     },
   ];
 
-  await t.test("without days every rule took nothing", async (t) => {
+  await t.test("without published days no rule matches lines", async (t) => {
     t.strictSame(await ask(), {
       rules: configured.map((rule) => ({ ...rule, took_nothing: true, sums: [] })),
       product_rules: [],
@@ -153,7 +153,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
     allocation_detail: "no_identities_located",
   };
 
-  await t.test("each rule has what it took, by currency and tier", async (t) => {
+  await t.test("each rule shows the lines that it matched, by currency and tier", async (t) => {
     t.strictSame(await ask(), {
       rules: [
         {
@@ -210,7 +210,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
   });
 
   await t.test(
-    "a tag in another case is pointed out, with its share of the cost in each currency",
+    "a tag that differs in case is reported, with its share of the cost in each currency",
     async (t) => {
       const line = (
         total_cost: string,
@@ -253,7 +253,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
     },
   );
 
-  await t.test("other days have nothing of it", async (t) => {
+  await t.test("a period without these days shows no matched lines", async (t) => {
     const { body } = await get(app, "/api/v1/tenants/acme/rules?start_date=2026-03-02&end_date=2026-03-03");
     t.strictSame(
       body.rules.map(({ took_nothing }: { took_nothing: boolean }) => took_nothing),
@@ -261,7 +261,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
     );
   });
 
-  await t.test("its ETag changes with the configuration", async (t) => {
+  await t.test("the ETag of the rules changes with the configuration", async (t) => {
     const first = await get(app, url);
     const same = await get(app, url, { "if-none-match": String(first.headers.etag) });
     t.equal(same.status, 304);
@@ -279,35 +279,38 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
     );
   });
 
-  await t.test("of ten thousand product types the largest are shown, and the others summed", async (t) => {
-    const lines = Array.from({ length: 10_000 }, (_, index) => ({
-      product_type: `p-${index}`,
-      resource_id: `r-${index}`,
-      total_cost: `${index % 2 === 0 ? "" : "-"}${index + 1}`,
-      // The smallest of one currency is the largest of another, and stays with both.
-      rows: [{ amount: `${index % 2 === 0 ? "" : "-"}${index + 1}` }],
-    }));
-    const euros = {
-      product_type: "p-0",
-      resource_id: "r-0",
-      total_cost: "3",
-      currency: "EUR",
-      rows: [{ amount: "3" }],
-    };
-    await put("globex", [...lines, euros]);
-    const { body } = await get(app, url.replace("acme", "globex"));
-    const names = body.product_rules.map(({ product_type }: { product_type: string }) => product_type);
-    t.equal(names.length, 501);
-    t.strictSame(names.slice(0, 3), ["p-0", "p-9999", "p-9998"]);
-    t.strictSame(
-      body.product_rules[0].sums.map(
-        ({ currency, amount }: Record<string, string>) => `${currency} ${amount}`,
-      ),
-      ["EUR 3", "USD 1"],
-    );
-    // 9,499 of -2, 3, -4 … 9,500.
-    t.strictSame(body.other_product_rules, [
-      { currency: "USD", line_count: 9499, amount: "-4751", product_type_count: 9499 },
-    ]);
-  });
+  await t.test(
+    "of ten thousand product types, the largest are shown and the others are summed",
+    async (t) => {
+      const lines = Array.from({ length: 10_000 }, (_, index) => ({
+        product_type: `p-${index}`,
+        resource_id: `r-${index}`,
+        total_cost: `${index % 2 === 0 ? "" : "-"}${index + 1}`,
+        // The smallest of one currency is the largest of another, and stays with both.
+        rows: [{ amount: `${index % 2 === 0 ? "" : "-"}${index + 1}` }],
+      }));
+      const euros = {
+        product_type: "p-0",
+        resource_id: "r-0",
+        total_cost: "3",
+        currency: "EUR",
+        rows: [{ amount: "3" }],
+      };
+      await put("globex", [...lines, euros]);
+      const { body } = await get(app, url.replace("acme", "globex"));
+      const names = body.product_rules.map(({ product_type }: { product_type: string }) => product_type);
+      t.equal(names.length, 501);
+      t.strictSame(names.slice(0, 3), ["p-0", "p-9999", "p-9998"]);
+      t.strictSame(
+        body.product_rules[0].sums.map(
+          ({ currency, amount }: Record<string, string>) => `${currency} ${amount}`,
+        ),
+        ["EUR 3", "USD 1"],
+      );
+      // 9,499 of -2, 3, -4 … 9,500.
+      t.strictSame(body.other_product_rules, [
+        { currency: "USD", line_count: 9499, amount: "-4751", product_type_count: 9499 },
+      ]);
+    },
+  );
 });

@@ -21,7 +21,7 @@ const others =
 const secured = ({ headers }: LightMyRequestResponse) =>
   Object.fromEntries(Object.entries(headers).filter(([name]) => !others.test(name)));
 
-t.test("security headers", async (t) => {
+t.test("every response has security headers", async (t) => {
   const { config, stores, build } = await startService(t, ["auth: tokens", "console: false"]);
   const { token } = await createToken(
     stores.postgres,

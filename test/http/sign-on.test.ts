@@ -17,7 +17,7 @@ const roles = `
     - {role: taggers, scopes: [tags], tenants: [globex]}
     - {role: /finops, scopes: [admin], every_tenant: true}`;
 
-t.test("single sign-on", async (t) => {
+t.test("single sign-on authenticates callers", async (t) => {
   const { config, stores, build, log } = await startService(t);
   const signingOn = (api: string) => {
     const text = `api:\n${api}\ntenants:\n${tenantText("acme")}\n${tenantText("globex")}`;
@@ -46,7 +46,7 @@ t.test("single sign-on", async (t) => {
   const oidc = (keys: string) => `  auth: oidc
   oidc: {issuer: "${ISSUER}", audience: costs, jwks_url: "${keys}", name_claim: email, roles_claim: realm.groups}${roles}`;
 
-  await t.test("by a JWT of the issuer", async (t) => {
+  await t.test("a JWT of the issuer authenticates a caller", async (t) => {
     const app = await signingOn(oidc(`http://127.0.0.1:${port}/keys`));
     const claims = { iss: ISSUER, aud: "costs", email: "ada@example.org", realm: { groups: ["readers"] } };
     const signed = (
@@ -126,7 +126,7 @@ t.test("single sign-on", async (t) => {
     t.ok(asked <= 2, "keys are kept, also when a token names one that is not there");
     t.notOk(JSON.stringify(log).includes((await signed()).split(".")[0] ?? ""), "no token is logged");
 
-    await t.test("roles do not add up: each counts for its own tenants", async (t) => {
+    await t.test("the scopes of a role only apply to the tenants of that role", async (t) => {
       const both = await signed({ realm: { groups: ["readers", "taggers"] } });
       const ask = async (method: "GET" | "POST", tenant: string, path: string) => {
         const response = await app.inject({
@@ -147,20 +147,20 @@ t.test("single sign-on", async (t) => {
       t.equal(await ask("GET", "nobody", "tags"), "404 tenant_not_found");
     });
 
-    await t.test("whoever has no role is known, and may do nothing", async (t) => {
+    await t.test("a user without a role is authenticated, and may do nothing", async (t) => {
       const authorization = `Bearer ${await signed({ realm: undefined })}`;
       t.strictSame((await get(app, "/api/v1/me", { authorization })).body.scopes, []);
       t.equal((await get(app, "/api/v1/tenants", { authorization })).status, 403);
       t.equal((await get(app, "/api/v1/tenants/acme/billing", { authorization })).status, 403);
     });
 
-    await t.test("programs have tokens", async (t) => {
+    await t.test("with single sign-on, programs can use tokens", async (t) => {
       const { status, body } = await me(token);
       t.strictSame([status, body.name, body.tenants], [200, "bi", ["globex"]]);
       t.equal((await get(app, "/api/v1/me")).status, 401);
     });
 
-    await t.test("a spreadsheet sends a token as a password", async (t) => {
+    await t.test("a token can be sent as a password", async (t) => {
       const asked = async (credentials: string) => {
         const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`;
         const { status, body } = await get(app, "/api/v1/me", { authorization });
@@ -178,7 +178,7 @@ t.test("single sign-on", async (t) => {
     });
   });
 
-  await t.test("without the issuer's keys nobody is let in, and it is not the caller's fault", async (t) => {
+  await t.test("without the issuer's keys a JWT is refused with 503", async (t) => {
     const app = await signingOn(oidc("http://127.0.0.1:1/keys"));
     const jwt = await new SignJWT({ iss: ISSUER, aud: "costs", email: "ada@example.org" })
       .setProtectedHeader({ alg: "ES256", kid: "1" })
@@ -188,7 +188,7 @@ t.test("single sign-on", async (t) => {
     t.strictSame([status, body.code], [503, "store_unavailable"]);
   });
 
-  await t.test("by a proxy", async (t) => {
+  await t.test("an authenticating proxy names the caller in headers", async (t) => {
     const app = await signingOn(`  auth: proxy
   proxy: {addresses: [127.0.0.2, 127.1.0.0/16]}${roles}`);
     const port = await listening(app);

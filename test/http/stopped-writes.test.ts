@@ -9,7 +9,7 @@ import { eventually, postgresWaits } from "./store-processes.js";
 const acme = "/api/v1/tenants/acme";
 const identities = ["sa-1", "sa-2", "sa-3", "sa-4", "sa-5", "sa-6"];
 
-t.test("writes and the time limit", async (t) => {
+t.test("a write that exceeds the time limit changes nothing", async (t) => {
   const service = await startService(t);
   const { stores, config, app, logger } = service;
   const { postgres } = stores;
@@ -91,7 +91,7 @@ t.test("writes and the time limit", async (t) => {
     );
   }
 
-  await t.test("a run: 504 while its record cannot be begun, and none begins when it could", async (t) => {
+  await t.test("a run whose record cannot be written in time is 504, and does not start later", async (t) => {
     const begin = async (to = hasty) => to.inject({ method: "POST", url: `${acme}/pipeline/run` });
     for (const table of ["tenants", "leases"]) {
       const answer = await held(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, () => begin());
@@ -118,7 +118,7 @@ t.test("writes and the time limit", async (t) => {
     await end();
   });
 
-  await t.test("what is being committed when the time is up is answered with its result", async (t) => {
+  await t.test("a write that is being committed when the time is up returns its result", async (t) => {
     await postgres.query(waiting("tags", "AFTER INSERT ON tags DEFERRABLE INITIALLY DEFERRED", "CONSTRAINT"));
     const status = await held(HOLD, async (release) => {
       const late = send(writes[0]);

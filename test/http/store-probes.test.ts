@@ -12,7 +12,7 @@ const abortable = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
 t.test(
-  "a busy store that responded before counts as responding, until its silence lasts too long",
+  "a busy store that responded before counts as responding until it is silent for too long",
   async (t) => {
     let now = 0;
     const { logger, messages } = recordingLogger();
@@ -34,7 +34,7 @@ t.test(
   },
 );
 
-t.test("a store that refuses, or that never responded, does not respond", async (t) => {
+t.test("a store that refuses connections or never responded counts as down", async (t) => {
   const probes = createStoreProbes(() => new Date(0), recordingLogger().logger);
   t.equal(await probes.responds("refusing", () => Promise.reject(new Error("refused"))), false);
   t.equal(await probes.responds("silent", abortable), false);

@@ -11,7 +11,7 @@ import { insertBilling, insertManyChargebacks, startService } from "./service.js
 const path = "/api/v1/tenants/acme/export";
 
 /** What needs a real connection: streams, clients that leave, time that runs out. */
-t.test("over a real connection", async (t) => {
+t.test("the API works over a real connection", async (t) => {
   const service = await startService(t, [
     "request_timeout_seconds: 5",
     "enable_cors: true",
@@ -45,7 +45,7 @@ t.test("over a real connection", async (t) => {
     return Number(row?.n);
   };
 
-  await t.test("an export of any length comes whole", async (t) => {
+  await t.test("a long export arrives completely", async (t) => {
     const answer = await post();
     let lines = 0;
     for await (const chunk of answer)
@@ -54,7 +54,7 @@ t.test("over a real connection", async (t) => {
     t.equal(answer.complete, true);
   });
 
-  await t.test("a client that leaves an export cancels its statement", async (t) => {
+  await t.test("a client that disconnects from an export cancels its query", async (t) => {
     const answer = await post();
     await once(answer, "readable");
     answer.on("error", () => undefined);
@@ -65,7 +65,7 @@ t.test("over a real connection", async (t) => {
     await until("the statement is gone", async () => (await running()) === 0);
   });
 
-  await t.test("an export that fails half-way breaks the connection", async (t) => {
+  await t.test("an export that fails halfway breaks the connection", async (t) => {
     await client.command({ query: "RENAME TABLE chargebacks TO chargebacks_stored" });
     await client.command({
       query: `CREATE VIEW chargebacks AS SELECT * REPLACE (if(throwIf(day = '2026-03-05'), '', component_ratio) AS component_ratio)
@@ -87,7 +87,7 @@ t.test("over a real connection", async (t) => {
   });
 
   await t.test(
-    "a query that takes too long is cancelled, and answered with 504 and the CORS headers; /health does not wait",
+    "a query that takes too long is cancelled with 504 and CORS headers, and /health does not wait",
     async (t) => {
       await insertBilling(
         stores,
@@ -122,7 +122,7 @@ t.test("over a real connection", async (t) => {
   );
 
   await t.test(
-    "while the service stops, what is under way is answered, and what comes behind it",
+    "a stopping service responds to active requests and to those that follow on their connections",
     async (t) => {
       const [asked, ask] = promise();
       const [held, release] = promise();
@@ -162,7 +162,7 @@ t.test("over a real connection", async (t) => {
     },
   );
 
-  await t.test("a request that cannot be read is answered as a problem", async (t) => {
+  await t.test("a request that cannot be parsed gets an error response", async (t) => {
     const { port } = new URL(address);
     for (const [sent, answer] of [
       [

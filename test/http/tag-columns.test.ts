@@ -13,7 +13,7 @@ interface Bucket {
   readonly total_amount: string;
 }
 
-t.test("tag:KEY as a filter and as a column", async (t) => {
+t.test("tag:KEY is a filter and a column", async (t) => {
   const { app, stores } = await startService(t);
   const { client } = await stores.tenant("acme");
   const amounts = async (query: string): Promise<string[]> => {
@@ -41,7 +41,7 @@ t.test("tag:KEY as a filter and as a column", async (t) => {
     { timestamp, amount: "64", identity_id: "e" },
   ]);
 
-  await t.test("a tenant without tags: everything is untagged", async (t) => {
+  await t.test("all rows of a tenant without tags are untagged", async (t) => {
     t.same(await sums("group_by=tag:team"), [["UNTAGGED", "127"]]);
     t.same(await amounts("tag:team=payments"), []);
     t.equal((await amounts("tag:team=UNTAGGED")).length, 7);
@@ -83,7 +83,7 @@ t.test("tag:KEY as a filter and as a column", async (t) => {
   await tag("identity_id IN ('a', 'c')", "Größe=x", "groß");
   await tag("identity_id = 'c'", "TEAM", "other");
 
-  await t.test("as a column: the display name, or UNTAGGED, in the order of the names", async (t) => {
+  await t.test("groups by tag are display names or UNTAGGED, in the order of the names", async (t) => {
     t.same(await sums("group_by=tag:team"), [
       ["UNTAGGED", "40"],
       ["a,b\\c", "16"],
@@ -116,18 +116,15 @@ t.test("tag:KEY as a filter and as a column", async (t) => {
     holds(t, body, { total_amount: "119", total_rows: 6, total_buckets: 6, truncated: false });
   });
 
-  await t.test(
-    "a tag that is called UNTAGGED falls in with those that have none, as bucket and as filter",
-    async (t) => {
-      await tag("identity_id = 'd'", "odd", "UNTAGGED");
-      await tag("identity_id = 'a'", "odd", "even");
-      t.same(await sums("group_by=tag:odd"), [
-        ["UNTAGGED", "124"],
-        ["even", "3"],
-      ]);
-      t.equal((await amounts("tag:odd=UNTAGGED")).length, 5);
-    },
-  );
+  await t.test("a tag with the name UNTAGGED counts as untagged in buckets and filters", async (t) => {
+    await tag("identity_id = 'd'", "odd", "UNTAGGED");
+    await tag("identity_id = 'a'", "odd", "even");
+    t.same(await sums("group_by=tag:odd"), [
+      ["UNTAGGED", "124"],
+      ["even", "3"],
+    ]);
+    t.equal((await amounts("tag:odd=UNTAGGED")).length, 5);
+  });
 
   for (const [query, wanted] of [
     ["tag:team=payments", ["1", "64", "2"]],
@@ -172,7 +169,7 @@ t.test("tag:KEY as a filter and as a column", async (t) => {
     });
   }
 
-  await t.test("lists without chargebacks take no tags", async (t) => {
+  await t.test("lists other than chargebacks refuse tag filters", async (t) => {
     t.equal((await get(app, "/api/v1/tenants/acme/billing?tag:team=x")).status, 400);
   });
 

@@ -9,7 +9,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
     return body;
   };
 
-  await t.test("without lines there is nothing", async (t) => {
+  await t.test("without billing lines the coverage is empty", async (t) => {
     t.strictSame(await ask(), { currencies: [] });
   });
 
@@ -44,7 +44,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
     share: string | null,
   ) => ({ tagged_line_count, line_count, tagged_amount, amount, share });
 
-  await t.test("by currency, key and product type", async (t) => {
+  await t.test("coverage is summed by currency, key and product type", async (t) => {
     const of = (vm: object, nat: object, proto: object) => [
       { product_type: "VM", ...vm },
       { product_type: "NAT", ...nat },
@@ -103,7 +103,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
     });
   });
 
-  await t.test("of ten thousand keys and product types the largest are shown", async (t) => {
+  await t.test("of ten thousand keys and product types, the largest are shown", async (t) => {
     await insertBilling(
       stores,
       "globex",

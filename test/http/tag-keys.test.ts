@@ -11,7 +11,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
     return body;
   };
 
-  await t.test("without tags there are none", async (t) => {
+  await t.test("without tags there are no keys", async (t) => {
     t.strictSame(await ask(), { tag_keys: [], line_tag_keys: [] });
   });
 
@@ -37,18 +37,21 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
     line("2", { later: "x" }, "i-1"),
   ]);
 
-  await t.test("those of the tenant, and those of the bill's lines in the period", async (t) => {
-    t.strictSame(await ask(), {
-      tag_keys: ["Zone", "only-acme", "team", "äu"],
-      line_tag_keys: ["Cost Center", "a'\\b", "team"],
-    });
-    t.strictSame(await ask("globex"), {
-      tag_keys: ["Zone", "only-globex", "team", "äu"],
-      line_tag_keys: [],
-    });
-  });
+  await t.test(
+    "the keys are those of the tenant's tags, and of the bill's lines in the period",
+    async (t) => {
+      t.strictSame(await ask(), {
+        tag_keys: ["Zone", "only-acme", "team", "äu"],
+        line_tag_keys: ["Cost Center", "a'\\b", "team"],
+      });
+      t.strictSame(await ask("globex"), {
+        tag_keys: ["Zone", "only-globex", "team", "äu"],
+        line_tag_keys: [],
+      });
+    },
+  );
 
-  await t.test("each can be grouped by", async (t) => {
+  await t.test("amounts can be grouped by each key", async (t) => {
     const { line_tag_keys: keys } = await ask();
     for (const key of keys) {
       const column = encodeURIComponent(`line_tag:${key}`);
@@ -58,13 +61,13 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
     t.equal(keys.length, 3);
   });
 
-  await t.test("a key whose last tag is gone is gone", async (t) => {
+  await t.test("a key disappears with its last tag", async (t) => {
     const { items } = (await send(app, "GET", "acme/tags?search=Zone")).body;
     t.equal((await send(app, "DELETE", `acme/tags/${items[0].tag_id}`)).status, 204);
     t.strictSame((await ask()).tag_keys, ["only-acme", "team", "äu"]);
   });
 
-  await t.test("of 3,000 keys the first 1,000", async (t) => {
+  await t.test("of 3,000 keys the first 1,000 are returned", async (t) => {
     const tags = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`k-${index}`, "x"]));
     await insertBilling(stores, "globex", [line("1", tags, "i-1")]);
     const { line_tag_keys: keys } = await ask("globex");

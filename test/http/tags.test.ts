@@ -3,7 +3,7 @@ import { holds } from "../holds.js";
 import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "../tags/tagging.js";
 import { insertChargebacks, startService } from "./service.js";
 
-t.test("…/tags of a tenant", async (t) => {
+t.test("…/tags reads and changes the tags of a tenant", async (t) => {
   const { app, stores } = await startService(t);
   const rows = Array.from({ length: 30 }, (_, index) => ({
     timestamp: `2026-03-0${1 + (index % 5)}T00:00:00Z`,
@@ -36,7 +36,7 @@ t.test("…/tags of a tenant", async (t) => {
   const add = async (index: number, key: string, name: string) =>
     (await send(app, "POST", `acme/chargebacks/${ids[index]}/tags`, tag(key, name))).body;
 
-  await t.test("without tags: an empty page", async (t) => {
+  await t.test("without tags the page is empty", async (t) => {
     t.same(await list(), { items: [], total: 0, page: 1, page_size: 100, pages: 0, next_cursor: null });
     t.same(await names("search=x"), []);
   });
@@ -49,7 +49,7 @@ t.test("…/tags of a tenant", async (t) => {
   await add(5, "plat", "backslash \\ quote ' \" dollar $1");
   await send(app, "POST", `globex/chargebacks/${foreign}/tags`, tag("team", "Platform"));
 
-  await t.test("GET: each tag with what its dimension is, by tag_id", async (t) => {
+  await t.test("GET returns each tag with its dimension, by tag_id", async (t) => {
     const { items, total, pages } = await list();
     holds(t, { total, pages }, { total: 6, pages: 1 });
     t.same(items[0], { ...first, identity_id: "sa-0", product_type: "STORAGE", resource_id: "r-0" });
@@ -61,46 +61,49 @@ t.test("…/tags of a tenant", async (t) => {
     holds(t, await list("", "globex"), { total: 1, items: [{ dimension_id: foreign, identity_id: "sa-0" }] });
   });
 
-  await t.test("search: a part of the key or of the name, whatever its case, letter by letter", async (t) => {
-    for (const [search, wanted] of [
-      ["plat", ["Platform", "backslash \\ quote ' \" dollar $1"]],
-      ["PLATFORM", ["Platform"]],
-      ["env", ["PRODUCTION 100%", "under_score"]],
-      ["tion 1", ["PRODUCTION 100%"]],
-      ["%", ["PRODUCTION 100%"]],
-      ["_", ["under_score"]],
-      ["100%", ["PRODUCTION 100%"]],
-      ["ram", []],
-      ["mplat", []],
-      ["*", []],
-      [".", []],
-      ["\\", ["backslash \\ quote ' \" dollar $1"]],
-      ["'", ["backslash \\ quote ' \" dollar $1"]],
-      ["' OR 1=1 --", []],
-      ["$1", ["backslash \\ quote ' \" dollar $1"]],
-      ["STRASSE", ["Cafe\u0301 👩‍👩‍👧‍👦"]],
-      ["caf\u00e9", ["Cafe\u0301 👩‍👩‍👧‍👦"]],
-      ["👩‍👧", ["Cafe\u0301 👩‍👩‍👧‍👦"]],
-      [
-        " ",
-        ["Search & Ranking", "PRODUCTION 100%", "Cafe\u0301 👩‍👩‍👧‍👦", "backslash \\ quote ' \" dollar $1"],
-      ],
-      [first.tag_value.slice(0, 8), []],
-    ] as const) {
-      const query = `search=${encodeURIComponent(search)}`;
-      t.same(await names(query), wanted, JSON.stringify(search));
-      t.equal((await list(query)).total, wanted.length, `total of ${JSON.stringify(search)}`);
-    }
-    holds(t, await send(app, "GET", `acme/tags?search=${"x".repeat(501)}`), { status: 400 });
-    holds(t, await send(app, "GET", "acme/tags?search=team%0AP"), { status: 400 }, "what no tag can hold");
-    holds(t, await send(app, "GET", "acme/tags?search=a&search=b"), { status: 400 });
-    holds(t, await send(app, "GET", "acme/tags?serch=a"), {
-      status: 400,
-      body: { detail: /did you mean `search`/ },
-    });
-  });
+  await t.test(
+    "a search finds parts of keys and names, case-insensitively and without wildcards",
+    async (t) => {
+      for (const [search, wanted] of [
+        ["plat", ["Platform", "backslash \\ quote ' \" dollar $1"]],
+        ["PLATFORM", ["Platform"]],
+        ["env", ["PRODUCTION 100%", "under_score"]],
+        ["tion 1", ["PRODUCTION 100%"]],
+        ["%", ["PRODUCTION 100%"]],
+        ["_", ["under_score"]],
+        ["100%", ["PRODUCTION 100%"]],
+        ["ram", []],
+        ["mplat", []],
+        ["*", []],
+        [".", []],
+        ["\\", ["backslash \\ quote ' \" dollar $1"]],
+        ["'", ["backslash \\ quote ' \" dollar $1"]],
+        ["' OR 1=1 --", []],
+        ["$1", ["backslash \\ quote ' \" dollar $1"]],
+        ["STRASSE", ["Cafe\u0301 👩‍👩‍👧‍👦"]],
+        ["caf\u00e9", ["Cafe\u0301 👩‍👩‍👧‍👦"]],
+        ["👩‍👧", ["Cafe\u0301 👩‍👩‍👧‍👦"]],
+        [
+          " ",
+          ["Search & Ranking", "PRODUCTION 100%", "Cafe\u0301 👩‍👩‍👧‍👦", "backslash \\ quote ' \" dollar $1"],
+        ],
+        [first.tag_value.slice(0, 8), []],
+      ] as const) {
+        const query = `search=${encodeURIComponent(search)}`;
+        t.same(await names(query), wanted, JSON.stringify(search));
+        t.equal((await list(query)).total, wanted.length, `total of ${JSON.stringify(search)}`);
+      }
+      holds(t, await send(app, "GET", `acme/tags?search=${"x".repeat(501)}`), { status: 400 });
+      holds(t, await send(app, "GET", "acme/tags?search=team%0AP"), { status: 400 }, "what no tag can hold");
+      holds(t, await send(app, "GET", "acme/tags?search=a&search=b"), { status: 400 });
+      holds(t, await send(app, "GET", "acme/tags?serch=a"), {
+        status: 400,
+        body: { detail: /did you mean `search`/ },
+      });
+    },
+  );
 
-  await t.test("PATCH: the name alone changes, and what finds it", async (t) => {
+  await t.test("PATCH only changes the name, and searches find the new one", async (t) => {
     const renamed = await send(app, "PATCH", `acme/tags/${first.tag_id}`, { display_name: "Foundations" });
     t.same(renamed.body, { ...first, display_name: "Foundations" });
     t.equal(renamed.status, 200);
@@ -126,7 +129,7 @@ t.test("…/tags of a tenant", async (t) => {
     }
   });
 
-  await t.test("PATCH and DELETE of what is not there, or of another tenant: 404", async (t) => {
+  await t.test("PATCH and DELETE of an unknown tag or of another tenant's tag are 404", async (t) => {
     for (const path of [`globex/tags/${first.tag_id}`, "acme/tags/999999", "acme/tags/0"]) {
       for (const [method, body] of [
         ["GET", undefined],
@@ -156,7 +159,7 @@ t.test("…/tags of a tenant", async (t) => {
     t.equal((await list("", "globex")).total, 1);
   });
 
-  await t.test("DELETE: 204, then 404; its id is never used again", async (t) => {
+  await t.test("DELETE returns 204 and then 404, and the id is never reused", async (t) => {
     const newest = await add(6, "short", "lived");
     holds(t, await send(app, "DELETE", `acme/tags/${newest.tag_id}`), { status: 204, body: undefined });
     holds(t, await send(app, "DELETE", `acme/tags/${newest.tag_id}`), { status: 404 });
@@ -171,7 +174,7 @@ t.test("…/tags of a tenant", async (t) => {
     await send(app, "DELETE", `acme/tags/${next.tag_id}`);
   });
 
-  await t.test("POST …/bulk: creates, skips, and says which ids are not the tenant's", async (t) => {
+  await t.test("POST …/bulk creates and skips tags, and lists unknown ids", async (t) => {
     const body = {
       dimension_ids: [ids[0], ids[10], ids[11], ids[10], 4, foreign, ids[11]],
       ...tag("team", "Bulk"),
@@ -197,7 +200,7 @@ t.test("…/tags of a tenant", async (t) => {
     });
   });
 
-  await t.test("POST …/bulk with override: name and author change, id and value stay", async (t) => {
+  await t.test("POST …/bulk with override changes name and author, and keeps id and value", async (t) => {
     const [before] = (await list("search=foundations")).items;
     const { body } = await send(app, "POST", "acme/tags/bulk", {
       dimension_ids: [ids[0], ids[12]],
@@ -214,7 +217,7 @@ t.test("…/tags of a tenant", async (t) => {
     t.same(await names("search=override"), ["Override", "Override"]);
   });
 
-  await t.test("POST …/bulk: what it takes", async (t) => {
+  await t.test("POST …/bulk validates its body", async (t) => {
     const usual = { dimension_ids: [ids[0]], ...tag("k", "n") };
     const many = Array.from({ length: 10_001 }, (_, index) => index);
     for (const [change, name] of [
@@ -246,7 +249,7 @@ t.test("…/tags of a tenant", async (t) => {
     ]);
   });
 
-  await t.test("POST …/bulk-by-filter: the dimensions that the list of chargebacks has", async (t) => {
+  await t.test("POST …/bulk-by-filter tags the dimensions in the list of chargebacks", async (t) => {
     const by = async (filter: object, key: string) => {
       const body = { ...tag(key, "Filtered"), ...filter };
       const before = await written(stores, "acme");
@@ -327,59 +330,56 @@ t.test("…/tags of a tenant", async (t) => {
     });
   });
 
-  await t.test(
-    "pages and cursors cut one order, with and without a search, few labels and many",
-    async (t) => {
-      const { rows: all } = await stores.postgres.query<{ tag_id: number }>(
-        "SELECT tag_id FROM tags WHERE tenant_name = 'acme' ORDER BY tag_id",
+  await t.test("pages and cursors have the same order, with and without a search", async (t) => {
+    const { rows: all } = await stores.postgres.query<{ tag_id: number }>(
+      "SELECT tag_id FROM tags WHERE tenant_name = 'acme' ORDER BY tag_id",
+    );
+    for (const query of ["", "search=filter", "search=a"]) {
+      const whole = (await list(`${query}&page_size=1000`)).items.map(
+        (item: { tag_id: number }) => item.tag_id,
       );
-      for (const query of ["", "search=filter", "search=a"]) {
-        const whole = (await list(`${query}&page_size=1000`)).items.map(
-          (item: { tag_id: number }) => item.tag_id,
+      if (query === "")
+        t.same(
+          whole,
+          all.map((row) => row.tag_id),
         );
-        if (query === "")
-          t.same(
-            whole,
-            all.map((row) => row.tag_id),
-          );
-        const pages: number[] = [];
-        for (let page = 1; page <= Math.ceil(whole.length / 25); page += 1) {
-          const { items, pages: count, total } = await list(`${query}&page_size=25&page=${page}`);
-          t.equal(count, Math.ceil(whole.length / 25));
-          t.equal(total, whole.length);
-          pages.push(...items.map((item: { tag_id: number }) => item.tag_id));
-        }
-        t.same(pages, whole, `${query} by number`);
-        const walked: number[] = [];
-        for (let cursor: string | null = ""; cursor !== null; ) {
-          const answer: { items: { tag_id: number }[]; next_cursor: string | null } = await list(
-            `${query}&page_size=25${cursor === "" ? "" : `&cursor=${cursor}`}`,
-          );
-          walked.push(...answer.items.map((item) => item.tag_id));
-          cursor = answer.next_cursor;
-        }
-        t.same(walked, whole, `${query} by cursor`);
+      const pages: number[] = [];
+      for (let page = 1; page <= Math.ceil(whole.length / 25); page += 1) {
+        const { items, pages: count, total } = await list(`${query}&page_size=25&page=${page}`);
+        t.equal(count, Math.ceil(whole.length / 25));
+        t.equal(total, whole.length);
+        pages.push(...items.map((item: { tag_id: number }) => item.tag_id));
       }
-      holds(t, await list("page=9007199254740991"), { items: [], next_cursor: null, page: 9007199254740991 });
-      const { next_cursor: cursor } = await list("page_size=25&search=filter");
-      t.ok(cursor);
-      for (const query of [
-        `cursor=${cursor}`,
-        `cursor=${cursor}&search=b`,
-        "cursor=abc",
-        `cursor=${cursor}&search=filter&page=2`,
-      ]) {
-        t.equal((await send(app, "GET", `acme/tags?${query}`)).status, 400, query);
+      t.same(pages, whole, `${query} by number`);
+      const walked: number[] = [];
+      for (let cursor: string | null = ""; cursor !== null; ) {
+        const answer: { items: { tag_id: number }[]; next_cursor: string | null } = await list(
+          `${query}&page_size=25${cursor === "" ? "" : `&cursor=${cursor}`}`,
+        );
+        walked.push(...answer.items.map((item) => item.tag_id));
+        cursor = answer.next_cursor;
       }
-      t.equal(
-        (await send(app, "GET", `globex/tags?search=filter&cursor=${cursor}`)).status,
-        400,
-        "of another tenant",
-      );
-    },
-  );
+      t.same(walked, whole, `${query} by cursor`);
+    }
+    holds(t, await list("page=9007199254740991"), { items: [], next_cursor: null, page: 9007199254740991 });
+    const { next_cursor: cursor } = await list("page_size=25&search=filter");
+    t.ok(cursor);
+    for (const query of [
+      `cursor=${cursor}`,
+      `cursor=${cursor}&search=b`,
+      "cursor=abc",
+      `cursor=${cursor}&search=filter&page=2`,
+    ]) {
+      t.equal((await send(app, "GET", `acme/tags?${query}`)).status, 400, query);
+    }
+    t.equal(
+      (await send(app, "GET", `globex/tags?search=filter&cursor=${cursor}`)).status,
+      400,
+      "of another tenant",
+    );
+  });
 
-  await t.test("what was written is mirrored, and counted", async (t) => {
+  await t.test("all written tags are mirrored and counted", async (t) => {
     for (const tenant of ["acme", "globex"])
       t.same(await mirrored(stores, tenant), await written(stores, tenant));
     t.same(await miscounted(stores), []);

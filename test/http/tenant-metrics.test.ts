@@ -52,7 +52,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
   const samples = async (emitter: PrometheusEmitter, name: string) =>
     (await page(emitter)).body.split("\n").filter((line) => line.startsWith(`chargehouse_${name}{`));
 
-  await t.test("a tenant without data has a page with heads alone", async (t) => {
+  await t.test("the page of a tenant without data only has its heads", async (t) => {
     const { statusCode, body } = await page(prometheusEmitter());
     t.equal(statusCode, 200);
     t.same(
@@ -63,7 +63,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
 
   await insertSome(stores);
 
-  await t.test("without an emitter of this type there is none", async (t) => {
+  await t.test("a tenant without a prometheus emitter has no page of metrics", async (t) => {
     const app = await build(withEmitters(config, "acme", [prometheusEmitter()]));
     holds(t, await get(app, "/api/v1/tenants/globex/metrics"), {
       status: 404,
@@ -76,7 +76,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
     holds(t, await get(app, `${URL}?days=3`), { status: 400 });
   });
 
-  await t.test("the latest day with costs, summed by all labels, to the last digit", async (t) => {
+  await t.test("the page has the latest day with costs, summed exactly by all labels", async (t) => {
     t.same(await samples(prometheusEmitter(), "chargeback_amount"), [
       'chargehouse_chargeback_amount{tenant_id="acme",ecosystem="generic_metrics_only",identity_id="a\\"b\\\\c\\nd,e={}",resource_id="r-1",product_type="STORAGE",cost_type="usage",allocation_method="usage_ratio",currency="USD"} -0.5',
       'chargehouse_chargeback_amount{tenant_id="acme",ecosystem="generic_metrics_only",identity_id="sa-1",resource_id="r-1",product_type="STORAGE",cost_type="usage",allocation_method="usage_ratio",currency="USD"} 30.000000000001',
@@ -94,7 +94,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
     ]);
   });
 
-  await t.test("days that lack something are counted, or left out", async (t) => {
+  await t.test("provisional days are included or left out, as configured", async (t) => {
     const { client } = await stores.tenant("acme");
     const mark = async (marked: boolean) =>
       await client.command({
@@ -117,7 +117,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
     t.match((await samples(waiting, "billing_amount")).join("\n"), /^[^\n]*\} 29\.500000000001$/);
   });
 
-  await t.test("several days carry their date; no more than there are, and none too old", async (t) => {
+  await t.test("several days have a label with their date, and none is too old", async (t) => {
     const dated = async (emitter: PrometheusEmitter) =>
       (await samples(emitter, "billing_amount")).map((line) =>
         /date="(.*)"\} (.*)$/.exec(line)?.slice(1).join(" "),
@@ -132,7 +132,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
     ]);
   });
 
-  await t.test("what is there now, and nothing that was deleted", async (t) => {
+  await t.test("the page shows current resources, and no deleted ones", async (t) => {
     t.same(await samples(prometheusEmitter(), "resource_active"), [
       'chargehouse_resource_active{tenant_id="acme",ecosystem="e",resource_id="r-1",resource_type="cluster"} 1',
     ]);
@@ -145,7 +145,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
     );
   });
 
-  await t.test("only what the emitter names", async (t) => {
+  await t.test("the page only shows what the emitter configures", async (t) => {
     const { body } = await page(prometheusEmitter({ pipelines: ["billing"] }));
     const families = [...body.matchAll(/^# TYPE (\S+) gauge$/gm)].map(([, name]) => name);
     t.same(families, [
@@ -155,7 +155,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
     ]);
   });
 
-  await t.test("the format that the client prefers", async (t) => {
+  await t.test("the page has the format that the client prefers", async (t) => {
     const text = await page(prometheusEmitter());
     t.equal(text.headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
     t.notMatch(text.body, /EOF/);
@@ -177,7 +177,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
       t.equal(prefersOpenMetrics(accept), wanted, accept);
   });
 
-  await t.test("promtool finds nothing to object to", needs("prometheus", "promtool"), async (t) => {
+  await t.test("promtool finds no problem in the page", needs("prometheus", "promtool"), async (t) => {
     const { body } = await page(prometheusEmitter({ params: { days: 3, provisional: "mark" } }));
     const { status, stdout, stderr } = spawnSync("promtool", ["check", "metrics"], {
       input: body,
@@ -186,23 +186,29 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
     t.same({ status, stdout, stderr }, { status: 0, stdout: "", stderr: "" });
   });
 
-  await t.test("Prometheus scrapes it and answers", needs("prometheus", "promtool"), async (t) => {
-    const app = await build(withEmitters(config, "acme", [prometheusEmitter()]));
-    await app.listen({ port: 0, host: "127.0.0.1" });
-    const address = app.server.address();
-    const port = address !== null && typeof address === "object" ? address.port : 0;
-    const { url } = await startRealPrometheus(
-      t,
-      "",
-      `global: {scrape_interval: 1s}\nscrape_configs: [{job_name: costs, metrics_path: ${URL}, static_configs: [{targets: ["127.0.0.1:${port}"]}]}]\n`,
-    );
-    holds(t, await answer(t, url, "sum(chargehouse_chargeback_amount)"), [
-      { value: [Number, "29.500000000001"] },
-    ]);
-    holds(t, await answer(t, url, "chargehouse_chargeback_amount < 0"), [{ metric: { identity_id: NASTY } }]);
-    holds(t, await answer(t, url, "count(chargehouse_identity_active)"), [{ value: [Number, "12001"] }]);
-    holds(t, await answer(t, url, "up"), [{ value: [Number, "1"] }]);
-  });
+  await t.test(
+    "Prometheus scrapes the page and returns its values",
+    needs("prometheus", "promtool"),
+    async (t) => {
+      const app = await build(withEmitters(config, "acme", [prometheusEmitter()]));
+      await app.listen({ port: 0, host: "127.0.0.1" });
+      const address = app.server.address();
+      const port = address !== null && typeof address === "object" ? address.port : 0;
+      const { url } = await startRealPrometheus(
+        t,
+        "",
+        `global: {scrape_interval: 1s}\nscrape_configs: [{job_name: costs, metrics_path: ${URL}, static_configs: [{targets: ["127.0.0.1:${port}"]}]}]\n`,
+      );
+      holds(t, await answer(t, url, "sum(chargehouse_chargeback_amount)"), [
+        { value: [Number, "29.500000000001"] },
+      ]);
+      holds(t, await answer(t, url, "chargehouse_chargeback_amount < 0"), [
+        { metric: { identity_id: NASTY } },
+      ]);
+      holds(t, await answer(t, url, "count(chargehouse_identity_active)"), [{ value: [Number, "12001"] }]);
+      holds(t, await answer(t, url, "up"), [{ value: [Number, "1"] }]);
+    },
+  );
 });
 
 /** The result of a query, once there is one. */

@@ -13,7 +13,7 @@ import { promise } from "../promise.js";
 import { openTestStores } from "../stores.js";
 import { until } from "../until.js";
 
-t.test("the API over TLS", async (t) => {
+t.test("the API works over TLS", async (t) => {
   const { config, stores } = await openTestStores(t);
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
@@ -60,7 +60,7 @@ t.test("the API over TLS", async (t) => {
     return socket;
   };
 
-  await t.test("its address says https, and its certificate is the one of the files", async (t) => {
+  await t.test("the URL has https, and the certificate is that of the files", async (t) => {
     t.equal(service.url, `https://127.0.0.1:${service.port}`);
     t.strictSame((await get(first, "/health")).status, 200);
     await t.rejects(get(renewed, "/health"), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
@@ -70,14 +70,14 @@ t.test("the API over TLS", async (t) => {
     );
   });
 
-  await t.test("TLS 1.2 and 1.3 are spoken, and nothing older", async (t) => {
+  await t.test("TLS 1.2 and 1.3 are supported, and nothing older", async (t) => {
     t.equal((await open("TLSv1.2")).getProtocol(), "TLSv1.2");
     t.equal((await open("TLSv1.3")).getProtocol(), "TLSv1.3");
     for (const version of ["TLSv1", "TLSv1.1"] as const)
       await t.rejects(open(version), { code: "ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION" }, version);
   });
 
-  await t.test("who speaks no TLS is cut off, and the service goes on", async (t) => {
+  await t.test("a connection without TLS is closed, and the service continues", async (t) => {
     const plain = connectPlain(service.port, "127.0.0.1");
     let said = "";
     plain.on("data", (data) => {
@@ -90,44 +90,47 @@ t.test("the API over TLS", async (t) => {
     t.equal((await get(first, "/health")).status, 200);
   });
 
-  await t.test("who connects and does not shake hands is cut off", async (t) => {
+  await t.test("a connection without a handshake is closed", async (t) => {
     const silent = connectPlain(service.port, "127.0.0.1");
     silent.on("error", () => undefined);
     await once(silent.resume(), "close");
     t.equal((await get(first, "/health")).status, 200);
   });
 
-  await t.test("every address of localhost has the renewed certificate, and connections go on", async (t) => {
-    const local = await start({ host: "localhost" });
-    const before = await open();
-    renew(renewed);
-    process.emit("SIGHUP");
-    await until("both to be renewed", async () => {
-      const found = log.filter(({ msg }) => msg === "the certificate of api.tls was renewed");
-      return found.length === 2;
-    });
-    t.equal((await get(renewed, "/health")).status, 200);
-    const addresses = await lookup("localhost", { all: true });
-    for (const { address: host } of addresses) {
-      const { port } = local;
-      const options = { host, port, servername: "localhost" };
-      const socket = connect({ ...options, ca: renewed.certificate });
-      t.teardown(() => socket.destroy());
-      await once(socket, "secureConnect");
-      t.equal(socket.getPeerCertificate().subject.CN, "renewed", host);
-    }
-    before.write("GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
-    t.match(String((await once(before, "data"))[0]), /^HTTP\/1\.1 200 /);
-    await local.close();
-    renew(first);
-    process.emit("SIGHUP");
-    await until(
-      "it to be as before",
-      async () => (await get(first, "/health").catch(() => undefined))?.status === 200,
-    );
-  });
+  await t.test(
+    "every address of localhost has the renewed certificate, and open connections stay",
+    async (t) => {
+      const local = await start({ host: "localhost" });
+      const before = await open();
+      renew(renewed);
+      process.emit("SIGHUP");
+      await until("both to be renewed", async () => {
+        const found = log.filter(({ msg }) => msg === "the certificate of api.tls was renewed");
+        return found.length === 2;
+      });
+      t.equal((await get(renewed, "/health")).status, 200);
+      const addresses = await lookup("localhost", { all: true });
+      for (const { address: host } of addresses) {
+        const { port } = local;
+        const options = { host, port, servername: "localhost" };
+        const socket = connect({ ...options, ca: renewed.certificate });
+        t.teardown(() => socket.destroy());
+        await once(socket, "secureConnect");
+        t.equal(socket.getPeerCertificate().subject.CN, "renewed", host);
+      }
+      before.write("GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n");
+      t.match(String((await once(before, "data"))[0]), /^HTTP\/1\.1 200 /);
+      await local.close();
+      renew(first);
+      process.emit("SIGHUP");
+      await until(
+        "it to be as before",
+        async () => (await get(first, "/health").catch(() => undefined))?.status === 200,
+      );
+    },
+  );
 
-  await t.test("a key that is not of the certificate is told of, and the certificate stays", async (t) => {
+  await t.test("a key of another certificate is logged, and the certificate stays", async (t) => {
     renew({ key: renewed.key });
     process.emit("SIGHUP");
     const message = "the files of api.tls changed and are not taken; the certificate stays";
@@ -146,36 +149,39 @@ t.test("the API over TLS", async (t) => {
     renew(first);
   });
 
-  await t.test("the port of a worker has it too", async (t) => {
+  await t.test("the port of a worker uses TLS as well", async (t) => {
     const worker = await start({}, "worker");
     t.equal((await get(first, "/health", worker)).status, 200);
     await worker.close();
   });
 
-  await t.test("closing waits for answers under way, and for no idle connection or handshake", async (t) => {
-    const listeners = process.listenerCount("SIGHUP");
-    const raw = connectPlain(service.port, "127.0.0.1");
-    await once(raw, "connect");
-    const others = [raw, await open()];
-    for (const socket of others) socket.on("error", () => undefined);
-    const busy = await open();
-    const line = "POST /api/v1/tenants/acme/pipeline/run HTTP/1.1";
-    busy.write(`${line}\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n`);
-    await asked;
-    let closed = false;
-    const closing = service.close(2 ** 31 - 1).then(() => {
-      closed = true;
-    });
-    await Promise.all(others.map((socket) => socket.closed || once(socket.resume(), "close")));
-    t.equal(closed, false, "the answer under way is waited for");
-    let answer = "";
-    busy.on("data", (data) => {
-      answer += data;
-    });
-    release();
-    await once(busy, "close");
-    await closing;
-    t.match(answer, /^HTTP\/1\.1 202 /);
-    t.equal(process.listenerCount("SIGHUP"), listeners - 1, "nobody waits for signals any more");
-  });
+  await t.test(
+    "closing waits for active responses, but not for idle connections or handshakes",
+    async (t) => {
+      const listeners = process.listenerCount("SIGHUP");
+      const raw = connectPlain(service.port, "127.0.0.1");
+      await once(raw, "connect");
+      const others = [raw, await open()];
+      for (const socket of others) socket.on("error", () => undefined);
+      const busy = await open();
+      const line = "POST /api/v1/tenants/acme/pipeline/run HTTP/1.1";
+      busy.write(`${line}\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n`);
+      await asked;
+      let closed = false;
+      const closing = service.close(2 ** 31 - 1).then(() => {
+        closed = true;
+      });
+      await Promise.all(others.map((socket) => socket.closed || once(socket.resume(), "close")));
+      t.equal(closed, false, "the answer under way is waited for");
+      let answer = "";
+      busy.on("data", (data) => {
+        answer += data;
+      });
+      release();
+      await once(busy, "close");
+      await closing;
+      t.match(answer, /^HTTP\/1\.1 202 /);
+      t.equal(process.listenerCount("SIGHUP"), listeners - 1, "nobody waits for signals any more");
+    },
+  );
 });

@@ -58,7 +58,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
   ]);
   const amounts = ({ items }: { items: { amount: string }[] }) => items.map((row) => row.amount);
 
-  await t.test("a row has every field, and its amount to the last digit", async (t) => {
+  await t.test("a row has every field, with an exact amount", async (t) => {
     const { body } = await get(app, base);
     t.equal(body.total, 4);
     t.same(body.items[0], {
@@ -100,7 +100,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
     });
   }
 
-  await t.test("cursors lead through all rows, and belong to their filters", async (t) => {
+  await t.test("cursors return all rows, and are only valid for their filters", async (t) => {
     const seen: string[] = [];
     let cursor: string | null = null;
     do {
@@ -117,7 +117,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
     holds(t, other, { status: 400, body: { code: "invalid_cursor" } });
   });
 
-  await t.test("sums by bucket and columns, with the totals of all rows", async (t) => {
+  await t.test("sums are by bucket and columns, with the totals of all rows", async (t) => {
     const { body } = await get(
       app,
       `${base}/aggregate?group_by=topic_name&group_by=environment_id&time_bucket=month`,
@@ -185,7 +185,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
     });
   });
 
-  await t.test("what is not offered is refused by name", async (t) => {
+  await t.test("unsupported parameters are refused by name", async (t) => {
     for (const [query, name] of [
       ["?identity_id=sa-1", "identity_id"],
       ["?attribution_method=direct_owner", "attribution_method"],

@@ -1,7 +1,7 @@
 import t from "tap";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
 
-t.test("a window takes its first instant and not its last", async (t) => {
+t.test("a window includes its first instant and excludes its last", async (t) => {
   const { app, stores } = await startService(t);
   // In Denver, seven hours behind UTC, the third of March 2026.
   const instants = [

@@ -35,7 +35,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
     return body;
   };
 
-  await t.test("without days there is nothing to do", async (t) => {
+  await t.test("without published days the worklist is empty", async (t) => {
     t.strictSame(await ask(), {
       ...{ items: [], total: 0, page: 1, page_size: 100, pages: 0, next_cursor: null },
     });
@@ -132,20 +132,20 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
     }),
     item("0.5", "gone", { lacks: [] }),
   ];
-  await t.test("each says what every source lacks, the largest first", async (t) => {
+  await t.test("each item shows what every source is missing, the largest first", async (t) => {
     const { items: found, ...page } = await ask();
     t.strictSame(page, { total: 7, page: 1, page_size: 100, pages: 1, next_cursor: null });
     t.strictSame(found, items);
   });
 
-  await t.test("in pages", async (t) => {
+  await t.test("the worklist has pages", async (t) => {
     const second = await ask("&page=2&page_size=2");
     t.strictSame([second.items, second.total, second.pages], [items.slice(2, 4), 7, 4]);
     const past = await ask("&page=9&page_size=2");
     t.strictSame([past.items, past.total], [[], 7]);
   });
 
-  await t.test("of ten thousand values the largest are on the first page", async (t) => {
+  await t.test("of ten thousand values, the largest are on the first page", async (t) => {
     await put(
       "globex",
       Array.from({ length: 10_000 }, (_, index) => ({

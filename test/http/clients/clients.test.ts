@@ -41,7 +41,7 @@ results.heyApiRows = found.data?.items.map(({ identity_id, amount }) => [identit
 console.log(JSON.stringify(results));
 `;
 
-t.test("clients of orval, openapi-typescript and @hey-api/openapi-ts", async (t) => {
+t.test("generated clients of orval, openapi-typescript and @hey-api/openapi-ts work", async (t) => {
   const { app, stores } = await startService(t);
   await insertChargebacks(stores, "acme", [
     { timestamp: "2026-03-01T00:00:00Z", amount: "1", identity_id: "sa-1" },
@@ -52,8 +52,10 @@ t.test("clients of orval, openapi-typescript and @hey-api/openapi-ts", async (t)
   const { port } = app.server.address() as AddressInfo;
   const clients = await generateClients(t, { url: `http://127.0.0.1:${port}`, script });
 
-  await t.test("compile under strict", async (t) => t.strictSame(await clients.compile(), []));
-  await t.test("tag by filter and read under tags, without a cast", async (t) => {
+  await t.test("generated clients compile under strict", async (t) =>
+    t.strictSame(await clients.compile(), []),
+  );
+  await t.test("generated clients tag by filter and read by tags, without a cast", async (t) => {
     t.strictSame(await clients.use(), {
       orval: 1,
       orvalError: "tenant_not_found",
