@@ -232,8 +232,14 @@ t.test("GET /api/v1/tenants/{tenant_name}/resources", async (t) => {
       "active_at=2026-02-15T00:00:00Z&period_start=2026-02-15T00:00:00Z&period_end=2026-02-16T00:00:00Z",
       /cannot be combined/,
     ],
-    ["period_start=2026-02-15T00:00:00Z", /`period_end` must be given too/],
-    ["period_end=2026-02-15T00:00:00Z", /`period_start` must be given too/],
+    [
+      "period_start=2026-02-15T00:00:00Z",
+      /`period_end` is required with `period_start`: a period needs both ends\./,
+    ],
+    [
+      "period_end=2026-02-15T00:00:00Z",
+      /`period_start` is required with `period_end`: a period needs both ends\./,
+    ],
     [
       "period_start=2026-02-16T00:00:00Z&period_end=2026-02-15T00:00:00Z",
       /`period_start` must not be later than `period_end`/,

@@ -71,7 +71,21 @@ t.test("self-managed Kafka works on a real Prometheus", needs("prometheus", "pro
     async (t) => {
       for (const step of [3600, 900]) {
         const { report, recorded } = await gather({ ...selected, metrics_step_seconds: step });
-        t.same(report, { completeDays: [first, second], dropped: {}, errors: [] });
+        const { billed, control, ...rest } = report;
+        t.same(rest, { completeDays: [first, second], dropped: {}, errors: [] });
+        const amount = "7.4146875";
+        t.same(
+          billed,
+          [first, second].map((day) => ({ day, currency: "USD", amount })),
+        );
+        const steps = (4 * 24 * 3600) / step;
+        t.same(
+          control?.map(({ day, class: of, rows, cost }) => [day, of, rows, cost]),
+          [first, second].flatMap((day) => [
+            [day, "delivered", steps, amount],
+            [day, "charged", steps, amount],
+          ]),
+        );
         // A day has 1440 minutes: 3 MiB in and 4 MiB out in each of them, and 25 GiB stored.
         const wanted = (day: string) => [
           [day, "SELF_KAFKA_COMPUTE", "72", "7.2"],

@@ -3,7 +3,7 @@ import pLimit from "p-limit";
 import type { DayWindow } from "../ecosystem.js";
 import { type ProbedQuery, probeQuery } from "../prometheus/probe.js";
 import type { Probe } from "../reports.js";
-import type { MeteredTenant } from "./window.js";
+import type { MeteredTenant } from "./metered-tenant.js";
 
 export async function probeMetered(
   {

@@ -1,7 +1,7 @@
 /** Returns the days that the tenant's Prometheus still has all samples of, by metric or product. */
 import type { Gatherer } from "../ecosystem.js";
 import { coveredDays } from "../prometheus/retention-covers.js";
-import type { MeteredTenant } from "./window.js";
+import type { MeteredTenant } from "./metered-tenant.js";
 
 export async function retentionCovers(
   { source, products, usage }: Pick<MeteredTenant, "source" | "products" | "usage">,

@@ -5,8 +5,8 @@ import type { BillingLine, UsageGap, WindowSink } from "../ecosystem.js";
 import type { BilledAmount, DayRemark, WindowReport } from "../reports.js";
 import type { CostSamples } from "./cost-samples.js";
 import { dayRanges } from "./day-ranges.js";
+import type { MeteredTenant } from "./metered-tenant.js";
 import { type MeteredProduct, priceDay } from "./price-day.js";
-import type { MeteredTenant } from "./window.js";
 
 type BilledTenant = Pick<MeteredTenant, "resourceId" | "currency" | "stepSeconds" | "whenUnmeasured">;
 

@@ -13,37 +13,12 @@ import type { Dropped, PrometheusSource } from "../prometheus/source.js";
 import type { WindowReport } from "../reports.js";
 import { controlOfWindow } from "./control.js";
 import { type CostSamples, costSamples } from "./cost-samples.js";
-import { type FirstDay, firstDayNote } from "./first-day.js";
+import { firstDayNote } from "./first-day.js";
+import type { MeteredTenant } from "./metered-tenant.js";
 import type { MeteredProduct } from "./price-day.js";
-import type { ReplicaNotes, SampledQuery } from "./replica-notes.js";
+import type { SampledQuery } from "./replica-notes.js";
 import { firstDayNotes, type Measured, sendBill } from "./send-bill.js";
-import type { SilentMetrics } from "./silent-metrics.js";
-import { gatherUsage, type UsageMetric } from "./usage.js";
-
-export interface MeteredTenant {
-  /** The one resource that everything is billed and measured for. */
-  readonly resourceId: string;
-  /** Currency of all prices. */
-  readonly currency: string;
-  readonly products: readonly MeteredProduct[];
-  readonly usage: readonly UsageMetric[];
-  /** Identities that are active on every day, because the configuration names them. */
-  readonly namedIdentities: readonly string[];
-  /**
-   * `no_bill`: a day without any samples of a product is incomplete, and an upstream that is down fails the window.
-   * `partial_bill`: the day is billed for the other products, as a partial day, which is provisional like a day without
-   * its usage.
-   */
-  readonly whenUnmeasured: "no_bill" | "partial_bill";
-  /** Undefined if nothing is read from Prometheus. */
-  readonly source: PrometheusSource | undefined;
-  /** Days before it have no data. Undefined if nothing is read from Prometheus. */
-  readonly firstDay: FirstDay | undefined;
-  readonly silent: SilentMetrics | undefined;
-  readonly replicas: ReplicaNotes | undefined;
-  readonly stepSeconds: number;
-  readonly parallelQueries: number;
-}
+import { gatherUsage } from "./usage.js";
 
 export async function gatherMeteredWindow(
   tenant: MeteredTenant,

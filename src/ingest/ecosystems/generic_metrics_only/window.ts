@@ -1,11 +1,11 @@
 /** The metered costs and usage of a `generic_metrics_only` tenant. */
 import { createFirstDay, type FirstDay } from "../../metered/first-day.js";
 import { discovers, namesIdentities } from "../../metered/identity-source.js";
+import type { MeteredTenant } from "../../metered/metered-tenant.js";
 import type { MeteredProduct } from "../../metered/price-day.js";
 import { createReplicaNotes } from "../../metered/replica-notes.js";
 import { createSilentMetrics } from "../../metered/silent-metrics.js";
 import type { UsageMetric } from "../../metered/usage.js";
-import type { MeteredTenant } from "../../metered/window.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
 import { allocationMetric, DISCOVERY } from "./rules.js";
 import type { GenericMetricsOnlySettings } from "./settings.js";
