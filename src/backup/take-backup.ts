@@ -79,6 +79,7 @@ export async function takeBackup({ stores, dataDir, target, signal }: TakeBackup
     const files = await syncFiles(partial, signal);
     await writeManifest(partial, { format: FORMAT, chargehouse: packageVersion(), ...stored, files });
     refuseTarget(target, dataDir);
+    signal.throwIfAborted();
     await rename(partial, target);
     await syncFolder(dirname(target));
     const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
