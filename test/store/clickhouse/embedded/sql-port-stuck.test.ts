@@ -11,7 +11,7 @@ import { type Answer, ask, quietClient, sqlListener, startEngine, text } from ".
 const stuck = (elements: number) =>
   `SELECT hasAny(range(${elements}), range(${elements}, ${2 * elements})) AS stuck`;
 const MINUTES = stuck(700_000);
-const SECONDS = stuck(140_000);
+const SECONDS = stuck(180_000);
 const IN_ENGINE =
   "SELECT count() FROM system.processes WHERE query LIKE '%stuck%' AND query NOT LIKE '%LIKE%'";
 const MEMORY_BYTES = 4 * 2 ** 30;
