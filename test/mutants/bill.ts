@@ -84,7 +84,7 @@ export const billMutants = [
     [
       ["rows that a manifest states are not compared", "file.stated !== file.rows", "false"],
       ["a total of rows is not compared", "manifest.rows !== rows", "false"],
-      ["sums of a manifest are not compared", 'differenceText(costs[name], stated[name]) !== "0"', "false"],
+      ["sums of a manifest are not compared", 'differenceText(cost, stated[column]) !== "0"', "false"],
     ],
   ),
   ...mutantsOf("src/ingest/ecosystems/focus/overlaps/decide.ts", overlaps, [

@@ -90,7 +90,7 @@ export async function loadDeliveries(
   const settled = await settleOverlaps(store, run, settings.overlaps, signal);
   errors.push(...settled.errors);
   notes.push(...settled.notes);
-  for (const { source, scope, state, manifest_problems } of await recordedDeliveries(store))
+  for (const { source, scope, state, manifest_problems } of settled.recorded)
     if (state === "current" && configured.includes(source))
       errors.push(...manifest_problems.map((problem) => `${source} ${scope}: ${problem}`));
   return report;

@@ -10,6 +10,7 @@ import {
   addedUp,
   type LoadedLines,
   LoadMismatchError,
+  linesOf,
   NO_LINES,
   requireEqualSums,
   summarise,
@@ -115,8 +116,8 @@ export async function loadDelivery(
     const duplicates = leftOut.map((each) => withLines(each, files, loaded));
     const duplicateSentences = duplicateRemarks(delivery.source, duplicates);
     const remarks = [...otherDatasets, ...duplicateSentences];
-    const read = readFiles(files, loaded, duplicates);
-    const differing = manifestFindings(delivery.totals ?? [], read);
+    const filesWithLines = files.map((file, at) => ({ ...file, ...(loaded.files.get(at) ?? NO_LINES) }));
+    const differing = manifestFindings(delivery.totals ?? [], billsByName(filesWithLines, duplicates));
     const { shrinkLimit: limit, today } = settings;
     const shared = await sharedDays(client, moved, [deliveryId], settings, signal);
     const replaces = shared.map((each) => each.delivery);
@@ -129,7 +130,7 @@ export async function loadDelivery(
       lines: loaded.lines,
       retired: [],
       superseded: [],
-      files: files.map((file, at) => ({ ...file, ...(loaded.files.get(at) ?? NO_LINES) })),
+      files: filesWithLines,
     };
     const comparableOthers = others.map((each) => ({ ...each, lines: Number(each.lines) }));
     const overlaps = await compareBills(client, comparable, comparableOthers, settings.cost, signal);
@@ -218,14 +219,12 @@ function withLines(
   return at < 0 ? duplicate : { ...duplicate, ...(loaded.files.get(at) ?? NO_LINES) };
 }
 
-/** Files of a delivery that are bills, by name. */
-function readFiles(
-  files: readonly LoadedFile[],
-  loaded: LoadedLines,
+/** Returns the files of a delivery that are bills, by name. */
+function billsByName(
+  files: readonly (LoadedFile & ReadFile)[],
   duplicates: readonly DuplicateFile[],
 ): ReadonlyMap<string, ReadFile> {
-  const own = files.map((file, at) => ({ ...file, ...(loaded.files.get(at) ?? NO_LINES) }));
-  const bills = own.filter(({ dataset }) => dataset === undefined);
+  const bills = files.filter(({ dataset }) => dataset === undefined);
   return new Map([...bills, ...duplicates].map((file) => [file.name, file]));
 }
 
@@ -235,8 +234,7 @@ function withDuplicates(loaded: LoadedLines, duplicates: readonly DuplicateFile[
   const elsewhere = duplicates.flatMap(({ periods, sums }) =>
     periods.map(([account, period]) => ({ account, period, first_day: null, last_day: null, sums })),
   );
-  const lines = sums.reduce((all, each) => all + Number(each.lines), 0);
-  return { lines, sums, periods: [...loaded.periods, ...elsewhere] };
+  return { lines: linesOf(sums), sums, periods: [...loaded.periods, ...elsewhere] };
 }
 
 function outcomeOf({

@@ -3,7 +3,7 @@
  * because there is nothing else to charge; every run reports it while the bill counts.
  */
 import { differenceText } from "../../../../numbers/exact.js";
-import { addedUp, type CurrencySums, type Finding } from "../load/summary.js";
+import { addedUp, type CurrencySums, type Finding, linesOf } from "../load/summary.js";
 import type { ManifestTotals } from "../sources/delivery.js";
 import { quoted } from "../sources/file-names.js";
 
@@ -11,6 +11,13 @@ export const MANIFEST_TOTALS = "manifest_totals";
 /** Files of a manifest that get a sentence of their own. */
 const MOST_FILES = 5;
 const ADVICE = "run the export again, because rows may be missing or may be there twice";
+
+const comparedCosts = [
+  ["BilledCost", "billed_cost"],
+  ["EffectiveCost", "effective_cost"],
+  ["ListCost", "list_cost"],
+  ["ContractedCost", "contracted_cost"],
+] as const;
 
 /** A file of a delivery, with its size in bytes and the sums of its lines. */
 export interface ReadFile {
@@ -34,10 +41,10 @@ export function manifestFindings(
 function findingsOf(manifest: ManifestTotals, read: ReadonlyMap<string, ReadFile>): Finding[] {
   const files = [...manifest.files].map(([name, stated]) => {
     const { size, sums } = read.get(name) ?? { size: 0, sums: [] };
-    return { name, stated, size, sums, rows: rowsOf(sums) };
+    return { name, stated, size, sums, rows: linesOf(sums) };
   });
   const sums = addedUp(files.flatMap((file) => file.sums));
-  const rows = rowsOf(sums);
+  const rows = linesOf(sums);
   const bytes = files.reduce((total, { size }) => total + size, 0);
   const states = quoted(manifest.manifest);
   const finding = (what: string, lines: number): Finding => ({
@@ -67,22 +74,16 @@ function findingsOf(manifest: ManifestTotals, read: ReadonlyMap<string, ReadFile
     found.push(finding(`the files of ${states} have ${bytes} bytes, and it states ${manifest.bytes}`, rows));
   for (const { currency, ...stated } of manifest.currencies) {
     const own = sums.find((each) => each.currency === currency);
-    const costs = {
-      BilledCost: own?.billed_cost ?? "0",
-      EffectiveCost: own?.effective_cost ?? "0",
-      ListCost: own?.list_cost ?? "0",
-      ContractedCost: own?.contracted_cost ?? "0",
-    };
-    for (const name of ["BilledCost", "EffectiveCost", "ListCost", "ContractedCost"] as const)
-      if (differenceText(costs[name], stated[name]) !== "0")
+    for (const [column, name] of comparedCosts) {
+      const cost = own?.[name] ?? "0";
+      if (differenceText(cost, stated[column]) !== "0")
         found.push(
           finding(
-            `the files of ${states} have ${name} ${costs[name]} ${currency}, and it states ${stated[name]} ${currency}`,
+            `the files of ${states} have ${column} ${cost} ${currency}, and it states ${stated[column]} ${currency}`,
             own?.lines ?? 0,
           ),
         );
+    }
   }
   return found;
 }
-
-const rowsOf = (sums: readonly CurrencySums[]) => sums.reduce((rows, { lines }) => rows + Number(lines), 0);

@@ -2,13 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type NewDelivery, replacesWhole } from "../../../../store/postgres/retirement.js";
 import { isCounted } from "../lines/counted.js";
-import {
-  addedUp,
-  type CurrencySums,
-  type LoadedLines,
-  type PeriodLines,
-  periodsOf,
-} from "../load/summary.js";
+import { addedUp, type LoadedLines, linesOf, type PeriodLines, periodsOf } from "../load/summary.js";
 import type { RecordedDelivery } from "./records.js";
 
 export interface Replacement {
@@ -36,7 +30,7 @@ export async function withCountedSums(
       const found = await periodsOf(client, [delivery_id], signal, isCounted([record]));
       const periods = found.get(delivery_id) ?? [];
       const sums = addedUp(periods.flatMap((each) => each.sums));
-      return { ...record, periods, sums, lines: String(sums.reduce((all, { lines }) => all + lines, 0)) };
+      return { ...record, periods, sums, lines: String(linesOf(sums)) };
     }),
   );
 }
@@ -76,7 +70,6 @@ export function shrinkageOf(
   newer: NewDelivery & Replacement["loaded"] & { readonly periods: readonly PeriodLines[] },
   { limit, today }: Pick<Replacement, "limit" | "today">,
 ): string | undefined {
-  const linesOf = (sums: readonly CurrencySums[]) => sums.reduce((all, { lines }) => all + Number(lines), 0);
   if (replacesWhole(newer) || old.some(({ periods }) => periods === null)) {
     const [last] = [...old].sort((a, b) => ((a.last_day ?? "") < (b.last_day ?? "") ? 1 : -1));
     if (last === undefined) return undefined;

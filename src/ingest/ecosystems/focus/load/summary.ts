@@ -100,7 +100,7 @@ export async function summarise(
   );
   const dated = Number(days?.dated ?? 0) > 0 ? days : undefined;
   return {
-    lines: sums.reduce((total, { lines }) => total + Number(lines), 0),
+    lines: linesOf(sums),
     sums,
     month_sums,
     files: await linesOfFiles(client, delivery, signal),
@@ -126,6 +126,11 @@ export function addedUp(sums: readonly CurrencySums[]): CurrencySums[] {
       list_cost: sum("list_cost"),
     };
   });
+}
+
+/** Returns the number of lines in all currencies. */
+export function linesOf(sums: readonly CurrencySums[]): number {
+  return sums.reduce((total, { lines }) => total + Number(lines), 0);
 }
 
 const sumsOfLines = `BillingCurrency AS currency, count() AS lines, ${costs.map(([name, column]) => `toString(sum(ifNull(toDecimal256(${column}, 12), 0))) AS ${name}`).join(", ")}`;

@@ -14,6 +14,8 @@ export interface OverlapReport {
   readonly errors: readonly string[];
   /** Sentences: bills that count in others, because a setting or a person decided so. */
   readonly notes: readonly string[];
+  /** All deliveries of the tenant, as they are now. */
+  readonly recorded: readonly RecordedDelivery[];
 }
 
 export interface BillsOfRun {
@@ -40,13 +42,14 @@ export async function settleOverlaps(
 ): Promise<OverlapReport> {
   // A bill that begins to count replaces others, and their overlaps end. So decide again until nothing changes.
   for (let pass = 1; ; pass++) {
-    const records = (await recordedDeliveries(store)).filter((each) => takesPart(each, run));
+    const recorded = await recordedDeliveries(store);
+    const records = recorded.filter((each) => takesPart(each, run));
     const contenders = records.map((each) => contenderOf(each, run));
     const decisions = decide(contenders, settings);
     const changes = records.flatMap(
       (record) => changeOf(record, decisions.get(record.delivery_id), records) ?? [],
     );
-    if (changes.length === 0 || pass === MOST_PASSES) return reportOf(records, decisions);
+    if (changes.length === 0 || pass === MOST_PASSES) return { ...reportOf(records, decisions), recorded };
     await apply(store, changes, signal);
   }
 }
@@ -56,7 +59,7 @@ const MOST_PASSES = 5;
 function reportOf(
   records: readonly RecordedDelivery[],
   decisions: ReadonlyMap<string, Decision>,
-): OverlapReport {
+): Pick<OverlapReport, "errors" | "notes"> {
   const sourceOf = sourcesOf(records);
   const errors = new Set<string>();
   const notes: string[] = [];
