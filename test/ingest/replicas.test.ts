@@ -5,7 +5,7 @@
 import t, { type Test } from "tap";
 import type { WindowSink } from "../../src/ingest/ecosystem.js";
 import { connectQueries } from "../../src/ingest/ecosystems/focus/usage/queries.js";
-import { addedUp } from "../../src/ingest/prometheus/replicas.js";
+import { selectorsCountingReplicas } from "../../src/ingest/prometheus/replicas.js";
 import { midnightSeconds } from "../../src/time/days.js";
 import { needs } from "../programs.js";
 import { connectGeneric, daysAgo, forever, silent } from "./generic-tenant.js";
@@ -14,7 +14,7 @@ import { PASSWORD, startRealPrometheus } from "./real-prometheus.js";
 import { recordingSink } from "./recording-sink.js";
 
 const named = (expression: string, labels?: readonly string[]) =>
-  addedUp(expression, labels).map(({ selector, label }) => `${selector} by ${label}`);
+  selectorsCountingReplicas(expression, labels).map(({ selector, label }) => `${selector} by ${label}`);
 
 t.test("an expression adds replicas up unless something between merges or names them", async (t) => {
   const r = ["r"];

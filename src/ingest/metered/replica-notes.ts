@@ -2,13 +2,14 @@
  * Reports queries that add up series which exist once for each replica of the Prometheus, so that their costs and usage
  * are counted several times. The run goes on, because such a label may mean something else.
  */
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
-import { replicated } from "../prometheus/replicas.js";
+import type { UsageSeries } from "../ecosystem.js";
+import { replicaSentences } from "../prometheus/replicas.js";
 import type { PrometheusSource } from "../prometheus/source.js";
+import type { UsageMetric } from "./usage.js";
 
 export interface ReplicaNotes {
-  /** Returns sentences about one query, which is checked once in a run. A failed check returns none. */
-  of(query: SampledQuery, signal: AbortSignal): Promise<string[]>;
+  /** Returns sentences about the queries, each of which is checked once in a run. */
+  of(queries: readonly SampledQuery[], signal: AbortSignal): Promise<string[]>;
 }
 
 export interface SampledQuery {
@@ -25,23 +26,33 @@ export interface SampledQuery {
 
 export function createReplicaNotes(source: PrometheusSource, stepSeconds: number): ReplicaNotes {
   const checkedQueries = new Set<string>();
-  return {
-    async of({ name, expression, label, step }, signal) {
-      if (step === undefined || checkedQueries.has(name)) return [];
-      checkedQueries.add(name);
-      const query = {
-        expression,
-        stepSeconds,
-        at: step + stepSeconds,
-        meant: label === undefined ? [] : [label],
-      };
-      try {
-        const found = await replicated(source, query, signal);
-        return found.map((sentence) => `the query of ${name}: ${sentence}`);
-      } catch (error) {
-        if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-        return [];
-      }
-    },
+  const check = async ({ name, expression, label, step }: SampledQuery, signal: AbortSignal) => {
+    if (step === undefined || checkedQueries.has(name)) return [];
+    checkedQueries.add(name);
+    const meant = label === undefined ? [] : [label];
+    const query = { expression, stepSeconds, at: step + stepSeconds, meant };
+    const found = await replicaSentences(source, query, signal);
+    return found.map((sentence) => `the query of ${name}: ${sentence}`);
   };
+  return {
+    of: async (queries, signal) => (await Promise.all(queries.map((query) => check(query, signal)))).flat(),
+  };
+}
+
+/** Metric → start of its last step with usage, in seconds since 1970. */
+export type LastSteps = Map<string, number>;
+
+export function addLastSteps(lastSteps: LastSteps, batch: readonly UsageSeries[]): void {
+  for (const { metric, starts } of batch)
+    lastSteps.set(metric, Math.max(lastSteps.get(metric) ?? 0, starts.at(-1) ?? 0));
+}
+
+/** Returns the usage queries whose series are added up. */
+export function sampledUsage(
+  usage: readonly UsageMetric[],
+  lastSteps: ReadonlyMap<string, number>,
+): SampledQuery[] {
+  return usage.flatMap(({ metric, measure, expression, label }) =>
+    measure === "seen" ? [] : [{ name: `usage ${metric}`, expression, label, step: lastSteps.get(metric) }],
+  );
 }

@@ -16,7 +16,7 @@ import { type CostSamples, costSamples } from "./cost-samples.js";
 import { firstDayNote } from "./first-day.js";
 import type { MeteredTenant } from "./metered-tenant.js";
 import type { MeteredProduct } from "./price-day.js";
-import type { SampledQuery } from "./replica-notes.js";
+import { addLastSteps, type LastSteps, type SampledQuery, sampledUsage } from "./replica-notes.js";
 import { firstDayNotes, type Measured, sendBill } from "./send-bill.js";
 import { gatherUsage } from "./usage.js";
 
@@ -41,16 +41,13 @@ export async function gatherMeteredWindow(
       samples: await samplesOf(tenant, product, window, callbacks, stopSignal),
     })),
   );
-  /** Metric → start of its last step with usage. */
-  const lastSteps = new Map<string, number>();
+  const lastSteps: LastSteps = new Map();
   let firstStep: number | undefined;
   const countingSink: WindowSink = {
     ...sink,
     usageSeries: async (batch) => {
-      for (const { metric, starts } of batch) {
-        lastSteps.set(metric, Math.max(lastSteps.get(metric) ?? 0, starts.at(-1) ?? 0));
-        firstStep = Math.min(firstStep ?? Infinity, starts[0] ?? Infinity);
-      }
+      addLastSteps(lastSteps, batch);
+      for (const { starts } of batch) firstStep = Math.min(firstStep ?? Infinity, starts[0] ?? Infinity);
       await sink.usageSeries(batch);
     },
   };
@@ -73,11 +70,12 @@ export async function gatherMeteredWindow(
       { window, measured: lastSteps, gaps: gaps.flat() },
       stopSignal,
     );
-    const replicaSentences = await replicaNotes(tenant, measured, lastSteps, stopSignal);
+    const sampledQueries = [...sampledCosts(measured), ...sampledUsage(tenant.usage, lastSteps)];
+    const replicaNotes = (await tenant.replicas?.of(sampledQueries, stopSignal)) ?? [];
     await sink.usageGaps(gaps.flat().filter(({ day }) => !absent.has(day)));
     await sink.identitySets(namedMembers(tenant, window));
     const days = daysOfWindow(window).filter((day) => !absent.has(day));
-    const allNotes = [...notes, ...(silent ?? []), ...replicaSentences];
+    const allNotes = [...notes, ...(silent ?? []), ...replicaNotes];
     const { costs, ...report } = await sendBill(tenant, days, measured, sink);
     const partly = firstDayNotes(measured);
     const [refused] = refusals;
@@ -161,27 +159,14 @@ async function absentDays(
   return { absent, notes: absent.size === 0 ? [] : [firstDayNote(first)] };
 }
 
-async function replicaNotes(
-  { usage, replicas }: MeteredTenant,
-  measured: readonly Measured[],
-  lastSteps: ReadonlyMap<string, number>,
-  signal: AbortSignal,
-): Promise<string[]> {
-  if (replicas === undefined) return [];
-  const queries: SampledQuery[] = [
-    ...measured.flatMap(({ product: { name, quantity }, samples }) => {
-      const [last] = [...samples.sums.values()]
-        .map((daySums) => Math.max(...daySums.keys()))
-        .sort((a, b) => b - a);
-      return quantity.type === "fixed"
-        ? []
-        : [{ name: `cost ${name}`, expression: quantity.query, step: last }];
-    }),
-    ...usage.flatMap(({ metric, measure, expression, label }) =>
-      measure === "seen" ? [] : [{ name: `usage ${metric}`, expression, label, step: lastSteps.get(metric) }],
-    ),
-  ];
-  return (await Promise.all(queries.map((query) => replicas.of(query, signal)))).flat();
+/** Returns the queries of costs that need samples, each with its last step. */
+function sampledCosts(measured: readonly Measured[]): SampledQuery[] {
+  return measured.flatMap(({ product: { name, quantity }, samples }) => {
+    if (quantity.type === "fixed") return [];
+    const lastOfDays = [...samples.sums.values()].map((daySums) => Math.max(...daySums.keys()));
+    const step = lastOfDays.length === 0 ? undefined : Math.max(...lastOfDays);
+    return [{ name: `cost ${name}`, expression: quantity.query, step }];
+  });
 }
 
 function namedMembers({ resourceId, namedIdentities }: MeteredTenant, window: DayWindow) {

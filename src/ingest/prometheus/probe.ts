@@ -3,7 +3,7 @@ import { addDays } from "../../time/days.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { Probe } from "../reports.js";
-import { replicated } from "./replicas.js";
+import { replicaSentences } from "./replicas.js";
 import type { PrometheusSource } from "./source.js";
 
 export interface ProbedQuery {
@@ -52,11 +52,18 @@ export async function probeQuery(
     };
     const names = new Set(series.flatMap((each) => Object.keys(each)));
     const labels = [...names].filter((label) => label !== "__name__").sort();
+    const replicaQuery = {
+      expression,
+      stepSeconds: query.stepSeconds,
+      at: end,
+      meant: label === undefined ? [] : [label],
+      labels: labels.filter((name) => REPLICA_LABEL.test(name)),
+    };
     const remarks = [
       ...(days.length === 0 ? [noDays(window)] : []),
       ...(label !== undefined && identities.size === 0 ? [`no series has the label ${label}`] : []),
       ...unlabelled(series, label, identities.size),
-      ...(query.addsSeries ? await replicasOf(source, query, { labels, at: end }, signal) : []),
+      ...(query.addsSeries ? await replicaSentences(source, replicaQuery, signal) : []),
       ...(query.isSum ? otherRanges(expression, query.stepSeconds) : []),
     ];
     return { name, found, labels, ...(remarks.length > 0 && { remark: remarks.join("; ") }) };
@@ -77,27 +84,6 @@ function unlabelled(series: readonly Labels[], label: string | undefined, identi
 }
 
 const REPLICA_LABEL = /replica/i;
-
-async function replicasOf(
-  source: PrometheusSource,
-  { expression, stepSeconds, label }: ProbedQuery,
-  { labels, at }: { readonly labels: readonly string[]; readonly at: number | undefined },
-  signal: AbortSignal,
-): Promise<string[]> {
-  const query = {
-    expression,
-    stepSeconds,
-    at,
-    meant: label === undefined ? [] : [label],
-    labels: labels.filter((name) => REPLICA_LABEL.test(name)),
-  };
-  try {
-    return await replicated(source, query, signal);
-  } catch (error) {
-    if (!(error instanceof UpstreamError) || signal.aborted) throw error;
-    return []; // the query itself has succeeded
-  }
-}
 
 const RANGE = /\[\s*((?:\d+(?:ms|[smhdwy]))+)\s*\]/g;
 const MILLISECONDS = {

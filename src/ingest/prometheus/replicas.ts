@@ -6,6 +6,7 @@
  * The expression is parsed. Each of its selectors whose series are added up is counted by itself, in one instant query.
  */
 import { parser } from "@prometheus-io/lezer-promql";
+import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import { isSample, type Series } from "./response.js";
 import { type PrometheusSource, withStep } from "./source.js";
 
@@ -19,7 +20,7 @@ const MERGING = new Set(["Max", "Min", "Avg", "Group", "Quantile", "Stddev", "St
 /** Aggregations that choose among the series and keep their labels. */
 const CHOOSING = new Set(["Topk", "Bottomk", "LimitK", "LimitRatio"]);
 
-export interface AddedUp {
+export interface CountingSelector {
   /** As written, such as `sent_bytes{job="a"}`. */
   readonly selector: string;
   readonly label: string;
@@ -30,7 +31,10 @@ export interface AddedUp {
  * A label that the expression names in a selector or a grouping is left out, because its author knows it. So is an
  * expression that cannot be parsed.
  */
-export function addedUp(expression: string, labels: readonly string[] = REPLICA_LABELS): AddedUp[] {
+export function selectorsCountingReplicas(
+  expression: string,
+  labels: readonly string[] = REPLICA_LABELS,
+): CountingSelector[] {
   const tree = parser.parse(expression);
   const selectors: Node[] = [];
   let isWrong = false;
@@ -94,17 +98,23 @@ export interface ReplicatedQuery {
   readonly labels?: readonly string[];
 }
 
-/** Returns a sentence for each label that distinguishes copies of the same series. Throws `UpstreamError`. */
-export async function replicated(
+/**
+ * Returns a sentence for each label that distinguishes copies of the same series. If the check fails, it returns none,
+ * because the expression itself may well succeed.
+ */
+export async function replicaSentences(
   source: PrometheusSource,
   { expression, stepSeconds, at, meant = [], labels = [] }: ReplicatedQuery,
   signal: AbortSignal,
 ): Promise<string[]> {
   const candidates = [...new Set([...REPLICA_LABELS, ...labels])].filter((label) => !meant.includes(label));
-  const counted = addedUp(withStep(expression, stepSeconds), candidates);
+  const counted = selectorsCountingReplicas(withStep(expression, stepSeconds), candidates);
   if (counted.length === 0) return [];
   const counts = counted.map((each, index) => countOf(each, index, stepSeconds));
-  const found = await source.labelsNow(counts.join(" or "), stepSeconds, signal, at);
+  const found = await source.labelsNow(counts.join(" or "), stepSeconds, signal, at).catch((error) => {
+    if (!(error instanceof UpstreamError) || signal.aborted) throw error;
+    return [];
+  });
   return candidates.flatMap((label) => {
     const most = Math.max(...found.filter(({ labels }) => labels[BY] === label).map(countIn));
     return most > 1
@@ -122,7 +132,7 @@ export async function replicated(
 const BY = "told_apart_by";
 const METRIC = "name_of_metric";
 
-function countOf({ selector, label }: AddedUp, index: number, stepSeconds: number): string {
+function countOf({ selector, label }: CountingSelector, index: number, stepSeconds: number): string {
   const series = `label_replace(last_over_time(${selector}[${stepSeconds}s]), "${METRIC}", "$1", "__name__", "(.+)")`;
   // Each count has a label of its own, because `or` keeps only the first of two results with equal labels.
   const counts = `label_replace(max(count without (${label}) (${series})), "${BY}", "${label}", "", "")`;

@@ -14,7 +14,12 @@ import type {
   WindowSink,
 } from "../../../ecosystem.js";
 import { probeMetered } from "../../../metered/probe.js";
-import { createReplicaNotes } from "../../../metered/replica-notes.js";
+import {
+  addLastSteps,
+  createReplicaNotes,
+  type LastSteps,
+  sampledUsage,
+} from "../../../metered/replica-notes.js";
 import { retentionCovers } from "../../../metered/retention-covers.js";
 import { createSilentMetrics } from "../../../metered/silent-metrics.js";
 import { EVERY_RESOURCE, gatherUsage, type UsageMetric, type UsageOf } from "../../../metered/usage.js";
@@ -77,15 +82,13 @@ export function connectQueries(
     };
     const refusals: string[] = [];
     const answers: RangeResponse[] = [];
-    /** Metric → start of its last step with usage. */
-    const lastSteps = new Map<string, number>();
+    const lastSteps: LastSteps = new Map();
     const misspelt = misspeltResources(billed);
     const countingSink: WindowSink = {
       ...sink,
       usageSeries: async (batch) => {
         const [metric = ""] = batch.map((series) => series.metric);
-        for (const { starts } of batch)
-          lastSteps.set(metric, Math.max(lastSteps.get(metric) ?? 0, starts.at(-1) ?? 0));
+        addLastSteps(lastSteps, batch);
         if (caseInsensitive.has(metric)) await sink.usageSeries(asBilled(batch, billed));
         else {
           misspelt.note(metric, batch);
@@ -106,13 +109,10 @@ export function connectQueries(
       limit(() => gatherUsage(source, { ...query, ...asking }, countingSink, onDropped, stopSignal)),
     );
     const gaps = (await allOrStop(stop, work)).flat();
-    const replicaSentences = usageMetrics.map(({ metric, expression, label }) =>
-      replicas.of({ name: `usage ${metric}`, expression, label, step: lastSteps.get(metric) }, signal),
-    );
     const notes = [
       ...(await silent.missingMetrics({ window, measured: lastSteps, gaps }, signal)),
       ...misspelt.notes(),
-      ...(await Promise.all(replicaSentences)).flat(),
+      ...(await replicas.of(sampledUsage(usageMetrics, lastSteps), signal)),
     ];
     await sendGaps(
       gaps.map((gap) =>
