@@ -150,8 +150,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     ],
   };
   warnOfDropped(options, result.dropped);
-  const control = { tenantName, taken: complete.filter((day) => !repriced.includes(day)), kept: repriced };
-  await recordTotalsOfDays(options.postgres, control, report.control);
+  await recordTotalsOfDays(postgres, { tenantName, taken: measured, kept: repriced }, report.control);
   await recordGathering(options, { report, contents, topics, result });
   return result;
 }

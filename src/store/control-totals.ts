@@ -29,6 +29,14 @@ export interface ControlAmounts {
   readonly effective: string;
 }
 
+/** Builds a total of an ecosystem that has no deliveries, and a single amount for each row. */
+export function singleAmountTotal({
+  cost,
+  ...total
+}: Omit<ControlTotal, "delivery" | "billed" | "effective">): ControlTotal {
+  return { delivery: null, ...total, cost, billed: cost, effective: cost };
+}
+
 export interface ControlTotal extends ControlAmounts {
   /** Number of the delivery; null for ecosystems without deliveries. */
   readonly delivery: string | null;

@@ -4,7 +4,7 @@
  * every step.
  */
 import { sumText } from "../../numbers/exact.js";
-import type { ControlTotal, RowClass } from "../../store/control-totals.js";
+import { type ControlTotal, type RowClass, singleAmountTotal } from "../../store/control-totals.js";
 import { DAY_SECONDS, daysOfWindow, midnightSeconds } from "../../time/days.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { Measured, SentBill } from "./send-bill.js";
@@ -39,17 +39,7 @@ export function controlOfWindow(
       rows: steps * measured.length,
       cost: sumText([...(costs.get(day)?.values() ?? [])]),
     };
-    return [delivered, ...merged(classified)].map(({ class: of, reason, rows, cost }) => ({
-      delivery: null,
-      day,
-      currency,
-      class: of,
-      reason,
-      rows,
-      cost,
-      billed: cost,
-      effective: cost,
-    }));
+    return [delivered, ...merged(classified)].map((each) => singleAmountTotal({ day, currency, ...each }));
   });
 }
 

@@ -1,6 +1,6 @@
 /** Control totals of the bill: every row of the vendor's responses is counted, and is in exactly one class. */
 import { decimalText, type Exact, minus, plus, zero } from "../../../../numbers/exact.js";
-import type { ControlTotal, RowClass } from "../../../../store/control-totals.js";
+import { type ControlTotal, type RowClass, singleAmountTotal } from "../../../../store/control-totals.js";
 import type { BilledAmount } from "../../../reports.js";
 import type { CostPart } from "./cost-part.js";
 
@@ -78,18 +78,7 @@ function reasonOf({ notes }: CountedRow): string {
 }
 
 function total(day: string, of: ControlTotal["class"], reason: string, { rows, cost }: Sum): ControlTotal {
-  const amount = textOf(cost);
-  return {
-    delivery: null,
-    day,
-    currency: CURRENCY,
-    class: of,
-    reason,
-    rows,
-    cost: amount,
-    billed: amount,
-    effective: amount,
-  };
+  return singleAmountTotal({ day, currency: CURRENCY, class: of, reason, rows, cost: textOf(cost) });
 }
 
 function textOf({ units, scale }: Exact): string {
