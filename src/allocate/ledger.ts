@@ -16,7 +16,7 @@ export interface SplitLedger extends Ledger {
    * `rules_hash`, `decimal_places`, `days` and `revisions`.
    */
   readonly explained: Readonly<Record<string, string>>;
-  /** The same columns for a day that is given up, with literals or such expressions. */
+  /** Values of the `explained` columns on a day that is given up: literals or expressions like those above. */
   readonly givenUp: Readonly<Record<string, string>>;
   /** Splits every line, or only lines of product types that have a rule. */
   readonly split: "all" | "ruled";

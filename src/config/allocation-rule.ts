@@ -52,7 +52,7 @@ export type RuleTier<Detail extends string = AllocationDetail, Scope extends str
   | { readonly kind: "terminal"; readonly detail: Detail };
 
 /**
- * Which facts and identity sets a tier reads: those of the line's resource, of the whole tenant, of the line's
+ * Says which facts and identity sets a tier reads: those of the line's resource, of the whole tenant, of the line's
  * currency, or of the line's currency together with its value of a column.
  */
 export type SetOf = "resource" | "tenant" | "currency" | `currency@${string}`;

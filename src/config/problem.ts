@@ -17,7 +17,7 @@ export interface ConfigProblem {
   path: string;
   /** One sentence, starting in lower case. */
   message: string;
-  /** What the key accepts, if that fits in a few words: `an integer from 1 to 364`. */
+  /** The accepted values in a few words, such as `an integer from 1 to 364`. Undefined if they need more. */
   allowed?: string;
 }
 

@@ -191,7 +191,7 @@ export interface InputProblem {
    * body as a whole.
    */
   readonly name: string;
-  /** What is allowed, as a sentence. */
+  /** A sentence with the allowed values. */
   readonly detail: string;
   readonly code: "unknown" | "invalid" | "repeated" | "missing";
 }

@@ -22,7 +22,7 @@ export type PipelineMetrics = Required<Pick<RunListener, "finished" | "skipped" 
 export function createServiceMetrics(): ServiceMetrics {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry, prefix: "chargehouse_" });
-  // These are gauges with the names of counters. Gauges without `_total` in their names report the same values by type.
+  // prom-client names these gauges like counters. Other gauges, without `_total`, report the same values by type.
   for (const kind of ["handles", "requests", "resources"])
     registry.removeSingleMetric(`chargehouse_nodejs_active_${kind}_total`);
   const requests = new Histogram({

@@ -22,7 +22,7 @@ export interface AllocateDays {
   readonly ledger: SplitLedger;
   readonly epoch: number;
   readonly days: readonly string[];
-  /** Those of the days whose rows are provisional. */
+  /** The days whose rows are provisional. */
   readonly provisional: readonly string[];
   /** Hash of each day's input, in the order of the days. */
   readonly revisions: readonly string[];

@@ -47,7 +47,7 @@ export function bucketFor({ first, last }: Period): "day" | "week" | "month" {
   return days <= 100 ? "day" : days <= 500 ? "week" : "month";
 }
 
-/** The same number of days, just before. Before a calendar month, it is the previous calendar month. */
+/** Returns the period of the same length that ends where this one begins; for a calendar month, the month before. */
 export function periodBefore({ first, last }: Period): Period {
   const dayBefore = shifted(first, -1);
   if (first === firstOfMonth(first) && last === lastOfMonth(first))

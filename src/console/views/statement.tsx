@@ -1,4 +1,7 @@
-/** What an identity, a team or other filters select pays for, and why: one page to send, print and keep. */
+/**
+ * The statement of an identity, a team or a selection: its costs and their reasons, on one page to send, print and
+ * keep.
+ */
 import { useState } from "preact/hooks";
 import {
   amountOf,
