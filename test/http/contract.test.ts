@@ -1,13 +1,13 @@
 import t from "tap";
 import type { ApiDocument } from "../../src/http/description/document.js";
-import { apiDocuments } from "../../src/http/description/documents.js";
+import { openapiDocument } from "../../src/http/description/documents.js";
 import { holds } from "../holds.js";
 import { lineNotOfCloud } from "../not-of-cloud.js";
 import { type Answer, judgeOf } from "./contract.js";
 
 /** All tests of this folder rely on it. */
 t.test("a response that breaks the documented contract is reported", async (t) => {
-  const document: ApiDocument = JSON.parse((await apiDocuments()).openapi);
+  const document: ApiDocument = JSON.parse(await openapiDocument());
   const judge = judgeOf(document);
   const page = {
     items: [

@@ -1,4 +1,4 @@
-/** Generates the two committed files that describe the API. It only needs the schemas, not the stores. */
+/** Generates `docs/reference/openapi.json`. It only needs the schemas, not the stores. */
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
@@ -6,23 +6,15 @@ import { Pool } from "pg";
 import { pino } from "pino";
 import { projectRoot } from "../../config/project.js";
 import { buildApp } from "../app.js";
-import { apiPage } from "./api-page.js";
 import type { ApiDocument } from "./document.js";
 
-export interface ApiDocuments {
-  /** `docs/reference/openapi.json`. */
-  readonly openapi: string;
-  /** `docs/reference/api.md`. */
-  readonly page: string;
-}
-
-export async function apiDocuments(): Promise<ApiDocuments> {
+export async function openapiDocument(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(projectRoot(), "package.json"), "utf8"));
   const app = await appWithoutStores(version);
   try {
     await app.ready();
     const document: ApiDocument = JSON.parse(JSON.stringify(app.swagger()));
-    return { openapi: `${JSON.stringify(document, null, 2)}\n`, page: apiPage(document) };
+    return `${JSON.stringify(document, null, 2)}\n`;
   } finally {
     await app.close();
   }

@@ -8,6 +8,7 @@ import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
 import { completeDocument } from "../description/complete.js";
 import type { ApiDocument } from "../description/document.js";
+import { introduction } from "../description/introduction.js";
 import { forTrying } from "../description/try-it-out.js";
 
 /** Documents the routes that are registered after it. */
@@ -21,11 +22,7 @@ export const openapi = fp<Pick<HttpContext, "config" | "version">>(
         info: {
           title: "chargehouse",
           version,
-          description:
-            "Costs of a bill, allocated exactly to the identities that caused them.\n\nAmounts are decimals as text. Dates are inclusive at " +
-            "both ends. Errors are `application/problem+json` with a stable `code`; every invalid request is 400, including one with an " +
-            "unknown parameter. `X-Request-Id` is accepted and returned. Who may do what is up to `api.auth` of the configuration: each operation " +
-            "names the scope that it needs.",
+          description: introduction,
           contact: { name: "chargehouse" },
           license: { name: "Apache-2.0", identifier: "Apache-2.0" },
         },
