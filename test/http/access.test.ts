@@ -35,7 +35,9 @@ async function routesOf(build: () => Promise<FastifyInstance>) {
   const routes = found.flatMap(({ method, url, config }) =>
     [method].flat().map(
       (each): Route => ({
-        ...{ method: each, path: url, isRefusal: Array.isArray(method) },
+        method: each,
+        path: url,
+        isRefusal: Array.isArray(method),
         config: config ?? never(),
       }),
     ),
@@ -155,8 +157,11 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
     const { authorization } = await made(["tags"], ["globex", "gone"]);
     const { body, headers } = await get(app, "/api/v1/me", { authorization });
     t.strictSame(body, {
-      ...{ auth: "tokens", name: "bi", scopes: ["read", "tags"] },
-      ...{ every_tenant: false, tenants: ["globex"] },
+      auth: "tokens",
+      name: "bi",
+      scopes: ["read", "tags"],
+      every_tenant: false,
+      tenants: ["globex"],
     });
     t.equal(headers["cache-control"], "no-store");
     holds(t, log.at(-1), { path: "/api/v1/me", caller: "bi" });
@@ -249,7 +254,8 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
     holds(t, rows, [
       { ...who, action: "revokeToken", subject: { token_id: body.token_id, name: "grafana" } },
       {
-        ...{ ...who, action: "createToken" },
+        ...who,
+        action: "createToken",
         subject: { ...wanted, token_id: body.token_id, days: 90 },
       },
     ]);
@@ -304,8 +310,11 @@ t.test("with api.auth: none, the service is open on loopback only", async (t) =>
   const { app, config, stores, logger } = await startService(t);
   const { body } = await get(app, "/api/v1/me", { authorization: "Bearer anything" });
   t.strictSame(body, {
-    ...{ auth: "none", name: null, scopes: ["read", "tags", "run", "admin"] },
-    ...{ every_tenant: true, tenants: ["acme", "globex"] },
+    auth: "none",
+    name: null,
+    scopes: ["read", "tags", "run", "admin"],
+    every_tenant: true,
+    tenants: ["acme", "globex"],
   });
   const payload = { name: "later", scopes: ["admin"], every_tenant: true };
   const left = await app.inject({ method: "POST", url: "/api/v1/tokens", payload });

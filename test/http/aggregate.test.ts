@@ -264,24 +264,40 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     const amounts = { total_amount: "100.5", usage_amount: "100.5", shared_amount: "0" };
     const dollars = { currency: "USD", ...amounts, row_count: 10_050 };
     t.same(totals, {
-      ...{ currency: "USD", ...amounts, totals: [dollars] },
-      ...{ total_rows: 10_050, total_buckets: 1, truncated: false },
+      currency: "USD",
+      ...amounts,
+      totals: [dollars],
+      total_rows: 10_050,
+      total_buckets: 1,
+      truncated: false,
     });
     const euros = ["zz-1", "zz-2"].map((identity_id) => ({
-      ...{ timestamp: "2025-06-01T00:00:00Z", identity_id, currency: "EUR", amount: "0.25" },
+      timestamp: "2025-06-01T00:00:00Z",
+      identity_id,
+      currency: "EUR",
+      amount: "0.25",
     }));
     await insertChargebacks(stores, "acme", euros);
     const both = await aggregate("start_date=2025-06-01&end_date=2025-06-01");
     t.strictSame(both.buckets, body.buckets, "none of the second currency is among the first");
     t.strictSame(both.totals, [
       {
-        ...{ currency: "EUR", total_amount: "0.5", usage_amount: "0.5", shared_amount: "0", row_count: 2 },
+        currency: "EUR",
+        total_amount: "0.5",
+        usage_amount: "0.5",
+        shared_amount: "0",
+        row_count: 2,
       },
       dollars,
     ]);
     holds(t, both, {
-      ...{ currency: null, total_amount: null, usage_amount: null, shared_amount: null },
-      ...{ total_rows: 10_052, total_buckets: 10_052, truncated: true },
+      currency: null,
+      total_amount: null,
+      usage_amount: null,
+      shared_amount: null,
+      total_rows: 10_052,
+      total_buckets: 10_052,
+      truncated: true,
     });
   });
 

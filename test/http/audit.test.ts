@@ -57,8 +57,11 @@ t.test("the audit records every change", async (t) => {
       [
         "renameTag",
         {
-          ...{ tag_id: body.tag_id, dimension_id, tag_key: "team" },
-          ...{ display_name: "Core", former_display_name: "Platform" },
+          tag_id: body.tag_id,
+          dimension_id,
+          tag_key: "team",
+          display_name: "Core",
+          former_display_name: "Platform",
         },
       ],
       ["tagDimensions", { ...many, ...counts, created_by: "tagger", override_existing: false }],
@@ -151,7 +154,10 @@ t.test("the audit records every change", async (t) => {
       body.items
         .slice(-2)
         .map(({ action, actor, actor_kind, tenant_name }: Record<string, unknown>) => [
-          ...[action, actor, actor_kind, tenant_name],
+          action,
+          actor,
+          actor_kind,
+          tenant_name,
         ]),
       [
         ["createToken", "ada", "command", null],
@@ -195,7 +201,12 @@ tenants:
       await worker.settled();
     });
     const app = await buildApp({
-      ...{ config, stores, logger: testLogger, version: "1", mode: "both", control: worker.control },
+      config,
+      stores,
+      logger: testLogger,
+      version: "1",
+      mode: "both",
+      control: worker.control,
       clock: () => new Date("2026-06-30T12:00:00Z"),
     });
     t.teardown(() => app.close());

@@ -24,7 +24,10 @@ t.test("closing waits for active responses and not for idle connections", async 
         return { run_id: "0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a10", queued: false };
       },
     },
-    ...{ logger: testLogger, version: "0.1.0", mode: "both", metrics: createServiceMetrics() },
+    logger: testLogger,
+    version: "0.1.0",
+    mode: "both",
+    metrics: createServiceMetrics(),
   });
   const { port } = new URL(server.url);
   const open = async (text: string): Promise<Socket> => {

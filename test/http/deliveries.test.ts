@@ -17,8 +17,15 @@ t.test("deliveries can be listed and accepted", async (t) => {
   ];
   const insert = async (columns: Record<string, unknown>, tenant = "acme") => {
     const values: Record<string, unknown> = {
-      ...{ tenant_name: tenant, source: "aws", scope: "2026-05", kind: "snapshot", content_id: "c" },
-      ...{ settings_hash: "h", billing_period: "2026-05", epoch: 1, started_at: "2026-06-01T00:00:00Z" },
+      tenant_name: tenant,
+      source: "aws",
+      scope: "2026-05",
+      kind: "snapshot",
+      content_id: "c",
+      settings_hash: "h",
+      billing_period: "2026-05",
+      epoch: 1,
+      started_at: "2026-06-01T00:00:00Z",
       ...columns,
     };
     const names = Object.keys(values);
@@ -46,23 +53,41 @@ t.test("deliveries can be listed and accepted", async (t) => {
   const loaded = { loaded_at: "2026-06-01T00:01:00Z", lines: 2, files: JSON.stringify(files) };
   const sums = [
     {
-      ...{ currency: "EUR", lines: 2, billed_cost: "10.5", effective_cost: "10", contracted_cost: "0" },
+      currency: "EUR",
+      lines: 2,
+      billed_cost: "10.5",
+      effective_cost: "10",
+      contracted_cost: "0",
       list_cost: "12",
     },
   ];
   const findings = [{ id: "rounded_cost", what: "rounded", lines: 1, examples: ["bill.csv:1"] }];
   const first = await insert({
-    ...{ state: "current", ...loaded, sums: JSON.stringify(sums), findings: JSON.stringify(findings) },
-    ...{ remarks: '["odd"]', first_day: "2026-05-01", last_day: "2026-05-31" },
+    state: "current",
+    ...loaded,
+    sums: JSON.stringify(sums),
+    findings: JSON.stringify(findings),
+    remarks: '["odd"]',
+    first_day: "2026-05-01",
+    last_day: "2026-05-31",
   });
   const waits = await insert({
-    ...{ state: "waiting_for_acceptance", problem: "it has 75 % fewer lines", content_id: "d", ...loaded },
+    state: "waiting_for_acceptance",
+    problem: "it has 75 % fewer lines",
+    content_id: "d",
+    ...loaded,
   });
   const other = await insert({ state: "current", scope: "2026-04", billing_period: "2026-04", ...loaded });
   const refused = await insert({ state: "refused", scope: "2026-03", problem: "is not CSV" });
   const expired = await insert({
-    ...{ state: "expired", scope: "2025-01", billing_period: "2025-01", content_id: "e", ...loaded },
-    ...{ problem: "its last day is 2025-01-31", last_day: "2025-01-31", expired_at: "2026-06-02T00:00:00Z" },
+    state: "expired",
+    scope: "2025-01",
+    billing_period: "2025-01",
+    content_id: "e",
+    ...loaded,
+    problem: "its last day is 2025-01-31",
+    last_day: "2025-01-31",
+    expired_at: "2026-06-02T00:00:00Z",
   });
   await pg.query(
     `INSERT INTO control_totals (tenant_name, delivery_id, day, currency, class, reason, rows, cost, billed, effective) VALUES
@@ -73,14 +98,22 @@ t.test("deliveries can be listed and accepted", async (t) => {
   );
   const classes = [
     {
-      ...{ currency: "EUR", class: "charged", reason: "", rows: 1 },
+      currency: "EUR",
+      class: "charged",
+      reason: "",
+      rows: 1,
       cost: "8",
       billed: "8.5",
       effective: "8",
     },
     {
-      ...{ currency: "EUR", class: "outside_window", reason: "before_lookback", rows: 1 },
-      ...{ cost: "2", billed: "2", effective: "2" },
+      currency: "EUR",
+      class: "outside_window",
+      reason: "before_lookback",
+      rows: 1,
+      cost: "2",
+      billed: "2",
+      effective: "2",
     },
   ];
   const ofGlobex = await insert({ state: "waiting_for_acceptance", problem: "p", ...loaded }, "globex");
@@ -93,26 +126,37 @@ t.test("deliveries can be listed and accepted", async (t) => {
       [expired, refused, other, waits, first],
     );
     t.strictSame(items[4], {
-      ...{ delivery_id: first, source: "aws", billing_period: "2026-05", kind: "snapshot", state: "current" },
-      ...{
-        problem: null,
-        files,
-        file_count: 1,
-        duplicates: [],
-        overlaps: [],
-        lines: 2,
-        sums,
-        classes,
-        findings,
-      },
+      delivery_id: first,
+      source: "aws",
+      billing_period: "2026-05",
+      kind: "snapshot",
+      state: "current",
+      problem: null,
+      files,
+      file_count: 1,
+      duplicates: [],
+      overlaps: [],
+      lines: 2,
+      sums,
+      classes,
+      findings,
       remarks: ["odd"],
-      ...{ first_day: "2026-05-01", last_day: "2026-05-31", started_at: "2026-06-01T00:00:00Z" },
-      ...{ loaded_at: "2026-06-01T00:01:00Z", accepted_at: null, replaced_at: null },
+      first_day: "2026-05-01",
+      last_day: "2026-05-31",
+      started_at: "2026-06-01T00:00:00Z",
+      loaded_at: "2026-06-01T00:01:00Z",
+      accepted_at: null,
+      replaced_at: null,
       expired_at: null,
     });
     holds(t, items[0], {
-      ...{ delivery_id: expired, state: "expired", problem: "its last day is 2025-01-31", lines: 2 },
-      ...{ loaded_at: "2026-06-01T00:01:00Z", expired_at: "2026-06-02T00:00:00Z", replaced_at: null },
+      delivery_id: expired,
+      state: "expired",
+      problem: "its last day is 2025-01-31",
+      lines: 2,
+      loaded_at: "2026-06-01T00:01:00Z",
+      expired_at: "2026-06-02T00:00:00Z",
+      replaced_at: null,
     });
     holds(t, await list("state=expired"), { total: 1, items: [{ delivery_id: expired }] });
     holds(t, items[1], { state: "refused", problem: "is not CSV", lines: null, loaded_at: null });

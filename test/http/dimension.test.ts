@@ -52,8 +52,11 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       provisional: false,
       tags: [],
       tag_pairs: [],
-      ...{ identity_name: null, identity_type: null, team: "UNASSIGNED" },
-      ...{ resource_name: null, resource_type: null },
+      identity_name: null,
+      identity_type: null,
+      team: "UNASSIGNED",
+      resource_name: null,
+      resource_type: null,
       metadata: { component: 0, component_ratio: "1", tier: 0, env_id: "env-1", metric: "" },
     });
     holds(t, await read(two), { env_id: "", amount: "1", timestamp: "2026-03-05T00:00:00Z" });
@@ -74,8 +77,12 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
     ]);
     await recordDimensions(stores, "globex");
     const usage = (metric: string, identity_id: string, micro_units: string) => ({
-      ...{ timestamp: "2026-03-06 03:00:00", resource_id: "r-9" },
-      ...{ metric, identity_id, micro_units, scale: 30 },
+      timestamp: "2026-03-06 03:00:00",
+      resource_id: "r-9",
+      metric,
+      identity_id,
+      micro_units,
+      scale: 30,
     });
     await client.insert({
       table: "usage",

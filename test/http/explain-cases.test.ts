@@ -13,13 +13,25 @@ const day = "2026-03-01";
 const places = { decimalPlaces: 2 };
 const nothing = { usage: [], sets: [], gaps: [] };
 const lineOf = (resource_id: string, product_type: string, cost: bigint) => ({
-  ...{ key: "", currency: "USD", day, resource_id, product_type, cost },
+  key: "",
+  currency: "USD",
+  day,
+  resource_id,
+  product_type,
+  cost,
 });
 const measured = (resource_id: string, metric: string, identity_id: string, weight: bigint) => ({
-  ...{ day, metric, resource_id, identity_id, weight },
+  day,
+  metric,
+  resource_id,
+  identity_id,
+  weight,
 });
 const member = (scope: string, resource_id: string, identity_id: string) => ({
-  ...{ day, scope, resource_id, identity_id },
+  day,
+  scope,
+  resource_id,
+  identity_id,
 });
 
 t.test("an explanation shows how an amount was calculated", async (t) => {
@@ -53,43 +65,65 @@ t.test("an explanation shows how an amount was calculated", async (t) => {
     const nobody = { identity_name: null, identity_type: null, team: "UNASSIGNED" };
     const third = { ...nobody, weight: "1.5", share: "0.333333" };
     const first = {
-      ...{ identity_id: "sa-1", ...third, amount: "2.341" },
-      ...{ weight_up_to: "1.5", ticks: "234", has_residue: true },
+      identity_id: "sa-1",
+      ...third,
+      amount: "2.341",
+      weight_up_to: "1.5",
+      ticks: "234",
+      has_residue: true,
     };
     holds(t, body, {
-      ...{
-        date: day,
-        identity_id: "sa-1",
-        resource_id: "lkc-3",
-        rows: [row],
-        total_rows: 1,
-        weights_kept: true,
-      },
+      date: day,
+      identity_id: "sa-1",
+      resource_id: "lkc-3",
+      rows: [row],
+      total_rows: 1,
+      weights_kept: true,
       row: { ...row, tier: 0, component_ratio: "0.7", allocation_method: "usage_ratio", provisional: false },
       line: { total_cost: "10.001", quantity: "1", unit_price: "1", bill_lines: 1, granularity: "daily" },
       rule: {
-        ...{ product_type: "CKU", given_up: false, rounding_offset: "0.964331", residue_point: "0.513047" },
+        product_type: "CKU",
+        given_up: false,
+        rounding_offset: "0.964331",
+        residue_point: "0.513047",
         components: [
           { component: 0, ratio: "0.7", ticks: "700", amount: "7.001", has_residue: true },
           { component: 1, ratio: "0.3", ticks: "300", amount: "3", has_residue: false },
         ],
       },
       split: {
-        ...{ decimal_places: 2, tick: "0.01", line_ticks: "1000", residue: "0.001", component_ticks: "700" },
-        ...{ total_weight: "4.5", rounding_offset: "3.813696", residue_point: "1.037657" },
+        decimal_places: 2,
+        tick: "0.01",
+        line_ticks: "1000",
+        residue: "0.001",
+        component_ticks: "700",
+        total_weight: "4.5",
+        rounding_offset: "3.813696",
+        residue_point: "1.037657",
       },
       this: first,
       recipients: {
-        ...{ total: 3, page: 1, page_size: 100, pages: 1 },
+        total: 3,
+        page: 1,
+        page_size: 100,
+        pages: 1,
         items: [
           first,
           {
-            ...{ identity_id: "sa-2", ...third, amount: "2.33" },
-            ...{ weight_up_to: "3", ticks: "233", has_residue: false },
+            identity_id: "sa-2",
+            ...third,
+            amount: "2.33",
+            weight_up_to: "3",
+            ticks: "233",
+            has_residue: false,
           },
           {
-            ...{ identity_id: "sa-3", ...third, amount: "2.33" },
-            ...{ weight_up_to: "4.5", ticks: "233", has_residue: false },
+            identity_id: "sa-3",
+            ...third,
+            amount: "2.33",
+            weight_up_to: "4.5",
+            ticks: "233",
+            has_residue: false,
           },
         ],
       },
@@ -98,7 +132,10 @@ t.test("an explanation shows how an amount was calculated", async (t) => {
         { timestamp: `${day}T01:00:00Z`, metric: "bytes_out", quantity: "0.5" },
       ],
       owner: { owner_ids: ["sa-9"], identity: null, resource: null },
-      ...{ published_at: null, input_hash: null, lacks: [], run: null },
+      published_at: null,
+      input_hash: null,
+      lacks: [],
+      run: null,
     });
     t.strictSame(
       body.tiers.map(({ kind, outcome }: Record<string, string>) => `${kind} ${outcome}`),
@@ -182,11 +219,17 @@ t.test("an explanation shows how an amount was calculated", async (t) => {
     t.strictSame(found, {
       "r-gap": [
         "metrics_fetch_failed",
-        ...["usage metrics_missing 1 test", "even used", "even not_reached", "terminal not_reached"],
+        "usage metrics_missing 1 test",
+        "even used",
+        "even not_reached",
+        "terminal not_reached",
       ],
       "r-none": [
         "no_active_identities_located",
-        ...["usage no_usage 0", "even no_identities 0 0", "even used", "terminal not_reached"],
+        "usage no_usage 0",
+        "even no_identities 0 0",
+        "even used",
+        "terminal not_reached",
       ],
       "r-owners": ["owner_unknown", "owner several_owners 2", "terminal used"],
       "r-ownerless": ["owner_unknown", "owner no_owner 0", "terminal used"],
@@ -313,7 +356,11 @@ t.test("an explanation shows how an amount was calculated", async (t) => {
     ]);
     await recordDimensions(stores, "acme");
     holds(t, (await get(app, await pathOf("old"))).body, {
-      ...{ weights_kept: false, rule: null, line: null, tiers: null, this: { amount: "5", weight: null } },
+      weights_kept: false,
+      rule: null,
+      line: null,
+      tiers: null,
+      this: { amount: "5", weight: null },
     });
   });
 
@@ -323,10 +370,14 @@ t.test("an explanation shows how an amount was calculated", async (t) => {
     ];
     const identities = (team: string) => [{ identity_id: "sa-1", metadata: { team } }];
     await gatherInto(stores, "acme", {
-      ...{ at: "2026-02-01T00:00:00Z", resources: resources("sa-1"), identities: identities("blue") },
+      at: "2026-02-01T00:00:00Z",
+      resources: resources("sa-1"),
+      identities: identities("blue"),
     });
     await gatherInto(stores, "acme", {
-      ...{ at: "2026-03-05T00:00:00Z", resources: resources("sa-2"), identities: identities("green") },
+      at: "2026-03-05T00:00:00Z",
+      resources: resources("sa-2"),
+      identities: identities("green"),
     });
     await publish({
       ...nothing,

@@ -41,10 +41,22 @@ t.test("amounts of every kind can be calculated again from their explanation", a
     }
   }
   const wanted = [
-    ...["usage_ratio", "direct_owner", "even_split", "terminal", "component 0", "component 1"],
-    ...["tier used", "tier not_reached", "tier metrics_missing", "refund", "residue", "offset"],
-    ...["residue of somebody", "residue of the other component"],
-    ...["thousands of recipients", "part of nothing"],
+    "usage_ratio",
+    "direct_owner",
+    "even_split",
+    "terminal",
+    "component 0",
+    "component 1",
+    "tier used",
+    "tier not_reached",
+    "tier metrics_missing",
+    "refund",
+    "residue",
+    "offset",
+    "residue of somebody",
+    "residue of the other component",
+    "thousands of recipients",
+    "part of nothing",
   ];
   t.strictSame(
     wanted.filter((each) => !met.has(each)),

@@ -95,7 +95,9 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
       const refused = await byPost({ bom: true }, "format=arrow");
       t.strictSame(refused.json().errors, [
         {
-          ...{ in: "body", name: "bom", code: "invalid" },
+          in: "body",
+          name: "bom",
+          code: "invalid",
           detail:
             "`bom` must be false for arrow: only a CSV (`format=csv` or `format=focus`) can begin with a byte order mark.",
         },

@@ -25,8 +25,12 @@ const values = {
   allocation_method: ["usage_ratio", "even_split", "terminal"],
   allocation_detail: ["usage_ratio_allocation", "owner_unknown", "no_metrics_located"],
   currency: ["USD", "EUR"],
-  ...{ charge_category: ["", "Usage"], service_provider: ["", "AWS"], account_id: ["", "1", "2"] },
-  ...{ region_id: ["", "eu"], sku_id: ["", "S,1"], rule: ["", "shared"] },
+  charge_category: ["", "Usage"],
+  service_provider: ["", "AWS"],
+  account_id: ["", "1", "2"],
+  region_id: ["", "eu"],
+  sku_id: ["", "S,1"],
+  rule: ["", "shared"],
   /** Of the line's tag `cost center`; undefined: the line has none. */
   center: [undefined, "", "a,b", "UNTAGGED", "c"],
 } as const;
@@ -66,27 +70,42 @@ const squads: Readonly<Record<string, string>> = { "sa-1": "red, hot", "sa-3": "
 
 /** What a row has under the name of a filter. */
 const fieldOf: Readonly<Record<string, (row: Row) => string>> = {
-  ...{ identity_id: (row) => row.identity_id, resource_id: (row) => row.resource_id },
-  ...{ product_type: (row) => row.product_type, product_category: (row) => row.product_category },
-  ...{ environment_id: (row) => row.env_id, cost_type: (row) => row.cost_type },
-  ...{ allocation_method: (row) => row.allocation_method, allocation_detail: (row) => row.allocation_detail },
+  identity_id: (row) => row.identity_id,
+  resource_id: (row) => row.resource_id,
+  product_type: (row) => row.product_type,
+  product_category: (row) => row.product_category,
+  environment_id: (row) => row.env_id,
+  cost_type: (row) => row.cost_type,
+  allocation_method: (row) => row.allocation_method,
+  allocation_detail: (row) => row.allocation_detail,
   currency: (row) => row.currency,
-  ...{ charge_category: (row) => row.charge_category, service_provider: (row) => row.service_provider },
-  ...{ account_id: (row) => row.account_id, region_id: (row) => row.region_id },
-  ...{ sku_id: (row) => row.sku_id, rule: (row) => row.rule },
+  charge_category: (row) => row.charge_category,
+  service_provider: (row) => row.service_provider,
+  account_id: (row) => row.account_id,
+  region_id: (row) => row.region_id,
+  sku_id: (row) => row.sku_id,
+  rule: (row) => row.rule,
   team: (row) => teams[row.identity_id] ?? "UNASSIGNED",
   "line_tag:cost center": (row) => row.line_tags["cost center"] ?? "UNTAGGED",
   "tag:squad": (row) => squads[row.identity_id] ?? "UNTAGGED",
 };
 
 const choices: Readonly<Record<string, readonly string[]>> = {
-  ...{ identity_id: [...values.identity_id, "nobody"], resource_id: values.resource_id },
-  ...{ product_type: values.product_type, product_category: values.product_category },
-  ...{ environment_id: ["", "env-1", "env-2"], cost_type: values.cost_type },
-  ...{ charge_category: values.charge_category, service_provider: values.service_provider },
-  ...{ account_id: values.account_id, region_id: values.region_id, sku_id: values.sku_id, rule: values.rule },
+  identity_id: [...values.identity_id, "nobody"],
+  resource_id: values.resource_id,
+  product_type: values.product_type,
+  product_category: values.product_category,
+  environment_id: ["", "env-1", "env-2"],
+  cost_type: values.cost_type,
+  charge_category: values.charge_category,
+  service_provider: values.service_provider,
+  account_id: values.account_id,
+  region_id: values.region_id,
+  sku_id: values.sku_id,
+  rule: values.rule,
   "line_tag:cost center": ["a,b", "UNTAGGED", "c"],
-  ...{ allocation_method: values.allocation_method, allocation_detail: values.allocation_detail },
+  allocation_method: values.allocation_method,
+  allocation_detail: values.allocation_detail,
   currency: values.currency,
   team: ["payments", "search", "UNALLOCATED", "UNASSIGNED"],
   "tag:squad": ["red, hot", "blue", "UNTAGGED"],
@@ -169,8 +188,11 @@ t.test("filters take several values, and can exclude", async (t) => {
   await t.test("bulk tagging tags what matches the filters", async (t) => {
     for (const [identity_id, name] of Object.entries(squads)) {
       const { status, text } = await post("tags/bulk-by-filter", {
-        ...{ tag_key: "squad", display_name: name, created_by: "test" },
-        ...{ start_date: "2026-03-01", end_date: "2026-03-04" },
+        tag_key: "squad",
+        display_name: name,
+        created_by: "test",
+        start_date: "2026-03-01",
+        end_date: "2026-03-04",
         "not:identity_id": values.identity_id.filter((each) => each !== identity_id),
       });
       const { created_count } = JSON.parse(text);
@@ -211,7 +233,9 @@ t.test("filters take several values, and can exclude", async (t) => {
         t.strictSame(summed((await read("/breakdown")).totals), expected, "breakdown");
         const columns = ["currency", "amount"];
         const csv = await post("export?format=csv", {
-          ...{ columns, start_date: "2026-03-01", end_date: "2026-03-04" },
+          columns,
+          start_date: "2026-03-01",
+          end_date: "2026-03-04",
           filters: fieldsOf(filters),
         });
         t.equal(csv.status, 200, csv.text.slice(0, 300));

@@ -33,11 +33,19 @@ const lines: readonly {
   },
   {
     product_type: "CUT",
-    ...{ total_cost: "0.9", quantity: "2", unit_price: "0.5", original: "1.0", amounts: ["0.9"] },
+    total_cost: "0.9",
+    quantity: "2",
+    unit_price: "0.5",
+    original: "1.0",
+    amounts: ["0.9"],
   },
   {
     product_type: "TIERED",
-    ...{ total_cost: "3", quantity: "4", unit_price: "0", original: "4", amounts: ["1", "2"] },
+    total_cost: "3",
+    quantity: "4",
+    unit_price: "0",
+    original: "4",
+    amounts: ["1", "2"],
   },
   {
     product_type: "TINY",
@@ -99,7 +107,8 @@ t.test("format=focus returns rows that fit FOCUS", async (t) => {
         "acme",
         amounts.map((amount, at) => ({
           ...key,
-          ...{ amount, identity_id: at === 0 ? "UNALLOCATED" : `sa,"${at}"` },
+          amount,
+          identity_id: at === 0 ? "UNALLOCATED" : `sa,"${at}"`,
           ...(ecosystem === "confluent_cloud" ? { charge_category: "", service_provider: "" } : {}),
         })),
       );
@@ -190,16 +199,18 @@ t.test("format=focus returns rows that fit FOCUS", async (t) => {
     await recordDimensions(stores, "acme");
     const tag = async (identity_id: string, tag_key: string, display_name: string) => {
       const payload = {
-        ...{ tag_key, display_name, created_by: "ada" },
-        ...{
-          product_type: ["TAGGED"],
-          identity_id: [identity_id],
-          start_date: "2026-03-09",
-          end_date: "2026-03-09",
-        },
+        tag_key,
+        display_name,
+        created_by: "ada",
+        product_type: ["TAGGED"],
+        identity_id: [identity_id],
+        start_date: "2026-03-09",
+        end_date: "2026-03-09",
       };
       const answer = await app.inject({
-        ...{ method: "POST", url: "/api/v1/tenants/acme/tags/bulk-by-filter", payload },
+        method: "POST",
+        url: "/api/v1/tenants/acme/tags/bulk-by-filter",
+        payload,
       });
       t.equal(answer.statusCode, 200, answer.body);
     };

@@ -20,7 +20,12 @@ t.test("exports and tags survive a full disk of ClickHouse", mounts, async (t) =
   const stores = await openStores({ config, logger: testLogger });
   t.teardown(() => stores.close());
   const app = await buildApp({
-    ...{ config, stores, control: undefined, logger: testLogger, version: "1", mode: "both" },
+    config,
+    stores,
+    control: undefined,
+    logger: testLogger,
+    version: "1",
+    mode: "both",
     clock: () => NOW,
   });
   t.teardown(() => app.close());
@@ -35,7 +40,9 @@ t.test("exports and tags survive a full disk of ClickHouse", mounts, async (t) =
   const period = { start_date: "2026-03-01", end_date: "2026-03-01" };
   const exported = async (accept: string, columns?: readonly string[]) => {
     const answer = await app.inject({
-      ...{ method: "POST", url: "/api/v1/tenants/acme/export", headers: { accept } },
+      method: "POST",
+      url: "/api/v1/tenants/acme/export",
+      headers: { accept },
       payload: { ...period, ...(columns && { columns }) },
     });
     return answer.statusCode === 200 ? answer.rawPayload.toString("base64") : String(answer.statusCode);

@@ -46,8 +46,12 @@ t.test("readiness checks fifty tenants of one store without overloading it", asy
   await once(between, "listening");
   const { port } = between.address() as AddressInfo;
   const client = openClickHouseClient({
-    ...{ url: `http://127.0.0.1:${port}`, username: engine.username, password: engine.password },
-    ...{ database: real.database, maxOpenConnections: 200, applicationName: "test" },
+    url: `http://127.0.0.1:${port}`,
+    username: engine.username,
+    password: engine.password,
+    database: real.database,
+    maxOpenConnections: 200,
+    applicationName: "test",
   });
   t.teardown(async () => {
     await client.close();

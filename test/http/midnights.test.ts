@@ -23,9 +23,18 @@ t.test("a day begins at its first midnight in every read", async (t) => {
     table: "topic_attributions",
     format: "JSONEachRow",
     values: hours.map((timestamp) => ({
-      ...{ timestamp, ecosystem, tenant_id: tenantId, env_id: "", cluster_resource_id: "lkc-1" },
-      ...{ product_category: "KAFKA", product_type: "KAFKA_BASE", topic_name: "orders", metric: "" },
-      ...{ attribution_method: "even_split", attribution_detail: "even_split_allocation", amount_lo: "1" },
+      timestamp,
+      ecosystem,
+      tenant_id: tenantId,
+      env_id: "",
+      cluster_resource_id: "lkc-1",
+      product_category: "KAFKA",
+      product_type: "KAFKA_BASE",
+      topic_name: "orders",
+      metric: "",
+      attribution_method: "even_split",
+      attribution_detail: "even_split_allocation",
+      amount_lo: "1",
     })),
   });
   const inDay = hours.slice(1, 26);
@@ -40,7 +49,9 @@ t.test("a day begins at its first midnight in every read", async (t) => {
     method: "POST",
     url: `${base}/export`,
     payload: {
-      ...{ start_date: "2026-10-25", end_date: "2026-10-25", timezone: "Atlantic/Azores" },
+      start_date: "2026-10-25",
+      end_date: "2026-10-25",
+      timezone: "Atlantic/Azores",
       columns: ["timestamp"],
     },
   });
@@ -51,8 +62,12 @@ t.test("a day begins at its first midnight in every read", async (t) => {
     method: "POST",
     url: `${base}/tags/bulk-by-filter`,
     payload: {
-      ...{ start_date: "2026-10-25", end_date: "2026-10-25", timezone: "Atlantic/Azores" },
-      ...{ tag_key: "k", display_name: "v", created_by: "c" },
+      start_date: "2026-10-25",
+      end_date: "2026-10-25",
+      timezone: "Atlantic/Azores",
+      tag_key: "k",
+      display_name: "v",
+      created_by: "c",
     },
   });
   t.equal(bulk.statusCode, 200);

@@ -26,8 +26,12 @@ t.test("a pipeline can be started and observed", async (t) => {
 
   await t.test("before the first run the pipeline is idle", async (t) => {
     t.same(await pipeline(), {
-      ...{ tenant_name: "acme", is_running: false, state: "idle" },
-      ...{ last_run: null, last_success: null, last_result: null },
+      tenant_name: "acme",
+      is_running: false,
+      state: "idle",
+      last_run: null,
+      last_success: null,
+      last_result: null,
     });
     holds(t, (await readiness()).tenants[0], {
       pipeline_running: false,

@@ -36,10 +36,14 @@ export async function publishFacts(
   const calculate = givenUp ? unallocate : calculateDays;
   await calculate(
     {
-      ...{ ledger: chargebackLedger, client, epoch, rules },
-      ...{ decimalPlaces: input.decimalPlaces },
-      ...{ marks: new Map(provisional.map((day) => [day, { provisional: true, revision: "" }])) },
-      ...{ signal: new AbortController().signal, maxMemoryBytes: 2 ** 30 },
+      ledger: chargebackLedger,
+      client,
+      epoch,
+      rules,
+      decimalPlaces: input.decimalPlaces,
+      marks: new Map(provisional.map((day) => [day, { provisional: true, revision: "" }])),
+      signal: new AbortController().signal,
+      maxMemoryBytes: 2 ** 30,
     },
     [...new Set(input.lines.map(({ day }) => day))],
   );

@@ -61,7 +61,10 @@ t.test("requests are limited per caller", async (t) => {
     const seconds = Number(refused.headers["retry-after"]);
     t.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `${seconds} seconds`);
     t.strictSame(refused.json(), {
-      ...{ type: "about:blank", title: "Too many requests", status: 429, code: "too_many_requests" },
+      type: "about:blank",
+      title: "Too many requests",
+      status: 429,
+      code: "too_many_requests",
       detail: `More than 5 requests in a minute (api.rate_limit.max_per_minute). Try again in ${seconds} seconds.`,
     });
     t.equal(
@@ -109,12 +112,10 @@ t.test("requests are limited per caller", async (t) => {
     const seconds = Number(refused.headers["retry-after"]);
     t.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `${seconds} seconds`);
     t.strictSame(refused.json(), {
-      ...{
-        type: "about:blank",
-        title: "Too many failed sign-ons",
-        status: 429,
-        code: "too_many_failed_sign_ons",
-      },
+      type: "about:blank",
+      title: "Too many failed sign-ons",
+      status: 429,
+      code: "too_many_failed_sign_ons",
       detail: `Too many credentials from this address were not valid. Try again in ${seconds} seconds.`,
     });
     t.equal((await ask(unknown.token)).statusCode, 429, "a right one is not told from a wrong one");

@@ -75,7 +75,9 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
   const configured = [
     { name: "kept", configured: true, keep: true, where: { product_type: "*Tax*" } },
     {
-      ...{ name: "idle", configured: true, keep: false },
+      name: "idle",
+      configured: true,
+      keep: false,
       where: { any: [{ env_id: "a" }, { "tag.cluster": { exists: true } }] },
       components: [
         { ratio: "0.5", split: [{ by: "line" }] },
@@ -83,7 +85,9 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
       ],
     },
     {
-      ...{ name: "support", configured: true, keep: false },
+      name: "support",
+      configured: true,
+      keep: false,
       where: { product_type: ["Support", "Help*"] },
       split: [{ by: "cost", over: "day" }],
     },
@@ -100,18 +104,26 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
 
   await put("acme", [
     {
-      ...{ rule: "support", product_type: "Support", total_cost: "10" },
+      rule: "support",
+      product_type: "Support",
+      total_cost: "10",
       rows: [
         { amount: "6.6667", identity_id: "web", ...byCost },
         { amount: "3.3333", identity_id: "data", ...byCost },
       ],
     },
     {
-      ...{ rule: "support", product_type: "Help", total_cost: "-2.5", resource_id: "r-2" },
+      rule: "support",
+      product_type: "Help",
+      total_cost: "-2.5",
+      resource_id: "r-2",
       rows: [{ amount: "-2.5", ...nobody }],
     },
     {
-      ...{ rule: "support", product_type: "Support", total_cost: "7", currency: "EUR" },
+      rule: "support",
+      product_type: "Support",
+      total_cost: "7",
+      currency: "EUR",
       rows: [{ amount: "7", ...nobody }],
     },
     {
@@ -161,11 +173,17 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
           took_nothing: false,
           sums: [
             {
-              ...{ currency: "USD", line_count: 1, amount: "1.5" },
+              currency: "USD",
+              line_count: 1,
+              amount: "1.5",
               tiers: [
                 {
-                  ...{ component: 0, tier: 0, allocation_method: "even_split" },
-                  ...{ allocation_detail: "even_split_allocation", row_count: 1, amount: "1.5" },
+                  component: 0,
+                  tier: 0,
+                  allocation_method: "even_split",
+                  allocation_detail: "even_split_allocation",
+                  row_count: 1,
+                  amount: "1.5",
                 },
               ],
             },
@@ -183,7 +201,9 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
               tiers: [{ ...terminal, row_count: 1, amount: "7" }],
             },
             {
-              ...{ currency: "USD", line_count: 2, amount: "7.5" },
+              currency: "USD",
+              line_count: 2,
+              amount: "7.5",
               tiers: [
                 { component: 0, tier: 0, ...byCost, row_count: 2, amount: "10" },
                 { ...terminal, row_count: 1, amount: "-2.5" },
@@ -192,7 +212,10 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
           ],
         },
         {
-          ...{ name: "former", configured: false, keep: false, took_nothing: false },
+          name: "former",
+          configured: false,
+          keep: false,
+          took_nothing: false,
           sums: [
             {
               currency: "USD",
@@ -217,7 +240,11 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
         line_tags: Record<string, string>,
         more: Partial<Line> = {},
       ): Line => ({
-        ...{ total_cost, line_tags, rule: "support", product_type: "Support", ...more },
+        total_cost,
+        line_tags,
+        rule: "support",
+        product_type: "Support",
+        ...more,
         rows: [{ amount: total_cost, ...nobody }],
       });
       await put("globex", [

@@ -60,7 +60,11 @@ t.test("single sign-on authenticates callers", async (t) => {
     const found = await me(await signed());
     t.equal(found.status, 200);
     t.strictSame(found.body, {
-      ...{ auth: "oidc", name: "ada@example.org", scopes: ["read"], every_tenant: false, tenants: ["acme"] },
+      auth: "oidc",
+      name: "ada@example.org",
+      scopes: ["read"],
+      every_tenant: false,
+      tenants: ["acme"],
     });
     const all = await me(await signed({ realm: { groups: ["unknown", "/finops"] } }));
     t.strictSame(
@@ -130,11 +134,9 @@ t.test("single sign-on authenticates callers", async (t) => {
       const both = await signed({ realm: { groups: ["readers", "taggers"] } });
       const ask = async (method: "GET" | "POST", tenant: string, path: string) => {
         const response = await app.inject({
-          ...{
-            method,
-            url: `/api/v1/tenants/${tenant}/${path}`,
-            headers: { authorization: `Bearer ${both}` },
-          },
+          method,
+          url: `/api/v1/tenants/${tenant}/${path}`,
+          headers: { authorization: `Bearer ${both}` },
           ...(method === "POST" && { payload: {} }),
         });
         return `${response.statusCode} ${response.json().code ?? ""}`.trim();

@@ -20,8 +20,12 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
     line_tags: Record<string, string>,
     more = {},
   ): BillingInput => ({
-    ...{ timestamp: "2026-03-01T00:00:00Z", total_cost, product_type, line_tags },
-    ...{ resource_id: `r-${count++}`, ...more },
+    timestamp: "2026-03-01T00:00:00Z",
+    total_cost,
+    product_type,
+    line_tags,
+    resource_id: `r-${count++}`,
+    ...more,
   });
   await insertBilling(stores, "acme", [
     line("60", "VM", { team: "web", "' OR 1 --": "x" }),
@@ -53,28 +57,40 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
     t.strictSame(await ask(), {
       currencies: [
         {
-          ...{ currency: "CHF", line_count: 2, amount: "0", tag_key_count: 1 },
+          currency: "CHF",
+          line_count: 2,
+          amount: "0",
+          tag_key_count: 1,
           tag_keys: [
             {
-              ...{ tag_key: "team", ...covered(1, 2, "0", "0", null) },
+              tag_key: "team",
+              ...covered(1, 2, "0", "0", null),
               product_types: [{ product_type: "FREE", ...covered(1, 2, "0", "0", null) }],
             },
           ],
         },
         {
-          ...{ currency: "EUR", line_count: 2, amount: "3", tag_key_count: 1 },
+          currency: "EUR",
+          line_count: 2,
+          amount: "3",
+          tag_key_count: 1,
           tag_keys: [
             {
-              ...{ tag_key: "team", ...covered(1, 2, "1", "3", "0.333333") },
+              tag_key: "team",
+              ...covered(1, 2, "1", "3", "0.333333"),
               product_types: [{ product_type: "VM", ...covered(1, 2, "1", "3", "0.333333") }],
             },
           ],
         },
         {
-          ...{ currency: "USD", line_count: 5, amount: "90", tag_key_count: 3 },
+          currency: "USD",
+          line_count: 5,
+          amount: "90",
+          tag_key_count: 3,
           tag_keys: [
             {
-              ...{ tag_key: "team", ...covered(3, 5, "50", "90", "0.733333") },
+              tag_key: "team",
+              ...covered(3, 5, "50", "90", "0.733333"),
               product_types: of(
                 covered(2, 3, "30", "60", "0.75"),
                 covered(1, 1, "20", "20", "1"),
@@ -82,7 +98,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
               ),
             },
             {
-              ...{ tag_key: "' OR 1 --", ...covered(1, 5, "60", "90", "0.4") },
+              tag_key: "' OR 1 --",
+              ...covered(1, 5, "60", "90", "0.4"),
               product_types: of(
                 covered(1, 3, "60", "60", "0.5"),
                 covered(0, 1, "0", "20", "0"),
@@ -90,7 +107,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
               ),
             },
             {
-              ...{ tag_key: "Team", ...covered(1, 5, "10", "90", "0.066666") },
+              tag_key: "Team",
+              ...covered(1, 5, "10", "90", "0.066666"),
               product_types: of(
                 covered(0, 3, "0", "60", "0"),
                 covered(0, 1, "0", "20", "0"),

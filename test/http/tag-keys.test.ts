@@ -28,7 +28,10 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
       t.equal((await send(app, "POST", `${tenant}/chargebacks/${id}/tags`, tag(key, "x"))).status, 201);
   }
   const line = (day: string, line_tags: Record<string, string>, resource_id: string) => ({
-    ...{ timestamp: `2026-03-0${day}T00:00:00Z`, total_cost: "1", resource_id, line_tags },
+    timestamp: `2026-03-0${day}T00:00:00Z`,
+    total_cost: "1",
+    resource_id,
+    line_tags,
   });
   await insertBilling(stores, "acme", [
     line("1", { team: "web", "Cost Center": "" }, "i-1"),

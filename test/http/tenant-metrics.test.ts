@@ -241,20 +241,19 @@ async function insertSome(stores: OpenedStores): Promise<void> {
   ]);
   const { client } = await stores.tenant("acme");
   const topic = {
-    ...{ timestamp: "2026-03-02T00:00:00Z", ecosystem: "e", tenant_id: "acme", env_id: "env-1" },
-    ...{
-      cluster_resource_id: "lkc-1",
-      topic_name: "orders",
-      product_category: "KAFKA",
-      product_type: "BYTES",
-    },
-    ...{
-      attribution_method: "even_split",
-      attribution_detail: "x",
-      metric: "",
-      amount_hi: "7",
-      amount_lo: "0",
-    },
+    timestamp: "2026-03-02T00:00:00Z",
+    ecosystem: "e",
+    tenant_id: "acme",
+    env_id: "env-1",
+    cluster_resource_id: "lkc-1",
+    topic_name: "orders",
+    product_category: "KAFKA",
+    product_type: "BYTES",
+    attribution_method: "even_split",
+    attribution_detail: "x",
+    metric: "",
+    amount_hi: "7",
+    amount_lo: "0",
   };
   await client.insert({ table: "topic_attributions", format: "JSONEachRow", values: [topic] });
   const { postgres } = stores;

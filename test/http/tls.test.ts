@@ -31,7 +31,9 @@ t.test("the API works over TLS", async (t) => {
           return { run_id: "0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a10", queued: false };
         },
       },
-      ...{ logger, version: "0.1.0", mode },
+      logger,
+      version: "0.1.0",
+      mode,
     });
     let isClosed = false;
     const close = async (graceMs?: number) => {

@@ -29,7 +29,12 @@ const csv = (...rows: readonly string[]) => `${[HEADER, ...rows].join("\n")}\n`;
 t.test("uploads by request", async (t) => {
   const { config, stores } = await openTestStores(t, tenants(temporaryFolder(t)));
   const app = await buildApp({
-    ...{ config, stores, control: undefined, logger: testLogger, version: "1", mode: "api" as const },
+    config,
+    stores,
+    control: undefined,
+    logger: testLogger,
+    version: "1",
+    mode: "api" as const,
     clock: () => new Date("2026-06-30T12:00:00Z"),
   });
   t.teardown(() => app.close());

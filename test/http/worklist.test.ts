@@ -12,7 +12,9 @@ import {
 } from "./service.js";
 
 const nobody = {
-  ...{ identity_id: "UNALLOCATED", allocation_method: "terminal", tier: 1 },
+  identity_id: "UNALLOCATED",
+  allocation_method: "terminal",
+  tier: 1,
   allocation_detail: "no_identity_on_line",
 };
 
@@ -37,7 +39,12 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
 
   await t.test("without published days the worklist is empty", async (t) => {
     t.strictSame(await ask(), {
-      ...{ items: [], total: 0, page: 1, page_size: 100, pages: 0, next_cursor: null },
+      items: [],
+      total: 0,
+      page: 1,
+      page_size: 100,
+      pages: 0,
+      next_cursor: null,
     });
   });
 
@@ -81,9 +88,18 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
   const byMap = { column: "env_id", map };
   const byPattern = { column: "resource_id", pattern };
   const item = (amount: string, example_resource_id: string, more: object) => ({
-    ...{ currency: "USD", product_type: "STORAGE", account_id: "", environment_id: "", rule: "" },
-    ...{ allocation_detail: "no_identity_on_line", named_identity: "" },
-    ...{ line_count: 1, resource_count: 1, example_resource_id, example_date: "2026-03-01", amount },
+    currency: "USD",
+    product_type: "STORAGE",
+    account_id: "",
+    environment_id: "",
+    rule: "",
+    allocation_detail: "no_identity_on_line",
+    named_identity: "",
+    line_count: 1,
+    resource_count: 1,
+    example_resource_id,
+    example_date: "2026-03-01",
+    amount,
     ...more,
   });
   const items = [
@@ -96,7 +112,9 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
       ],
     }),
     item("12.5", "i-1", {
-      ...{ environment_id: "e-1", account_id: "a", example_date: "2026-03-02" },
+      environment_id: "e-1",
+      account_id: "a",
+      example_date: "2026-03-02",
       lacks: [
         { tag: "team", reason: "no_tag", value: "" },
         { ...byMap, reason: "not_in_map", value: "e-1" },
@@ -104,7 +122,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
       ],
     }),
     item("10", "i-1", {
-      ...{ environment_id: "e-1", account_id: "a" },
+      environment_id: "e-1",
+      account_id: "a",
       lacks: [
         { tag: "team", reason: "no_tag", value: "", similar_tag: "Team" },
         { ...byMap, reason: "not_in_map", value: "e-1" },
@@ -112,7 +131,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
       ],
     }),
     item("3", "team-web", {
-      ...{ currency: "EUR", environment_id: "new-env" },
+      currency: "EUR",
+      environment_id: "new-env",
       lacks: [
         { tag: "team", reason: "no_value", value: "" },
         { ...byMap, reason: "now_known", value: "new-env", identity: "data" },
@@ -128,7 +148,9 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
       ],
     }),
     item("1", "named", {
-      ...{ allocation_detail: "no_identities_located", named_identity: "web", lacks: [] },
+      allocation_detail: "no_identities_located",
+      named_identity: "web",
+      lacks: [],
     }),
     item("0.5", "gone", { lacks: [] }),
   ];
@@ -149,7 +171,9 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
     await put(
       "globex",
       Array.from({ length: 10_000 }, (_, index) => ({
-        ...{ total_cost: `${index + 1}`, resource_id: `i-${index}`, env_id: `env-${index}` },
+        total_cost: `${index + 1}`,
+        resource_id: `i-${index}`,
+        env_id: `env-${index}`,
       })),
     );
     const found = await ask("&page_size=1", "globex");

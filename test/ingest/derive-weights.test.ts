@@ -32,17 +32,19 @@ const plan = planAllocation(
 type Line = readonly [day: string, team: string, cost: string];
 const compute = (lines: readonly Line[]) =>
   lines.map(([day, team, total_cost]) => ({
-    ...{
-      timestamp: `${day} 00:00:00`,
-      resource_id: `${day}-${team}`,
-      product_type: "COMPUTE",
-      currency: "USD",
-    },
-    ...{ line_tags: { team }, total_cost },
+    timestamp: `${day} 00:00:00`,
+    resource_id: `${day}-${team}`,
+    product_type: "COMPUTE",
+    currency: "USD",
+    line_tags: { team },
+    total_cost,
   }));
 const support = (days: readonly string[]) =>
   days.map((day) => ({
-    ...{ timestamp: `${day} 00:00:00`, resource_id: "plan", product_type: "SUPPORT", currency: "USD" },
+    timestamp: `${day} 00:00:00`,
+    resource_id: "plan",
+    product_type: "SUPPORT",
+    currency: "USD",
     total_cost: "1",
   }));
 

@@ -226,7 +226,9 @@ t.test("6 of 24 hours are a gap, neither lower usage nor a mean of the day", asy
     const { completeDays, partialDays, errors } = await gatherer.gatherWindow(window, sink, forever);
     const { recorded } = sink;
     return {
-      ...{ completeDays, partialDays, errors },
+      completeDays,
+      partialDays,
+      errors,
       gaps: recorded.usageGaps.map(({ day, metric, reason }) => `${day} ${metric}: ${reason}`),
       billed: recorded.billing
         .filter(({ timestamp }) => timestamp.startsWith(broken))
@@ -275,7 +277,9 @@ t.test("storage of the first sampled day is priced by its measured hours, with a
       },
     ]);
     const cost = (name: string, type: string) => ({
-      ...{ ...even, name, rate: "1" },
+      ...even,
+      name,
+      rate: "1",
       cost_quantity: { type, query: `sum(${name})` },
     });
     const gatherer = connectGeneric({

@@ -56,12 +56,17 @@ async function gathered(t: Test, gatherer: Gatherer) {
 
 t.test("hours of a generic tenant are classified", async (t) => {
   const cost = (name: string, rate: string, cost_quantity: Record<string, unknown>) => ({
-    ...{ name, rate, cost_quantity, product_category: "c", allocation_strategy: "even_split" },
+    name,
+    rate,
+    cost_quantity,
+    product_category: "c",
+    allocation_strategy: "even_split",
   });
   const report = await gathered(
     t,
     connectGeneric({
-      ...{ metrics: await startMetrics(t), cluster_id: "db" },
+      metrics: await startMetrics(t),
+      cluster_id: "db",
       identity_source: { source: "static", static_identities: [{ identity_id: "a" }] },
       cost_types: [
         cost("S", "1", { type: "storage_gib", query: "size" }),

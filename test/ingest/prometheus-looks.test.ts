@@ -18,13 +18,13 @@ async function remarks(
     identity_source: { source: "prometheus", label: "user", discovery_query: "group by (user) (up[30d])" },
     cost_types: [
       {
-        ...{
-          name: "N",
-          product_category: "n",
-          rate: "1",
-          cost_quantity: { type: "network_gib", query: cost },
-        },
-        ...{ allocation_strategy: "usage_ratio", allocation_label: "user", allocation_query: usage },
+        name: "N",
+        product_category: "n",
+        rate: "1",
+        cost_quantity: { type: "network_gib", query: cost },
+        allocation_strategy: "usage_ratio",
+        allocation_label: "user",
+        allocation_query: usage,
       },
     ],
   });

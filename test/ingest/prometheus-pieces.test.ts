@@ -91,7 +91,8 @@ t.test("each cell of a query succeeds or fails once, and no broken one succeeds"
       fc.integer({ min: Math.min(6, places), max: Math.min(60, places) }),
     );
   const everything = question(() => fc.constant(1)).map(({ days, resources }) => ({
-    ...{ days, resources },
+    days,
+    resources,
     broken: new Set(
       Array.from({ length: days }, (_, day) =>
         Array.from({ length: resources }, (_, resource) => `${dayAt(day)} r-${resource}`),

@@ -93,13 +93,19 @@ t.test("two replicas behind one Prometheus are reported", needs("prometheus", "p
   const metrics = await start(t);
   const byUser = (inner: string) => `sum by (user) (${inner})`;
   const cost = (name: string, query: string, allocation_query: string) => ({
-    ...{ name, product_category: "n", rate: "1", cost_quantity: { type: "network_gib", query } },
-    ...{ allocation_strategy: "usage_ratio", allocation_label: "user", allocation_query },
+    name,
+    product_category: "n",
+    rate: "1",
+    cost_quantity: { type: "network_gib", query },
+    allocation_strategy: "usage_ratio",
+    allocation_label: "user",
+    allocation_query,
   });
   const merged = "max without (prometheus_replica) (sent_bytes)";
   const generic = () => {
     const gatherer = connectGeneric({
-      ...{ metrics, cluster_id: "c" },
+      metrics,
+      cluster_id: "c",
       identity_source: {
         source: "prometheus",
         label: "user",
@@ -163,15 +169,21 @@ t.test("two replicas behind one Prometheus are reported", needs("prometheus", "p
 
   await t.test("usage queries of a FOCUS tenant are reported", async (t) => {
     const query = (metric: string, inner: string) => ({
-      ...{ metric, query: byUser(inner), identity_label: "user", resource_id: "db" },
+      metric,
+      query: byUser(inner),
+      identity_label: "user",
+      resource_id: "db",
     });
     const queries = connectQueries(
       {
-        ...{ metrics, metrics_step_seconds: 3600 },
+        metrics,
+        metrics_step_seconds: 3600,
         usage: { queries: [query("sent", "sent_bytes"), query("merged", merged)] },
       } as never,
       {
-        ...{ tenantName: "acme", tenantId: "acme-id", logger: silent },
+        tenantName: "acme",
+        tenantId: "acme-id",
+        logger: silent,
         known: async () => ({ resources: [], identities: [] }),
       },
     );

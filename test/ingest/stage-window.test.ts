@@ -37,17 +37,27 @@ t.test("a window is staged", async (t) => {
   /** The same line of the cloud on three days; `changes` are SQL. */
   const selected = (changes: Readonly<Record<string, string>> = {}) => {
     const values = {
-      ...{ timestamp: "toDateTime({first:String}, 'UTC') + INTERVAL number DAY", env_id: "'acct'" },
-      ...{ resource_id: "'i-1'", product_category: "'Compute'", product_type: "'EC2'", quantity: "1" },
-      ...{
-        unit_price: "0",
-        total_cost: "toDecimal128('0.1', 12)",
-        currency: "'EUR'",
-        line_id: "9007199254740991",
-      },
-      ...{ charge_category: "'Usage'", service_provider: "'AWS'", account_id: "'1'", region_id: "'eu'" },
-      ...{ sku_id: "'S'", line_tags: "map('org', '', 'team', 'a''b')", billed_cost: "2", list_cost: "3" },
-      ...{ granularity: "'daily'", metadata: "'{}'", ...changes },
+      timestamp: "toDateTime({first:String}, 'UTC') + INTERVAL number DAY",
+      env_id: "'acct'",
+      resource_id: "'i-1'",
+      product_category: "'Compute'",
+      product_type: "'EC2'",
+      quantity: "1",
+      unit_price: "0",
+      total_cost: "toDecimal128('0.1', 12)",
+      currency: "'EUR'",
+      line_id: "9007199254740991",
+      charge_category: "'Usage'",
+      service_provider: "'AWS'",
+      account_id: "'1'",
+      region_id: "'eu'",
+      sku_id: "'S'",
+      line_tags: "map('org', '', 'team', 'a''b')",
+      billed_cost: "2",
+      list_cost: "3",
+      granularity: "'daily'",
+      metadata: "'{}'",
+      ...changes,
     };
     const columns = Object.entries(values).map(([name, value]) => `${value} AS ${name}`);
     return {
@@ -62,23 +72,43 @@ t.test("a window is staged", async (t) => {
     const found = (await rows("billing")).filter(({ line_id }) => line_id !== "0");
     t.equal(found.length, 3);
     t.strictSame(found[0], {
-      ...{ day: "2026-01-01", timestamp: "2026-01-01T00:00:00Z", ecosystem: store.ecosystem },
-      ...{ tenant_id: store.tenantId, env_id: "acct", resource_id: "i-1", product_category: "Compute" },
-      ...{ product_type: "EC2", quantity: "1", unit_price: "0", total_cost: "0.1", currency: "EUR" },
-      ...{ line_id: "9007199254740991", charge_category: "Usage", service_provider: "AWS", account_id: "1" },
-      ...{ region_id: "eu", sku_id: "S", line_tags: { org: "", team: "a'b" }, rule: "", billed_cost: "2" },
-      ...{ list_cost: "3", named_identity: "", granularity: "daily", metadata: "{}" },
+      day: "2026-01-01",
+      timestamp: "2026-01-01T00:00:00Z",
+      ecosystem: store.ecosystem,
+      tenant_id: store.tenantId,
+      env_id: "acct",
+      resource_id: "i-1",
+      product_category: "Compute",
+      product_type: "EC2",
+      quantity: "1",
+      unit_price: "0",
+      total_cost: "0.1",
+      currency: "EUR",
+      line_id: "9007199254740991",
+      charge_category: "Usage",
+      service_provider: "AWS",
+      account_id: "1",
+      region_id: "eu",
+      sku_id: "S",
+      line_tags: { org: "", team: "a'b" },
+      rule: "",
+      billed_cost: "2",
+      list_cost: "3",
+      named_identity: "",
+      granularity: "daily",
+      metadata: "{}",
     });
     const base = await hashes();
     for (const [column, value] of Object.entries({
-      ...{
-        line_id: "2",
-        charge_category: "'Tax'",
-        service_provider: "'GCP'",
-        account_id: "'2'",
-        region_id: "''",
-      },
-      ...{ sku_id: "'T'", line_tags: "map('team', 'a''b')", billed_cost: "4", list_cost: "4" },
+      line_id: "2",
+      charge_category: "'Tax'",
+      service_provider: "'GCP'",
+      account_id: "'2'",
+      region_id: "''",
+      sku_id: "'T'",
+      line_tags: "map('team', 'a''b')",
+      billed_cost: "4",
+      list_cost: "4",
     })) {
       await stage({ billing, selected: selected({ [column]: value }) });
       t.notSame(await hashes(), base, `${column} counts`);

@@ -162,7 +162,8 @@ t.test("a server of plain HTTP behind an https address is reported as such", asy
   const { url } = await upstream(t, answers(200));
   const error = await failure(clientOf(t, url.replace("http://", "https://")).request(get(), forever));
   holds(t, error, {
-    ...{ code: "unreachable", attempts: 3 },
+    code: "unreachable",
+    attempts: 3,
     message: /does not speak TLS: is it plain HTTP, so that its address begins with http:\/\/\?/,
   });
 });

@@ -72,7 +72,11 @@ const listening = (url: string) => {
   void enginePid().then((pid) => tell({ url, enginePid: pid }));
 };
 await serveStores({
-  ...{ config, logger, stores, mode: "both", onListening: listening },
+  config,
+  logger,
+  stores,
+  mode: "both",
+  onListening: listening,
   io: { stdout, stderr, env: {}, signal },
 });
 if (process.connected) process.disconnect();

@@ -30,18 +30,28 @@ t.test("hours without a response show until their day is charged, and then stay 
     t,
     `tenants: ${JSON.stringify({
       acme: {
-        ...{ ecosystem: "generic_metrics_only", tenant_id: "acme", lookback_days: 4, cutoff_days: 1 },
+        ecosystem: "generic_metrics_only",
+        tenant_id: "acme",
+        lookback_days: 4,
+        cutoff_days: 1,
         storage: { connection_string: "embedded:acme" },
         plugin_settings: {
-          ...{ cluster_id: "db", metrics: { url: prometheus.url } },
+          cluster_id: "db",
+          metrics: { url: prometheus.url },
           identity_source: { source: "static", static_identities: [{ identity_id: "a" }] },
           cost_types: [
             {
-              ...{ name: "S", product_category: "c", rate: 1, allocation_strategy: "even_split" },
+              name: "S",
+              product_category: "c",
+              rate: 1,
+              allocation_strategy: "even_split",
               cost_quantity: { type: "storage_gib", query: "size" },
             },
             {
-              ...{ name: "F", product_category: "c", rate: 0.1, allocation_strategy: "even_split" },
+              name: "F",
+              product_category: "c",
+              rate: 0.1,
+              allocation_strategy: "even_split",
               cost_quantity: { type: "fixed", count: 1 },
             },
           ],

@@ -33,7 +33,12 @@ t.test("series that become one are added up, and no usage is lost", async (t) =>
     microUnits: number[],
     scale = 0,
   ) => ({
-    ...{ metric: "cpu", resource_id, identity_id, starts, microUnits, scale },
+    metric: "cpu",
+    resource_id,
+    identity_id,
+    starts,
+    microUnits,
+    scale,
   });
   t.strictSame(
     asBilled(

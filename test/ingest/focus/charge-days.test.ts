@@ -86,8 +86,10 @@ for (const spread of ["none", "daily"] as const satisfies readonly Spread[]) {
           for (const [at, source] of sources.entries()) {
             const rows = all.flatMap(({ id, cost, start, seconds, times }) =>
               Array.from({ length: times[at] ?? 0 }, () => ({
-                ...{ ResourceId: id, EffectiveCost: decimal(cost) },
-                ...{ ChargePeriodStart: isoOf(start), ChargePeriodEnd: isoOf(start + seconds) },
+                ResourceId: id,
+                EffectiveCost: decimal(cost),
+                ChargePeriodStart: isoOf(start),
+                ChargePeriodEnd: isoOf(start + seconds),
               })),
             );
             await load(store, deliveryOf([fileOf("bill.csv", csv(rows))], { source }));
@@ -101,7 +103,10 @@ for (const spread of ["none", "daily"] as const satisfies readonly Spread[]) {
           for (let start = window.start; start < window.end; start = addDays(start, days)) {
             const { query, params } = billingLines({
               window: { start, end: addDays(start, days) },
-              ...{ deliveries: current.map(({ id }) => id), counted: "true", cost: "EffectiveCost", spread },
+              deliveries: current.map(({ id }) => id),
+              counted: "true",
+              cost: "EffectiveCost",
+              spread,
             });
             const lines = await readRows<Record<"resource" | "day" | "cost", string>>(store.client, {
               query: `SELECT resource_id AS resource, toString(toDate(timestamp)) AS day, toString(total_cost) AS cost FROM (${query})`,

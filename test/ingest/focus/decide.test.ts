@@ -11,8 +11,14 @@ const side = (delivery: string, name: string, changes: Partial<Side> = {}): Side
   return { delivery, name, files: [0], first_day: "2026-05-01", last_day: "2026-05-31", ...changes };
 };
 const overlap = (a: Side, b: Side, changes: Partial<Overlap> = {}): Overlap => ({
-  ...{ account: "payer", period: "2026-05", side: a, other: b, same_bytes: false },
-  ...{ days: ["2026-05-01"], amounts: [], ...changes },
+  account: "payer",
+  period: "2026-05",
+  side: a,
+  other: b,
+  same_bytes: false,
+  days: ["2026-05-01"],
+  amounts: [],
+  ...changes,
 });
 const contender = (delivery_id: string, changes: Partial<Contender> = {}): Contender => {
   return {
@@ -85,7 +91,9 @@ t.test("a winner that is held supersedes nothing", async (t) => {
     contender("3", { overlaps: [third] }),
   ];
   t.strictSame(outcome(all, { ...none, precedence: ["s[23]/*"] }), {
-    ...{ held: ["2", "3"], superseded: [], undecided: [] },
+    held: ["2", "3"],
+    superseded: [],
+    undecided: [],
   });
 });
 
@@ -107,7 +115,9 @@ t.test("a person decides for one of two deliveries, or for all bills of one deli
   const own = overlap(side("1", "a.csv"), side("1", "b.csv", { files: [1] }));
   t.strictSame(outcome([contender("1", { overlaps: [own] })]).held, ["1"]);
   t.strictSame(outcome([contender("1", { accepted: 1, overlaps: [own] })]), {
-    ...{ held: [], superseded: [], undecided: [] },
+    held: [],
+    superseded: [],
+    undecided: [],
   });
 });
 
@@ -119,7 +129,9 @@ t.test("two bills of a delivery that both give way to a third one are no conflic
   ];
   const all = contender("1", { overlaps: [overlap(a, b), overlap(a, c), overlap(b, c)] });
   t.strictSame(outcome([all], { ...none, precedence: ["s1/a.csv"] }), {
-    ...{ held: [], superseded: ["1"], undecided: [] },
+    held: [],
+    superseded: ["1"],
+    undecided: [],
   });
 });
 

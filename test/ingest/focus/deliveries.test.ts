@@ -260,8 +260,10 @@ t.test("a bill without any readable date is refused, and the one before counts",
 const june = (amount: string, ...days: number[]) =>
   csv(
     days.map((day) => ({
-      ...{ EffectiveCost: amount, BilledCost: amount },
-      ...{ ChargePeriodStart: `2026-06-${day}T00:00:00Z`, ChargePeriodEnd: `2026-06-${day + 1}T00:00:00Z` },
+      EffectiveCost: amount,
+      BilledCost: amount,
+      ChargePeriodStart: `2026-06-${day}T00:00:00Z`,
+      ChargePeriodEnd: `2026-06-${day + 1}T00:00:00Z`,
     })),
   );
 const undated = (text: string) => deliveryOf([fileOf("bill.csv", text)], { billing_period: undefined });

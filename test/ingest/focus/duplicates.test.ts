@@ -47,7 +47,8 @@ t.test("a copy of a file in one bill counts once, with a remark and its sums", a
   const files = [fileOf("2026-05 (1).csv", text("10")), fileOf("2026-05.csv", text("10"))];
   const remark = '"2026-05.csv" has the same bytes as "2026-05 (1).csv", and counts once.';
   t.strictSame(await run({ bills: [bill("bills", files)] }), {
-    ...{ errors: [], warnings: [] },
+    errors: [],
+    warnings: [],
     notes: [`bills 2026-05: ${remark}`],
   });
   t.equal(await charged(), 10);

@@ -19,7 +19,8 @@ const nothingToSay = { errors: [], warnings: [], notes: [] };
 
 /** A charge that begins on the day of May 2026 and lasts this many days. */
 const charge = (day: number, amount = "1", days = 1) => ({
-  ...{ EffectiveCost: amount, BilledCost: amount },
+  EffectiveCost: amount,
+  BilledCost: amount,
   ChargePeriodStart: new Date(Date.UTC(2026, 4, day)).toISOString(),
   ChargePeriodEnd: new Date(Date.UTC(2026, 4, day + days)).toISOString(),
 });

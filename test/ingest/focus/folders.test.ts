@@ -31,8 +31,11 @@ const textOf = (lines: Lines) =>
     [...lines].map(([key, amount]) => {
       const [day = "", resource = ""] = key.split(" ");
       return {
-        ...{ EffectiveCost: String(amount), BilledCost: String(amount), ResourceId: resource },
-        ...{ ChargePeriodStart: `${day}T00:00:00Z`, ChargePeriodEnd: `${day}T23:00:00Z` },
+        EffectiveCost: String(amount),
+        BilledCost: String(amount),
+        ResourceId: resource,
+        ChargePeriodStart: `${day}T00:00:00Z`,
+        ChargePeriodEnd: `${day}T23:00:00Z`,
       };
     }),
   );

@@ -24,7 +24,10 @@ interface Stated {
 
 const manifestOf = (run: string, { rows, bytes, parts, totals }: Stated) =>
   JSON.stringify({
-    ...{ blobCount: Object.keys(parts).length, dataRowCount: rows, byteCount: bytes, totals },
+    blobCount: Object.keys(parts).length,
+    dataRowCount: rows,
+    byteCount: bytes,
+    totals,
     exportConfig: { type: "FocusCost" },
     runInfo: { submittedTime: `2026-06-0${run}T04:00:00Z` },
     blobs: Object.entries(parts).map(([name, dataRowCount]) => ({
@@ -76,7 +79,9 @@ t.test("a bill whose files match the manifest has no error", async (t) => {
   ]) {
     await store.postgres.query("DELETE FROM deliveries");
     t.strictSame(await load(sourceIn(await folderOf(t, runOf("1", stated)))), {
-      ...{ errors: [], warnings: [], notes: [] },
+      errors: [],
+      warnings: [],
+      notes: [],
     });
     t.equal(await chargedRows(), 5);
   }

@@ -20,7 +20,9 @@ const text = (lines: Lines, month = "2026-05") =>
     Object.entries(lines).map(([key, amount]) => {
       const [day = "01", resource = "i-1"] = key.split(" ");
       return {
-        ...{ EffectiveCost: String(amount), BilledCost: String(amount), ResourceId: resource },
+        EffectiveCost: String(amount),
+        BilledCost: String(amount),
+        ResourceId: resource,
         ChargePeriodStart: `${month}-${day}T00:00:00Z`,
         ChargePeriodEnd: `${month}-${day}T23:00:00Z`,
       };
