@@ -1,11 +1,8 @@
 /** A cache of responses by ETag, so that repeated requests for the same published days do not reach ClickHouse. */
-import { createSizedCache } from "../store/sized-memory.js";
+import { LRUCache } from "lru-cache";
 
-export interface ResponseCache {
-  /** Returns JSON, or undefined if the response is not cached. */
-  get(etag: string): string | undefined;
-  set(etag: string, json: string): void;
-}
+/** JSON by ETag. */
+export type ResponseCache = LRUCache<string, string>;
 
 /** 32 MiB if characters take two bytes, 16 MiB if they take one. */
 const CAPACITY_CHARACTERS = 16 * 1024 * 1024;
@@ -16,11 +13,9 @@ const CAPACITY_CHARACTERS = 16 * 1024 * 1024;
 const MAX_CHARACTERS = 256 * 1024;
 
 export function createResponseCache(): ResponseCache {
-  const responses = createSizedCache<string>({ most: CAPACITY_CHARACTERS, sizeOf: ({ length }) => length });
-  return {
-    get: responses.get,
-    set(etag, json) {
-      if (json.length <= MAX_CHARACTERS) responses.keep(etag, json);
-    },
-  };
+  return new LRUCache({
+    maxSize: CAPACITY_CHARACTERS,
+    maxEntrySize: MAX_CHARACTERS,
+    sizeCalculation: ({ length }) => length,
+  });
 }

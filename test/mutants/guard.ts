@@ -153,7 +153,7 @@ export const guardMutants = [
     ["a lowered time counts for nothing", "text: admitted.text, maxSeconds,", "text: admitted.text,"],
   ]),
   ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/session-cache.ts", sqlTools, [
-    ["users share their sessions", "users.get(user) ?? new Map()", "[...users.values()][0] ?? new Map()"],
+    ["users share their sessions", "users.get(user) ?? new", "[...users.values()][0] ?? new"],
   ]),
   ...mutantsOf("src/store/clickhouse/embedded/supervisor.ts", sqlTools, [
     ["the engine's time zone is the host's", 'TZ: "UTC",', "TZ: process.env.TZ,"],
@@ -199,9 +199,7 @@ export const guardMutants = [
   ),
   ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/failed-sign-ons.ts", sqlPort, [
     ["passwords are tried out as fast as they come", "current.count >= MAX_FAILURES", "current.count < 0"],
-  ]),
-  ...mutantsOf("src/store/set-newest.ts", sqlPort, [
-    ["everything is remembered", "entries.size > most", "entries.size < 0"],
+    ["everything is remembered", "max: maxEntries", "max: maxEntries + 1"],
   ]),
   ...mutantsOf(
     "src/store/clickhouse/reader-rights.ts",

@@ -163,15 +163,19 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/store/sized-memory.ts",
-    ["test/http/response-cache.test.ts", "test/query/page-prefetch.test.ts"],
+    "src/http/response-cache.ts",
+    ["test/http/response-cache.test.ts"],
     [
-      ["what is kept has no end", "size <= most", "size >= 0"],
-      [
-        "what is kept again counts twice",
-        "    keep(key, value) {\n      take(key);\n",
-        "    keep(key, value) {\n",
-      ],
+      ["twice the capacity is cached", "maxSize: CAPACITY_CHARACTERS", "maxSize: 2 * CAPACITY_CHARACTERS"],
+      ["a long response displaces others", "    maxEntrySize: MAX_CHARACTERS,\n", ""],
+    ],
+  ),
+  ...mutantsOf(
+    "src/query/page/page-prefetch.ts",
+    ["test/query/page-prefetch.test.ts"],
+    [
+      ["a prefetched page is used twice", "      pages.delete(key);\n", ""],
+      ["every page counts as one row", "Math.max(items.length, 1)", "Math.min(items.length, 1)"],
     ],
   ),
   ...mutantsOf(

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { normalizeIP } from "@fastify/rate-limit";
 import type { FastifyInstance, FastifyRequest } from "fastify";
-import { setNewest } from "../../store/set-newest.js";
+import { LRUCache } from "lru-cache";
 import { ApiError } from "../errors.js";
 import { withoutPort } from "../server/trusted-proxies.js";
 
@@ -14,7 +14,7 @@ export interface FailedSignOns {
 }
 
 /**
- * How many valid credentials are cached; the oldest are dropped first. The rate limit itself keeps the last 5,000
+ * How many valid credentials are cached. The rate limit itself keeps the last 5,000
  * addresses.
  */
 const MOST_CACHED = 10_000;
@@ -29,7 +29,7 @@ export function failedSignOns(app: FastifyInstance, mostPerMinute: number): Fail
   });
   // Many clients may share the address of a proxy. Those whose credentials were valid a moment ago are not limited by
   // the others.
-  const good = new Map<string, true>();
+  const good = new LRUCache<string, true>({ max: MOST_CACHED });
   return {
     async refuse(request, setRetryAfter) {
       const digest = digestOf(request);
@@ -52,7 +52,7 @@ export function failedSignOns(app: FastifyInstance, mostPerMinute: number): Fail
     },
     succeeded(request) {
       const digest = digestOf(request);
-      if (digest !== undefined) setNewest(good, digest, true, MOST_CACHED);
+      if (digest !== undefined) good.set(digest, true);
     },
   };
 }

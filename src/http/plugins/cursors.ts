@@ -120,7 +120,7 @@ export function createListReader<Item>() {
       );
     for (const [index, end] of next.slice(0, -1).entries()) {
       const nextPageCursor = nextCursor(end);
-      if (nextPageCursor !== null) prefetch.keep(keyOf(nextPageCursor), pageAt(index + 1));
+      if (nextPageCursor !== null) prefetch.set(keyOf(nextPageCursor), pageAt(index + 1));
     }
     return pageAt(0);
   };

@@ -81,8 +81,11 @@ export const revalidation = fp<RevalidationContext>(
         if (isUnchanged) return reply.code(304).send();
         // If no day is published, the records in Postgres may be lost while the store still has its rows: do not cache.
         if (read.cached === undefined || request.publishedState?.days === 0) return await handle();
-        const json = responses.get(etag) ?? String(reply.serialize(await handle()));
-        responses.set(etag, json);
+        let json = responses.get(etag);
+        if (json === undefined) {
+          json = String(reply.serialize(await handle()));
+          responses.set(etag, json);
+        }
         return reply.type("application/json; charset=utf-8").send(json);
       });
     });

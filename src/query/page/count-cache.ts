@@ -3,7 +3,7 @@
  * than reading the page. Counts stay valid until published data changes, which Postgres reports within a millisecond
  * (`state/published.ts`).
  */
-import { setNewest } from "../../store/set-newest.js";
+import { LRUCache } from "lru-cache";
 import type { CountDays, DayCount } from "./days.js";
 
 export interface CountCache {
@@ -18,12 +18,14 @@ export interface CountCache {
 const MAX_ENTRIES = 200;
 
 export function createCountCache(maxEntries = MAX_ENTRIES): CountCache {
-  const cached = new Map<string, readonly DayCount[]>();
+  const cached = new LRUCache<string, readonly DayCount[]>({ max: maxEntries });
   return {
     async of(key, read) {
       if (key === undefined) return await read();
-      const counts = cached.get(key) ?? (await read());
-      setNewest(cached, key, counts, maxEntries);
+      const known = cached.get(key);
+      if (known !== undefined) return known;
+      const counts = await read();
+      cached.set(key, counts);
       return counts;
     },
   };

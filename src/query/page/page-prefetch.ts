@@ -2,15 +2,33 @@
  * A cache of pages that were read together with the page before them, for clients that read a list from beginning to
  * end. Each page is used once. Pages stay valid until published data changes (`state/published.ts`).
  */
-import { createSizedCache, type SizedCache } from "../../store/sized-memory.js";
+import { LRUCache } from "lru-cache";
 
 /** With a kilobyte per row, 20 MB. */
 const MOST_ROWS = 20_000;
 
-export type PagePrefetch<Page> = Pick<SizedCache<Page>, "take" | "keep">;
+export interface PagePrefetch<Page> {
+  set(key: string, page: Page): void;
+  /** Returns the page and removes it. */
+  take(key: string): Page | undefined;
+}
 
 export function createPagePrefetch<Page extends { readonly items: readonly unknown[] }>(
-  most = MOST_ROWS,
+  maxRows = MOST_ROWS,
 ): PagePrefetch<Page> {
-  return createSizedCache({ most, sizeOf: ({ items }) => items.length });
+  // An entry of an LRUCache cannot have size 0.
+  const pages = new LRUCache<string, Page>({
+    maxSize: maxRows,
+    sizeCalculation: ({ items }) => Math.max(items.length, 1),
+  });
+  return {
+    set(key, page) {
+      pages.set(key, page);
+    },
+    take(key) {
+      const page = pages.get(key);
+      pages.delete(key);
+      return page;
+    },
+  };
 }

@@ -3,7 +3,7 @@
  * reports within a millisecond (`published.ts`). Most requests are for a period with one new day.
  */
 import { isDeepStrictEqual } from "node:util";
-import { setNewest } from "../../store/set-newest.js";
+import { LRUCache } from "lru-cache";
 import { addDays, DAY_SECONDS, daysOfWindow } from "../../time/days.js";
 import type { DateWindow } from "../time/date-window.js";
 import type { PublishedDays } from "./published.js";
@@ -45,7 +45,7 @@ export function createDayCache<Row>({
   dayOf,
   isSteady = () => true,
 }: DayCacheOptions<Row>): DayCache<Row> {
-  const entries = new Map<string, Map<string, CachedDay<Row>>>();
+  const entries = new LRUCache<string, Map<string, CachedDay<Row>>>({ max: maxEntries });
   return {
     ofTenant: (tenantName, published) => ({
       async of({ window, key: keyOf }, read) {
@@ -70,7 +70,7 @@ export function createDayCache<Row>({
         }
         const rows = days.flatMap((day) => cachedDays.get(day)?.rows ?? []);
         if (cachedDays.size > 2 * MAX_DAYS) cachedDays.clear();
-        setNewest(entries, key, cachedDays, maxEntries);
+        entries.set(key, cachedDays);
         return rows;
       },
     }),

@@ -1,11 +1,11 @@
 /** Reads the published data of a dimension on one day: its rows, their lines, and the rules that produced them. */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { LRUCache } from "lru-cache";
 import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../../config/allocation-rule.js";
 import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
 import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
 import { ledgers, lineKeySql } from "../../../store/ledger.js";
 import { hashOfPoint, type LinePoint, linePoints } from "../../../store/line-points.js";
-import { setNewest } from "../../../store/set-newest.js";
 import { midnightSeconds } from "../../../time/days.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { storable, utcInstant } from "../scan.js";
@@ -163,7 +163,7 @@ type RuledRow = Pick<DayRow, "rules_hash" | "rule">;
  * A cache per store. Rules of a hash never change. Reading a rule costs a statement, a tenth of an explanation, so only
  * the first use pays it.
  */
-const rulesCache = new WeakMap<ClickHouseClient, Map<string, readonly RuleTierRow[]>>();
+const rulesCache = new WeakMap<ClickHouseClient, LRUCache<string, readonly RuleTierRow[]>>();
 const MOST_RULES = 1_000;
 
 async function readRules(
@@ -173,11 +173,11 @@ async function readRules(
   signal?: AbortSignal,
 ): Promise<readonly RuleTierRow[]> {
   const key = JSON.stringify([row.rules_hash, row.rule, productType]);
-  const storeRules = rulesCache.get(client) ?? new Map<string, readonly RuleTierRow[]>();
+  const storeRules = rulesCache.get(client) ?? new LRUCache({ max: MOST_RULES });
   const cached = storeRules.get(key);
   if (cached !== undefined) return cached;
   const found = ruleOfRow(row, await readRows<RuleTierRow>(client, rulesOfRow(row, productType), signal));
-  if (found.length > 0) setNewest(storeRules, key, found, MOST_RULES);
+  if (found.length > 0) storeRules.set(key, found);
   rulesCache.set(client, storeRules);
   return found;
 }

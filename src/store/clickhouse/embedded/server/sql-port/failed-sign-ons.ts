@@ -5,7 +5,7 @@
  */
 import { createHash } from "node:crypto";
 import { normalizeIP } from "@fastify/rate-limit";
-import { setNewest } from "../../../../set-newest.js";
+import { LRUCache } from "lru-cache";
 import { exception, ServerException } from "../exception.js";
 
 export interface FailedSignOns {
@@ -18,14 +18,16 @@ export interface FailedSignOns {
 
 const WINDOW_MS = 60_000;
 const MAX_FAILURES = 10;
-/** Maximum number of pairs of address and user. The oldest are evicted first. */
+/** Maximum number of pairs of address and user. */
 const MAX_ENTRIES = 10_000;
 
 export function createFailedSignOns(
   now: () => number = performance.now.bind(performance),
   maxEntries = MAX_ENTRIES,
 ): FailedSignOns {
-  const failures = new Map<string, { count: number; readonly since: number }>();
+  const failures = new LRUCache<string, { readonly count: number; readonly since: number }>({
+    max: maxEntries,
+  });
   return {
     during(address, user, signOn) {
       const key = keyOf(address, user);
@@ -42,8 +44,7 @@ export function createFailedSignOns(
         return signOn();
       } catch (error) {
         if (error instanceof ServerException && error.type === "AUTHENTICATION_FAILED") {
-          const failed = { count: (current?.count ?? 0) + 1, since: current?.since ?? now() };
-          setNewest(failures, key, failed, maxEntries);
+          failures.set(key, { count: (current?.count ?? 0) + 1, since: current?.since ?? now() });
         }
         throw error;
       }

@@ -1,5 +1,5 @@
 /** Effects of SET and USE on the next statements of a client's session, which the client names by `session_id`. */
-import { setNewest } from "../../../../set-newest.js";
+import { LRUCache } from "lru-cache";
 import { exception } from "../exception.js";
 
 export interface Remembered {
@@ -13,7 +13,7 @@ export interface SessionMemory {
 }
 
 const EMPTY: Remembered = { database: undefined, settings: new Map() };
-/** Maximum number of sessions per user. The oldest are evicted first. */
+/** Maximum number of sessions per user. Those that were not used for longest are evicted first. */
 const MAX_SESSIONS = 100;
 const MAX_CHARACTERS = 16 * 1024;
 
@@ -21,7 +21,7 @@ export function createSessionMemory(
   now: () => number = performance.now.bind(performance),
   maxSessions = MAX_SESSIONS,
 ): SessionMemory {
-  const users = new Map<string, Map<string, Remembered & { readonly until: number }>>();
+  const users = new Map<string, LRUCache<string, Remembered & { readonly until: number }>>();
   return {
     of(user, sessionId) {
       const entry = users.get(user)?.get(sessionId);
@@ -34,9 +34,9 @@ export function createSessionMemory(
           "BAD_ARGUMENTS",
           `The settings of a session are longer than ${MAX_CHARACTERS} characters`,
         );
-      const sessions = users.get(user) ?? new Map();
+      const sessions = users.get(user) ?? new LRUCache({ max: maxSessions });
       users.set(user, sessions);
-      setNewest(sessions, sessionId, { ...remembered, until: now() + seconds * 1000 }, maxSessions);
+      sessions.set(sessionId, { ...remembered, until: now() + seconds * 1000 });
     },
   };
 }
