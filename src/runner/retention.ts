@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
+import { dropTotalsBefore } from "../ingest/control/record-totals.js";
 import { filledDays } from "../store/clickhouse/partitions.js";
 import { isoDay } from "../store/clickhouse/sql-text.js";
 import { type FactTable, factTables } from "../store/fact-tables.js";
@@ -9,7 +10,7 @@ import { runStatement } from "../store/postgres/statement.js";
 import { forgetDimensions } from "../tags/forget-dimensions.js";
 
 /**
- * Drops data that is older than a tenant's retention: whole days of facts, their state, old runs, and entities that
+ * Drops data that is older than a tenant's retention: whole days of facts, their state and control totals, old runs, and entities that
  * were deleted before. Ecosystems drop data of their own, such as lines of bills, when they gather.
  */
 export interface Retention {
@@ -60,6 +61,7 @@ export async function applyRetention(retention: Retention): Promise<number> {
     topic_attributions: retention.keepAttributionsFrom,
   });
   await runStatement(retention.postgres, forgetBefore(retention));
+  await runStatement(retention.postgres, dropTotalsBefore(retention.tenantName, keepFrom));
   for (const statement of forgetVersionsBefore(retention)) await runStatement(retention.postgres, statement);
   return dropped.size;
 }

@@ -48,6 +48,21 @@ export function replaceTotalsOfDays(
   ];
 }
 
+/**
+ * Drops the totals of days before the first kept one. Totals of deliveries stay, because they belong to whole months,
+ * and lines before the first kept day have a class of their own while their delivery is kept.
+ */
+export function dropTotalsBefore(tenantName: string, keepFrom: string): Statement {
+  return {
+    query: `WITH dropped AS (
+      DELETE FROM control_totals WHERE tenant_name = $1 AND day < $2 AND delivery_id IS NULL RETURNING 1
+    )
+    UPDATE tenants SET control_report = coalesce(control_report, '{}') || ${recordedNow}
+    WHERE tenant_name = $1 AND EXISTS (SELECT FROM dropped)`,
+    params: [tenantName, keepFrom],
+  };
+}
+
 /** Returns one row `{control_report}`, which is null before any totals were recorded. */
 export function readControlReport(tenantName: string): Statement {
   return { query: "SELECT control_report FROM tenants WHERE tenant_name = $1", params: [tenantName] };
