@@ -123,6 +123,12 @@ export interface Gatherer {
    */
   gatherWindow(window: DayWindow, sink: WindowSink, signal: AbortSignal): Promise<WindowReport>;
   /**
+   * Control totals of a window for which `gatherWindow` threw because of the upstream. They are recorded for days
+   * without charges. Left out for an upstream whose rows are unknown without a response, and for one whose windows
+   * report their failures.
+   */
+  totalsOfFailedWindow?(window: DayWindow): readonly ControlTotal[];
+  /**
    * Gathers usage of the topics of clusters on whole UTC days. Called after the bill of these days, and only if topic
    * attribution is on. A topic without usage is sent with 0, because nothing else shows that it exists. Failed metrics
    * are reported as gaps; if it throws, everything has failed. Neither affects the chargebacks.

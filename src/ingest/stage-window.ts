@@ -9,6 +9,7 @@ import { dropStagedDays } from "../store/clickhouse/staging.js";
 import { LeaseLostError } from "../store/lease-lost.js";
 import { ledgers } from "../store/ledger.js";
 import { daysInWords, daysOfWindow } from "../time/days.js";
+import { UpstreamError } from "../upstream-http/upstream-error.js";
 import { assignLines, unassignLines } from "./configured/assign-lines.js";
 import { deriveWeights, dropDerived } from "./configured/derive-weights.js";
 import { daysThatDiffer } from "./control/check-staged-bill.js";
@@ -186,7 +187,7 @@ async function applyConfiguration(
 
 /**
  * Gathers the window. Earlier staged rows of it are dropped when the first rows come, or at the end of a gathering
- * without rows.
+ * without rows. If the upstream fails the window as a whole, the control totals show what was requested.
  */
 async function gatherToStaging(
   { store, postgres, epoch, gatherer, window, signal }: StageWindowOptions,
@@ -203,7 +204,14 @@ async function gatherToStaging(
   };
   const writer = createStagingWriter({ client, epoch, prepare, signal });
   const sink = createStagingSink({ window, ecosystem, tenantId, writer });
-  const report = await gatherer.gatherWindow(window, sink, signal);
+  const report = await gatherer.gatherWindow(window, sink, signal).catch(async (error) => {
+    if (error instanceof UpstreamError && !signal.aborted) {
+      const totals = gatherer.totalsOfFailedWindow?.(window);
+      // If Postgres is unreachable as well, the error of the gatherer is the one to report.
+      await recordTotalsOfDays(postgres, { tenantName, taken: [], kept: [] }, totals).catch(() => undefined);
+    }
+    throw error;
+  });
   await writer.finish();
   return { report, findings: sink.findings, before };
 }

@@ -38,7 +38,7 @@ export async function sendBill(
   for (const day of days) {
     const { lines, unmeasured } = priceOf(tenant, day, measured);
     missing.push(...unmeasured);
-    costs.set(day, new Map(lines.map(({ product_type, total_cost }) => [product_type, total_cost])));
+    costs.set(day, costsByProduct(lines));
     const isPartly = measured.every(({ product, samples }) =>
       unmeasured.every(({ metric }) => metric !== product.name || samples.partly.has(day)),
     );
@@ -62,6 +62,20 @@ export async function sendBill(
       .map(({ day, metric, reason }) => ({ day, reason: `${metric}: ${reason}` })),
   );
   return { completeDays, ...(partialDays.length > 0 ? { partialDays } : {}), errors, billed, costs };
+}
+
+/** Product → its cost as a plain decimal. */
+function costsByProduct(lines: readonly BillingLine[]): ReadonlyMap<string, string> {
+  return new Map(lines.map(({ product_type, total_cost }) => [product_type, total_cost]));
+}
+
+/** Returns the same costs as `sendBill`, without sending anything. */
+export function costsOf(
+  tenant: BilledTenant,
+  days: readonly string[],
+  measured: readonly Measured[],
+): SentBill["costs"] {
+  return new Map(days.map((day) => [day, costsByProduct(priceOf(tenant, day, measured).lines)]));
 }
 
 const NO_SAMPLES =

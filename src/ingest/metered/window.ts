@@ -6,6 +6,7 @@
  * decides about such a day (`whenUnmeasured`): it has no bill, or it is billed for the products that need no samples.
  */
 import pLimit from "p-limit";
+import type { ControlTotal } from "../../store/control-totals.js";
 import { dayOfSeconds, daysOfWindow } from "../../time/days.js";
 import { UpstreamError } from "../../upstream-http/upstream-error.js";
 import type { DayWindow, WindowSink } from "../ecosystem.js";
@@ -17,7 +18,7 @@ import { firstDayNote } from "./first-day.js";
 import type { MeteredTenant } from "./metered-tenant.js";
 import type { MeteredProduct } from "./price-day.js";
 import { addLastSteps, type LastSteps, type SampledQuery, sampledUsage } from "./replica-notes.js";
-import { firstDayNotes, type Measured, sendBill } from "./send-bill.js";
+import { costsOf, firstDayNotes, type Measured, sendBill } from "./send-bill.js";
 import { gatherUsage } from "./usage.js";
 
 export async function gatherMeteredWindow(
@@ -119,6 +120,18 @@ async function samplesOf(
     const failed = new Map(daysOfWindow(window).map((day) => [day, error.message]));
     return { ...NOTHING_TO_MEASURE, failed };
   }
+}
+
+/** Returns the control totals of a window whose gathering threw: all samples of its costs failed. */
+export function totalsOfFailedWindow(tenant: MeteredTenant, window: DayWindow): ControlTotal[] {
+  const days = daysOfWindow(window);
+  const failed = new Map(days.map((day) => [day, "the window could not be gathered"]));
+  const measured = tenant.products.map((product) => ({
+    product,
+    samples: product.quantity.type === "fixed" ? NOTHING_TO_MEASURE : { ...NOTHING_TO_MEASURE, failed },
+  }));
+  const costs = costsOf(tenant, days, measured);
+  return controlOfWindow(tenant, window, { measured, absent: new Set(), costs });
 }
 
 interface Absent {

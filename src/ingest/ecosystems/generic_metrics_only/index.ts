@@ -5,7 +5,7 @@ import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { meteredSets } from "../../metered/identity-source.js";
 import { probeMetered } from "../../metered/probe.js";
 import { retentionCovers } from "../../metered/retention-covers.js";
-import { gatherMeteredWindow } from "../../metered/window.js";
+import { gatherMeteredWindow, totalsOfFailedWindow } from "../../metered/window.js";
 import { connectPrometheus } from "../../prometheus/connection.js";
 import { usageMetricsOf } from "../../usage-metrics.js";
 import { gatherInventory } from "./inventory.js";
@@ -42,6 +42,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
     gatherInventory: (sink, signal) => gatherInventory(settings, { source, stepSeconds }, sink, signal),
     retentionCovers: (thinner, signal) => retentionCovers(tenant, thinner, signal),
     gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
+    totalsOfFailedWindow: (window) => totalsOfFailedWindow(tenant, window),
     probe: (window, _resources, signal) => probeMetered(tenant, window, signal),
     close: async () => source?.close(),
   };
