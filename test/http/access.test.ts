@@ -1,4 +1,7 @@
-/** Every route of the service, asked without credentials, with lesser ones, and for tenants that the caller may not see. */
+/**
+ * Calls every route of the service without credentials, with too few scopes, and for tenants that the caller may not
+ * see.
+ */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import fastify, {
   type FastifyContextConfig,
@@ -18,12 +21,12 @@ import { get, startService } from "./service.js";
 interface Route {
   readonly method: string;
   readonly path: string;
-  /** It only says that the path does not take the method. */
+  /** The handler only reports that the path does not take the method. */
   readonly isRefusal: boolean;
   readonly config: FastifyContextConfig;
 }
 
-/** Every route of an app, whoever made it, with what it declares. */
+/** Returns every route of an app with its declarations. */
 async function routesOf(build: () => Promise<FastifyInstance>) {
   const found: RouteOptions[] = [];
   const watch = (message: unknown) => {
@@ -45,7 +48,9 @@ async function routesOf(build: () => Promise<FastifyInstance>) {
   return { app, routes };
 }
 
-/** What changes something or needs anything but `read`. A method that a path does not take needs what the path needs. */
+/**
+ * A route that changes something needs more than `read`. A method that a path does not take needs what the path needs.
+ */
 const unusual = {
   "GET /health": "public",
   "GET /": "public",
@@ -90,7 +95,7 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
   };
   const admin = await made(["admin"]);
   const ofGlobex = await made(["admin"], ["globex"]);
-  /** All scopes that do not hold this one. */
+  /** Returns all scopes except those that include this one. */
   const lesser = {
     read: await made(["run"]),
     tags: await made(["read", "run"]),
@@ -197,14 +202,14 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
     const status = async () => (await get(app, "/api/v1/me", { authorization })).status;
     t.equal(await status(), 200);
     await postgres.query("UPDATE api_tokens SET expires_at = now() WHERE token_id = $1", [token_id]);
-    t.equal(await status(), 401, "over");
+    t.equal(await status(), 401, "the token has expired");
     await postgres.query("UPDATE api_tokens SET expires_at = now() + interval '1 day' WHERE token_id = $1", [
       token_id,
     ]);
     t.equal(await status(), 200);
     t.ok(await revokeToken(postgres, token_id, local));
-    t.equal(await status(), 401, "revoked");
-    t.ok(await revokeToken(postgres, token_id, local), "once more changes nothing");
+    t.equal(await status(), 401, "the token was revoked");
+    t.ok(await revokeToken(postgres, token_id, local), "a second revocation changes nothing");
     t.equal(await revokeToken(postgres, 999, local), false);
     const { rows } = await postgres.query("SELECT * FROM api_tokens WHERE token_id = $1", [token_id]);
     t.notOk(JSON.stringify(rows).includes(authorization.slice(7)));
@@ -284,7 +289,7 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
       const headers = { authorization: ofGlobex.authorization };
       t.equal((await get(everything, "/api/v1/readiness", headers)).body.tenants.length, 1);
       t.equal(await ask({ url: "/docs" }), "200", "the documentation is public by default");
-      t.equal(await ask({ url: "/metrics" }), "401 unauthenticated", "metrics are not");
+      t.equal(await ask({ url: "/metrics" }), "401 unauthenticated", "metrics are not public by default");
     },
   );
 
@@ -318,7 +323,7 @@ t.test("with api.auth: none, the service is open on loopback only", async (t) =>
   });
   const payload = { name: "later", scopes: ["admin"], every_tenant: true };
   const left = await app.inject({ method: "POST", url: "/api/v1/tokens", payload });
-  t.equal(left.json().code, "tokens_not_used", "nobody leaves a key for later");
+  t.equal(left.json().code, "tokens_not_used", "nobody can create a token to use later");
 
   await t.test("with api.auth: none, the service only listens on loopback", async (t) => {
     for (const [host, listens] of [

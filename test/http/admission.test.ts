@@ -31,10 +31,14 @@ t.test(
     await t.rejects(enter("a", never), { name: "TooBusyError" });
     one();
     one();
-    t.same(load(), { running: 2, waiting: 1 }, "a place is given back once, however often it is said");
+    t.same(
+      load(),
+      { running: 2, waiting: 1 },
+      "a slot is released once, even if it is released several times",
+    );
     two();
     await Promise.all([third, fourth]);
-    t.same(order, ["third", "fourth"], "in the order in which they came");
+    t.same(order, ["third", "fourth"], "reads start in the order in which they came");
     for (const [, leave] of await Promise.all([third, fourth])) leave();
     t.same(load(), { running: 0, waiting: 0 });
   },
@@ -48,15 +52,15 @@ t.test("one tenant cannot take all slots, nor the whole queue", async (t) => {
   t.same(load(), { running: 3, waiting: 3 });
   await t.rejects(enter("greedy", never), { name: "TooBusyError" });
   const leave = await enter("modest", never);
-  t.same(load(), { running: 4, waiting: 3 }, "the place that was left is another tenant's");
+  t.same(load(), { running: 4, waiting: 3 }, "the free slot goes to another tenant");
   const patient = enter("modest", never);
-  t.same(load(), { running: 4, waiting: 4 }, "as is the place in line");
-  await t.rejects(enter("late", never), { name: "TooBusyError" }, "a full line is full for all");
+  t.same(load(), { running: 4, waiting: 4 }, "the free position in the queue goes to another tenant");
+  await t.rejects(enter("late", never), { name: "TooBusyError" }, "a full queue refuses every tenant");
   leave();
   const freed = await patient;
   t.same(load(), { running: 4, waiting: 3 });
   freed();
-  t.same(load(), { running: 3, waiting: 3 }, "a tenant that has its share waits, though a place is free");
+  t.same(load(), { running: 3, waiting: 3 }, "a tenant with its full share waits although a slot is free");
   end.abort(new Error("the end"));
   for (const each of waiting) await t.rejects(each, { message: "the end" });
 });
@@ -98,11 +102,15 @@ t.test("a read that is aborted or has waited too long leaves the queue", async (
   gone.abort(new Error("left"));
   await t.rejects(left, { message: "left" });
   t.same(load(), { running: 1, waiting: 0 });
-  await t.rejects(enter("b", gone.signal), { message: "left" }, "nor does anybody enter who has left before");
+  await t.rejects(
+    enter("b", gone.signal),
+    { message: "left" },
+    "a read that was aborted before does not enter the queue",
+  );
   await t.rejects(enter("b", never), { name: "TooBusyError" });
   t.same(load(), { running: 1, waiting: 0 });
   leave();
-  t.same(load(), { running: 0, waiting: 0 }, "a place is not given to who is not there any more");
+  t.same(load(), { running: 0, waiting: 0 }, "a read that left the queue gets no slot");
 });
 
 t.test("a slot is wanted if a read in the queue could use it", async (t) => {
@@ -110,9 +118,13 @@ t.test("a slot is wanted if a read in the queue could use it", async (t) => {
   const end = new AbortController();
   for (let time = 0; time < 3; time += 1) await enter("greedy", never);
   const leave = await enter("modest", never);
-  t.strictSame([isWanted("greedy"), isWanted("modest")], [false, false], "nobody waits");
+  t.strictSame([isWanted("greedy"), isWanted("modest")], [false, false], "no read waits");
   const waiting = [enter("greedy", end.signal)];
-  t.strictSame([isWanted("greedy"), isWanted("modest")], [true, false], "one waits for its own share");
+  t.strictSame(
+    [isWanted("greedy"), isWanted("modest")],
+    [true, false],
+    "a read that waits for its own tenant's share does not want the slot",
+  );
   waiting.push(enter("modest", end.signal));
   t.strictSame([isWanted("greedy"), isWanted("modest")], [true, true]);
   end.abort(new Error("the end"));
@@ -129,7 +141,7 @@ t.test("the service limits its heavy reads", async (t) => {
     await insertManyChargebacks(service.stores, tenant, { rows: 200_000, days: 5, identities: 9 });
   }
   const api = (tenant: string, path: string) => `${address}/api/v1/tenants/${tenant}/${path}`;
-  /** 200 MB, far more than the sockets on the way hold: it lasts until somebody reads it. */
+  /** 200 MB are far more than the sockets buffer, so the response lasts until somebody reads it. */
   const beginExport = async (of = address): Promise<IncomingMessage> => {
     const sent = request(`${of}/api/v1/tenants/acme/export`, {
       method: "POST",
@@ -255,7 +267,7 @@ t.test("the service limits its heavy reads", async (t) => {
     await loaded(2, 1);
     abandoned?.destroy();
     const answer = await waiting;
-    t.equal(answer.status, 200, "the place went to who waited");
+    t.equal(answer.status, 200, "the slot went to the read that waited");
     holds(t, await answer.json(), { total_rows: 200_000 });
     await loaded(1, 0);
     let bytes = 0;

@@ -279,7 +279,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     }));
     await insertChargebacks(stores, "acme", euros);
     const both = await aggregate("start_date=2025-06-01&end_date=2025-06-01");
-    t.strictSame(both.buckets, body.buckets, "none of the second currency is among the first");
+    t.strictSame(both.buckets, body.buckets, "the first 10,000 buckets do not include the second currency");
     t.strictSame(both.totals, [
       {
         currency: "EUR",

@@ -68,12 +68,12 @@ for (const { host, allowed_hosts, taken, refused } of cases) {
     t.strictSame(
       [...loopback, ...taken].filter((name) => !isAllowed(name)),
       [],
-      "taken",
+      "the host is allowed",
     );
     t.strictSame(
       [...others, ...unreadable, ...refused].filter((name) => isAllowed(name)),
       [],
-      "refused",
+      "the host is refused",
     );
   });
 }

@@ -1,4 +1,4 @@
-/** Who changed what: an entry for each change, by its own transaction, and for nothing else. */
+/** Each change has one entry in the audit log, written by the transaction of the change. Nothing else has entries. */
 import type { InjectOptions } from "fastify";
 import t from "tap";
 import { createWorker } from "../../src/cli/worker.js";
@@ -166,7 +166,7 @@ t.test("the audit records every change", async (t) => {
     );
     const tag = { tag_key: "open", display_name: "x", created_by: "said so" };
     const { body: open } = await send("POST", `chargebacks/${dimension_id}/tags`, tag, everybody);
-    t.equal(open.created_by, "said so", "where nobody is asked who they are");
+    t.equal(open.created_by, "said so", "without authentication the actor is unknown");
     const [{ actor, actor_kind }] = (await entries()).items;
     t.strictSame([actor, actor_kind], [null, "anyone"]);
   });
@@ -248,7 +248,7 @@ tenants:
     const accepted = ["acceptDelivery", "runner", { delivery_id: id }];
     t.strictSame(await newest(), accepted);
     const { length } = await entries();
-    t.equal((await accept()).statusCode, 200, "it counts already");
+    t.equal((await accept()).statusCode, 200, "the entry exists before the response is sent");
     t.equal((await post("deliveries/999999/accept")).statusCode, 404);
     t.equal((await entries()).length, length);
 
@@ -260,7 +260,7 @@ tenants:
     const taken = await upload("1.5", "a");
     t.equal(taken.statusCode, 200);
     t.strictSame(await newest(), ["uploadUsage", "runner", { upload_id: taken.json().upload_id }]);
-    t.equal((await upload("1.5", "a")).statusCode, 200, "the same upload again");
+    t.equal((await upload("1.5", "a")).statusCode, 200, "the same upload is sent again");
     t.equal((await upload("x", "b")).statusCode, 400);
     t.equal((await upload("2", "a")).statusCode, 409);
     t.equal((await entries()).length, length + 1);

@@ -28,7 +28,7 @@ const rows = fc.sample(
   { numRuns: 600, seed: seedOf(t, 20260322) },
 );
 
-/** Millionths as a plain decimal. */
+/** Formats millionths as a plain decimal. */
 function decimalText(micro: bigint): string {
   const digits = (micro < 0n ? -micro : micro).toString().padStart(7, "0");
   const text = `${digits.slice(0, -6)}.${digits.slice(-6)}`.replace(/\.?0+$/, "");
@@ -60,7 +60,7 @@ function queryOf({ columns, limit, order, filter = {} }: Question): string {
   ].join("&");
 }
 
-/** What the endpoint has to return, made from the rows one by one. */
+/** Calculates the expected response from the rows, one by one. */
 function expected({ columns, limit, order, filter = {} }: Question, read = rows) {
   const matching = read.filter((row) =>
     Object.entries(filter).every(([name, value]) => row[name as Column] === value),
@@ -181,7 +181,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
       );
     }
     const plain = await ask(`${window}&compare_start_date=2026-03-01&compare_end_date=2026-03-02`);
-    t.strictSame(plain, await ask(window), "where nothing is compared");
+    t.strictSame(plain, await ask(window), "both fields are null without a comparison");
   });
 
   await t.test("the previous period and amounts over time are only returned on request", async (t) => {
@@ -192,7 +192,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
       t.notOk("amounts" in each);
     }
     const [changed] = (await ask(`${window}&order=change&limit=1`)).groups;
-    t.type(changed.previous_amount, "string", "who asks for the change has what it is from");
+    t.type(changed.previous_amount, "string", "a request for the change also returns the previous amount");
   });
 
   await t.test("a search is case-insensitive, and totals are those of the matching groups", async (t) => {

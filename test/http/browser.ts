@@ -1,10 +1,10 @@
-/** The real browser that pages are looked at with; `CHROMIUM_PATH` names another one than Debian's. */
+/** Opens the browser for tests of pages. `CHROMIUM_PATH` selects another browser than Debian's. */
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import type { Test } from "tap";
 
 export const browserPath = process.env.CHROMIUM_PATH ?? "/usr/bin/chromium";
 
-/** `hosts`: what names mean, such as `MAP *.example 127.0.0.1`. */
+/** `hosts` maps names to addresses, such as `MAP *.example 127.0.0.1`. */
 export async function openBrowser(hosts = ""): Promise<Browser> {
   return await chromium.launch({
     executablePath: browserPath,
@@ -20,10 +20,10 @@ export async function openBrowser(hosts = ""): Promise<Browser> {
   });
 }
 
-/** What a page does takes as long as the other tests beside it leave room for. */
+/** The timeout is long, because other tests run beside this one. */
 const PATIENCE_MS = 120_000;
 
-/** As `openBrowser`, and patient; it closes with the test. */
+/** Opens the browser with a long timeout, and closes it with the test. */
 export async function launchBrowser(t: Test, hosts = ""): Promise<Browser> {
   const browser = await openBrowser(hosts);
   browser.on("context", (context) => context.setDefaultTimeout(PATIENCE_MS));
@@ -32,8 +32,9 @@ export async function launchBrowser(t: Test, hosts = ""): Promise<Browser> {
 }
 
 /**
- * Opens an operation on the page of the documentation. Opening it changes the fragment of the address, which the browser may only report after the
- * click's own time is over, so that the click does not wait for it: whoever calls waits for what opens.
+ * Opens an operation on the page of the documentation. Opening it changes the fragment of the address. The browser may
+ * report that only after the timeout of the click, so the click does not wait for it. Callers wait for the content
+ * instead.
  */
 export async function openOperation(page: Page, path: string): Promise<Locator> {
   const operation = page.locator(".opblock", { has: page.locator(`[data-path="${path}"]`) }).first();
@@ -41,7 +42,7 @@ export async function openOperation(page: Page, path: string): Promise<Locator> 
   return operation;
 }
 
-/** The status of the response after the operation was tried out, once it is there. */
+/** Waits for the response of the operation that was tried out, and returns its status. */
 export async function tryOperation(operation: Locator): Promise<string | null> {
   await operation.getByRole("button", { name: "Try it out" }).click();
   await operation.getByRole("button", { name: "Execute" }).click();

@@ -1,4 +1,4 @@
-/** What pages of others can make a browser do to the API, by requests and in a browser. */
+/** Pages of other origins cannot make a browser use the API. The tests send requests and drive a real browser. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
@@ -113,7 +113,7 @@ t.test("pages of other origins and hosts cannot use the API", async (t) => {
   );
 });
 
-/** A page under a name of its own that is made to point here; and pages of another origin and another site, which post. */
+/** One page has a name of its own that resolves to this address. Others post from another origin and another site. */
 async function inBrowser(t: Test, { stores, build, config }: Service): Promise<void> {
   const [id] = await dimensionIds(stores, "acme", "sa-1");
   const browser = await launchBrowser(t, "MAP *.example 127.0.0.1");
@@ -133,7 +133,7 @@ async function inBrowser(t: Test, { stores, build, config }: Service): Promise<v
   const page = await browser.newPage();
 
   const rebound = await page.goto(`http://rebound.example:${port}/api/v1/tenants`);
-  t.equal(rebound?.status(), 421, "a page that made its own name point here reads nothing");
+  t.equal(rebound?.status(), 421, "a page whose name was rebound to this address reads nothing");
 
   const url = `http://127.0.0.1:${port}${acme}/chargebacks/${id}/tags`;
   for (const origin of [`http://page.example:${elsewhere}`, `http://127.0.0.1:${elsewhere}`]) {
@@ -153,5 +153,5 @@ async function inBrowser(t: Test, { stores, build, config }: Service): Promise<v
     async (path) => (await fetch(path, { method: "POST" })).status,
     `${acme}/tags/bulk`,
   );
-  t.equal(own, 400, "the page of the service itself may");
+  t.equal(own, 400, "a page of the service itself can write");
 }

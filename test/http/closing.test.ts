@@ -1,4 +1,4 @@
-/** How the service ends with clients still connected. */
+/** The service closes while clients are still connected. */
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import t from "tap";
@@ -7,7 +7,7 @@ import { startServer } from "../../src/http/server/server.js";
 import { promise } from "../promise.js";
 import { openTestStores, testLogger } from "../stores.js";
 
-/** Longer than the test may take: a closing that waits for it does not end. */
+/** The limit is longer than the test may take, so a close that waits for it fails the test. */
 const NEVER_MS = 2 ** 31 - 1;
 
 t.test("closing waits for active responses and not for idle connections", async (t) => {
@@ -51,7 +51,7 @@ t.test("closing waits for active responses and not for idle connections", async 
     closed = true;
   });
   await Promise.all(others.map((socket) => socket.closed || once(socket.resume(), "close")));
-  t.equal(closed, false, "the answer under way is waited for");
+  t.equal(closed, false, "the active response is sent before the connection closes");
   let answer = "";
   busy.on("data", (data) => {
     answer += data;
@@ -59,5 +59,9 @@ t.test("closing waits for active responses and not for idle connections", async 
   release();
   await once(busy, "close");
   await closing;
-  t.match(answer, /^HTTP\/1\.1 202 .*HTTP\/1\.1 200 .*"status":"ok"/s, "and what came behind it");
+  t.match(
+    answer,
+    /^HTTP\/1\.1 202 .*HTTP\/1\.1 200 .*"status":"ok"/s,
+    "the pipelined request also gets its response",
+  );
 });

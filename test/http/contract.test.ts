@@ -5,7 +5,7 @@ import { holds } from "../holds.js";
 import { lineNotOfCloud } from "../not-of-cloud.js";
 import { type Answer, judgeOf } from "./contract.js";
 
-/** All tests of this folder rely on it. */
+/** All tests of this folder rely on this check. */
 t.test("a response that breaks the documented contract is reported", async (t) => {
   const document: ApiDocument = JSON.parse(await openapiDocument());
   const judge = judgeOf(document);

@@ -1,6 +1,7 @@
 /**
- * Holds every answer of a service under test against the service's own OpenAPI document: its status, its content type and its shape
- * have to be documented, before the serializer (which drops and converts what does not fit) and on the wire.
+ * Checks every response of a service under test against the service's own OpenAPI document. Its status, content type
+ * and shape have to be documented. The check runs before the serializer, which drops and converts what does not fit,
+ * and again on the sent bytes.
  */
 
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
@@ -16,15 +17,15 @@ import {
 
 const PROBLEM = "application/problem+json";
 
-/** Says what is wrong with an answer; undefined when nothing is. */
+/** Describes what is wrong with a response. Returns undefined if nothing is. */
 export type Judge = (answer: Answer) => string | undefined;
 
 export interface Answer {
-  /** Undefined where there is none: paths and methods that the API does not have. */
+  /** Undefined for paths and methods that the API does not have. */
   readonly operationId: string | undefined;
   readonly status: number;
   readonly type: string | undefined;
-  /** JSON, parsed; undefined where only status and type are judged. */
+  /** The parsed JSON. Undefined if only status and type are checked. */
   readonly body: unknown;
 }
 
@@ -60,7 +61,10 @@ export function judgeOf(document: ApiDocument): Judge {
   };
 }
 
-/** Where the schema of the body stands in the document; undefined when there is to be no body, false when the answer is none of those. */
+/**
+ * Finds the schema of the body in the document. Returns undefined if the response has no body, and false if the
+ * response is not documented.
+ */
 function schemaPointer(
   operation: Operation,
   { status, type }: Pick<Answer, "status" | "type">,
@@ -80,7 +84,7 @@ function schemaPointer(
   return `${home}/content/${escaped(type)}/schema`;
 }
 
-/** The document with every object closed: a field that is not documented is a fault. */
+/** Closes every object of the document, so that a field that is not documented is a fault. */
 function closed(value: unknown): object {
   const close = (each: unknown): unknown => {
     if (Array.isArray(each)) return each.map(close);
@@ -101,14 +105,14 @@ function closed(value: unknown): object {
   return Object.assign({}, close(value));
 }
 
-/** What was wrong so far. Call it before the first request. */
+/** Returns the faults so far. Call it before the first request. */
 export function holdContract(app: FastifyInstance): readonly string[] {
   const faults: string[] = [];
   let judge: Judge | undefined;
   const look = (request: FastifyRequest, reply: FastifyReply, type: string | undefined, body: unknown) => {
-    // Pages and files are for people: no operations.
+    // Pages and files are for people, so they are not operations.
     if (/^\/($|\?|docs|openapi\.json|assets\/|tenants\/)/.test(request.url)) return;
-    // A client that left sees nothing, and a preflight belongs to no operation.
+    // An aborted client receives nothing, and a preflight belongs to no operation.
     if (reply.statusCode === 499 || (request.method === "OPTIONS" && reply.statusCode === 204)) return;
     judge ??= judgeOf(documentOf(app));
     const operationId = request.routeOptions.schema?.operationId;

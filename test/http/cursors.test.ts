@@ -14,7 +14,7 @@ t.test("lists can be paged by cursor", async (t) => {
     if (status !== 200) throw new Error(`${status} ${JSON.stringify(body)}`);
     return body;
   };
-  /** All rows, from the start or from a cursor. */
+  /** Reads all rows, from the start or from a cursor. */
   const walk = async (list: string, query: string, size: number, from?: string | null) => {
     const items: unknown[] = [];
     let cursor = from;
@@ -27,7 +27,8 @@ t.test("lists can be paged by cursor", async (t) => {
     throw new Error("a walk without an end");
   };
 
-  // Days, resources and identities, with lines that are the same in all that orders them: 4 alike, of which two in everything.
+  // Days, resources and identities with four lines that are equal in every column of the order. Two of them are equal
+  // in all columns.
   const lines = ["2026-03-01", "2026-03-02", "2026-03-05"].flatMap((day) =>
     ["r-1", "r-2"].flatMap((resource_id) => [
       ...["1", "2", "2", "3"].map((amount) => ({ timestamp: `${day}T00:00:00Z`, resource_id, amount })),
@@ -91,9 +92,9 @@ t.test("lists can be paged by cursor", async (t) => {
     ]);
     const before = await walk("billing", "", 5, next_cursor);
     t.equal(before.length, 30 - items.length);
-    // The row that the cursor names goes: it is among ten of the second day.
+    // Deletes the row of the cursor. It is one of ten on the second day.
     await client.command({ query: "ALTER TABLE billing DROP PARTITION '2026-03-02'" });
-    t.equal((await walk("billing", "", 5, next_cursor)).length, 10, "the third day, whole");
+    t.equal((await walk("billing", "", 5, next_cursor)).length, 10, "the page has the whole third day");
   });
 
   await t.test("a cursor is valid for its list, tenant and filters, with any page size", async (t) => {
@@ -113,7 +114,11 @@ t.test("lists can be paged by cursor", async (t) => {
     ]) {
       t.same(await status(url), [400, "invalid_cursor"], url);
     }
-    t.equal((await status("acme/chargebacks?identity_id=sa-1&page=2"))[0], 400, "a page and a cursor");
+    t.equal(
+      (await status("acme/chargebacks?identity_id=sa-1&page=2"))[0],
+      400,
+      "`page` and `cursor` exclude each other",
+    );
   });
 
   await t.test("made-up cursors are refused or return nothing", async (t) => {

@@ -10,7 +10,10 @@ import {
 import { appWithoutStores } from "../../src/http/description/documents.js";
 import { declarations } from "../../src/http/plugins/declarations.js";
 
-/** Every operation with all that it declares: `request` where it depends on the request, the name of the ledger for an ETag. */
+/**
+ * Lists every operation with its declarations. `request` marks those that depend on the request. The name of a ledger
+ * marks an ETag.
+ */
 const declared = {
   "GET /health": "anyHost quiet",
   "GET /metrics": "quiet",
@@ -113,10 +116,10 @@ t.test("every route of the API declares its config", async (t) => {
   for (const [name, text] of found) {
     await t.test(`${name} documents what follows from it`, async (t) => {
       const responses = operations.get(name)?.responses ?? {};
-      t.equal("304" in responses, text.includes("etag="), "304 where there is an ETag");
+      t.equal("304" in responses, text.includes("etag="), "a read with an ETag documents 304");
       const unavailable = responses["503"] && resolvedResponse(responses["503"], components);
       const codes = Object.keys(unavailable?.content?.["application/problem+json"]?.examples ?? {});
-      t.equal(codes.includes("too_busy"), text.includes("heavy"), "too_busy where reads are heavy");
+      t.equal(codes.includes("too_busy"), text.includes("heavy"), "a heavy read documents too_busy");
     });
   }
 });

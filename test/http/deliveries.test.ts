@@ -1,4 +1,4 @@
-/** Bills that were delivered: the list, and a person who accepts one. */
+/** Deliveries can be listed, and a user can accept one. */
 import t from "tap";
 import { holds } from "../holds.js";
 import { get, startService } from "./service.js";
@@ -184,8 +184,17 @@ t.test("deliveries can be listed and accepted", async (t) => {
     t.equal(status, 200, JSON.stringify(body));
     holds(t, body, { delivery_id: waits, state: "current", problem: null });
     t.type(body.accepted_at, "string");
-    t.strictSame(await states(), ["expired", "refused", "current", "current", "replaced"], "only its scope");
-    holds(t, await accept(waits), { status: 200, body: { accepted_at: body.accepted_at } }, "again");
+    t.strictSame(
+      await states(),
+      ["expired", "refused", "current", "current", "replaced"],
+      "the scope is sufficient",
+    );
+    holds(
+      t,
+      await accept(waits),
+      { status: 200, body: { accepted_at: body.accepted_at } },
+      "accepting again changes nothing",
+    );
   });
 
   await t.test("accepting a delivery that does not wait is refused, and changes nothing", async (t) => {

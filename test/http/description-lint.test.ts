@@ -1,4 +1,4 @@
-/** The linters that users of OpenAPI know, with all the rules that they recommend. */
+/** Runs the common linters for OpenAPI with all of their recommended rules. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { createConfig, lintFromString } from "@redocly/openapi-core";
@@ -10,7 +10,7 @@ import { projectRoot } from "../../src/config/project.js";
 const file = join(projectRoot(), "docs/reference/openapi.json");
 const source = readFileSync(file, "utf8");
 
-/** What they find in the document, and in one that says nothing of security and has lost a description. */
+/** Findings in the document, and in one without security and without a description. */
 const documents = [
   { name: "the committed document", text: source, redocly: [], spectral: [] },
   {
@@ -32,7 +32,7 @@ for (const { name, text, ...wanted } of documents) {
     });
     await t.test("Spectral finds no problem by the rules spectral:oas", async (t) => {
       const linter = new spectral.Spectral();
-      // The types of the two packages do not know each other.
+      // The types of the two packages are not compatible.
       linter.setRuleset(Object.assign({ extends: [] }, { extends: [rulesets.oas] }));
       t.strictSame(
         (await linter.run(text)).map(({ code }) => code),

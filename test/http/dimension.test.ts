@@ -229,8 +229,8 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
     t.equal(headers.location, `/api/v1/tenants/acme/tags/${body.tag_id}`);
     t.same((await send(app, "GET", `acme/tags/${body.tag_id}`)).body, body);
     t.same((await read(one)).tags, [body]);
-    t.same((await send(app, "GET", `${at(one)}/tags`)).body, [body], "a bare list");
-    t.same(await mirrored(stores, "acme"), [`${one} team=Platform`], "and the store shows it");
+    t.same((await send(app, "GET", `${at(one)}/tags`)).body, [body], "the response is a list without paging");
+    t.same(await mirrored(stores, "acme"), [`${one} team=Platform`], "the list of chargebacks shows the tag");
     t.same((await send(app, "GET", "acme/chargebacks?identity_id=sa-1")).body.items[0].tags, ["Platform"]);
   });
 
@@ -260,7 +260,7 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
     t.same(
       names,
       ["Platform", ...fits.map((each) => each.display_name)],
-      "they come back from the store letter by letter",
+      "the texts come back from the store unchanged",
     );
     for (const [field, bad] of [
       ["tag_key", ""],
@@ -304,10 +304,10 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       tags: [tag("team", "Search"), tag("tier", "Gold")],
     });
     t.equal(replaced.status, 200);
-    t.same(replaced.body, await read(one), "the dimension as GET gives it");
+    t.same(replaced.body, await read(one), "the response is the dimension as GET returns it");
     t.same(await labels(one), ["team=Search", "tier=Gold"]);
     const [team, tier] = replaced.body.tags;
-    t.ok(team.tag_id > before.tag_id, "a replaced tag is another one");
+    t.ok(team.tag_id > before.tag_id, "a replaced tag has a new id");
     t.not(team.tag_value, before.tag_value);
     await send(app, "PATCH", at(one), {
       add_tags: [tag("cost", "Centre")],
@@ -319,10 +319,10 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       remove_tag_ids: [search],
       add_tags: [tag("team", "Payments")],
     });
-    t.equal(anew.status, 200, "a key that is removed is free for what is added");
+    t.equal(anew.status, 200, "a key that is removed can be added again");
     t.same(await labels(one), ["cost=Centre", "team=Payments"]);
     await send(app, "PATCH", at(one), { tags: [tag("a", "1")], add_tags: [tag("b", "2"), tag("team", "3")] });
-    t.same(await labels(one), ["a=1", "b=2", "team=3"], "a key that was replaced away is free again");
+    t.same(await labels(one), ["a=1", "b=2", "team=3"], "a key that was replaced can be used again");
     const same = await read(one);
     for (const nothing of [{}, { tags: null }, { add_tags: [], remove_tag_ids: [] }]) {
       t.same((await send(app, "PATCH", at(one), nothing)).body, same, JSON.stringify(nothing));
@@ -363,7 +363,7 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
     t.equal(
       (await send(app, "PATCH", at(one), wrong)).body.errors.length,
       20,
-      "not every wrong item is listed",
+      "the message does not list every wrong item",
     );
   });
 

@@ -1,4 +1,4 @@
-/** The page at /docs, as a browser shows it. */
+/** Opens the page /docs in a browser. */
 import type { AddressInfo } from "node:net";
 import t from "tap";
 import { operationsOf } from "../../src/http/description/document.js";
@@ -42,7 +42,7 @@ t.test("/docs works in a real browser", needs(browserPath), async (t) => {
   });
 
   await t.test("an operation opens with its parameters, and can be tried", async (t) => {
-    holds(t, await tryOperation(await openOperation(page, "/health")), "200");
+    holds(t, await tryOperation(await openOperation(page, "/health")), "the operation returns 200");
     const list = await openOperation(page, "/api/v1/tenants/{tenant_name}/chargebacks");
     const parameters = list.locator(".parameter__name");
     await parameters.first().waitFor();
@@ -96,5 +96,5 @@ t.test("/docs works in a real browser", needs(browserPath), async (t) => {
     [],
     "no script fails",
   );
-  t.same(elsewhere, [], "nothing is fetched from elsewhere");
+  t.same(elsewhere, [], "the page loads nothing from other hosts");
 });

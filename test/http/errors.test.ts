@@ -137,7 +137,7 @@ t.test("all endpoints share their errors and headers", async (t) => {
       const code = answer.statusCode < 300 ? undefined : answer.json().code;
       t.equal(code, wanted, `${method} ${url}`);
       const blank = await app.inject({ method, url, headers, payload: " " });
-      holds(t, blank.json(), { status: 400, code: "malformed_body" }, "but a blank is no JSON");
+      holds(t, blank.json(), { status: 400, code: "malformed_body" }, "a blank is not JSON");
     }
   });
 

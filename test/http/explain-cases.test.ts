@@ -334,9 +334,14 @@ t.test("an explanation shows how an amount was calculated", async (t) => {
     const three = [1n, 2n, 3n].map((units, index) => measured("r-1", "bytes_in", `sa-${index + 1}`, units));
     await publish({ ...facts, usage: three });
     const { body: own } = await get(app, await firstPath());
-    holds(t, own, { weights_kept: true, recipients: { total: 3 } }, "as published");
+    holds(
+      t,
+      own,
+      { weights_kept: true, recipients: { total: 3 } },
+      "the amounts are those that were published",
+    );
     const [one, other] = [1, 2, 3].filter((number) => `sa-${number}` !== own.this.identity_id);
-    // They change places.
+    // The two recipients change places.
     const moved = Number(other) - Number(one);
     await client.command({
       query: `INSERT INTO usage (timestamp, metric, resource_id, identity_id, micro_units)
@@ -348,7 +353,7 @@ t.test("an explanation shows how an amount was calculated", async (t) => {
       t,
       afterwards,
       { weights_kept: false, row: { amount }, this: { amount } },
-      "only two others differ",
+      "two other amounts differ",
     );
     await client.command({ query: "TRUNCATE TABLE chargebacks" });
     await insertChargebacks(stores, "acme", [

@@ -1,6 +1,6 @@
 /**
- * Amounts calculated again from what an explanation shows, and from nothing else: the arithmetic of docs/explanation/allocation.md
- * in fractions of whole numbers, written apart from the service's.
+ * Calculates amounts again from an explanation alone. It implements the arithmetic of docs/explanation/allocation.md
+ * with fractions of whole numbers, independently of the service's code.
  */
 import type { Static } from "@sinclair/typebox";
 import type { FastifyInstance } from "fastify";
@@ -15,7 +15,7 @@ const { h64 } = await createXxHash();
 
 const SCALE = 10n ** 18n;
 
-/** A decimal in units of 1e-18. */
+/** Parses a decimal into units of 1e-18. */
 function scaled(text: string | null): bigint {
   if (text === null) throw new Error("a number is not there");
   const [, sign = "", whole = "", fraction = ""] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
@@ -23,7 +23,7 @@ function scaled(text: string | null): bigint {
   return sign === "-" ? -size : size;
 }
 
-/** The text of such a number. */
+/** Formats such a number as text. */
 function plain(value: bigint): string {
   const size = value < 0n ? -value : value;
   const fraction = (size % SCALE).toString().padStart(18, "0").replace(/0+$/, "");
@@ -32,14 +32,14 @@ function plain(value: bigint): string {
 
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
-/** A point of a whole that is drawn from the line, in units of 1e-18 as the whole is; weights are counted in `unit`. */
+/** Draws a point of a whole from the line. The whole is in units of 1e-18, and weights are counted in `unit`. */
 function drawn({ date, line, row, ...of }: Explanation, point: string, whole: bigint, unit: bigint): bigint {
   const seconds = Date.parse(row.timestamp) / 1000;
   const key = [of.env_id, of.resource_id, of.product_category, of.product_type, row.currency, row.line_id];
   return ((h64([date, seconds, ...key, point].join("\n")) * (whole / unit)) >> 64n) * unit;
 }
 
-/** Everything that is not as the explanation itself has it; and the amounts of all who share, by identity. */
+/** Lists every number that differs from the explanation, and the amounts of all recipients by identity. */
 function recalculated(answer: Explanation, everybody: readonly Recipient[]) {
   const { line, rule, split, row } = answer;
   if (line === null || rule === null || split === null) throw new Error("nothing is explained");
@@ -67,7 +67,7 @@ function recalculated(answer: Explanation, everybody: readonly Recipient[]) {
     .map(({ identity_id, weight }) => ({ identity_id, weight: scaled(weight) }))
     .sort((a, b) => byBytes(a.identity_id, b.identity_id));
   const total = weights.reduce((sum, { weight }) => sum + weight, 0n);
-  // Usage, costs and shares are counted in millionths, members one by one.
+  // Usage, costs and shares are counted in millionths, and members one by one.
   const unit = ["usage_ratio", "cost_ratio", "fixed_ratio"].includes(row.allocation_method)
     ? SCALE / 1_000_000n
     : SCALE;
@@ -91,7 +91,7 @@ function recalculated(answer: Explanation, everybody: readonly Recipient[]) {
   };
 }
 
-/** The amount of one recipient by the shortest way: as the description of `Recipient` has it. */
+/** Calculates the amount of one recipient directly, as the description of `Recipient` states it. */
 function amountOf({ line, split }: Explanation, recipient: Recipient): string {
   if (line === null || split === null) throw new Error("nothing is explained");
   const total = scaled(split.total_weight);
@@ -104,7 +104,7 @@ function amountOf({ line, split }: Explanation, recipient: Recipient): string {
   return plain(line.total_cost.startsWith("-") ? -size : size);
 }
 
-/** The explanation with all its recipients. */
+/** Reads the explanation with all its recipients. */
 async function explained(
   app: FastifyInstance,
   path: string,
@@ -120,7 +120,7 @@ async function explained(
   return { answer, everybody: pages.flatMap(({ recipients }) => recipients.items) };
 }
 
-/** Everything about the amounts of a row that has to hold, as one value that is equal to `sound`. */
+/** Checks all amounts of a row. A correct row returns a value that equals `sound`. */
 export async function soundness(app: FastifyInstance, path: string) {
   const { answer, everybody } = await explained(app, path);
   const { rule, split, line, row, tiers, samples } = answer;

@@ -29,14 +29,14 @@ t.test("POST …/export returns Parquet or Arrow by Accept", async (t) => {
     t.equal(answer.statusCode, 200, `${accept} ${JSON.stringify(body)}`);
     return answer.rawPayload;
   };
-  /** What DuckDB reads, as JSON: decimals are text there. */
+  /** Reads the file with DuckDB, which returns decimals as text in JSON. */
   const parquet = async (body: object, select = "*") => {
     const file = join(folder, "export.parquet");
     writeFileSync(file, await bytes(body, PARQUET));
     return (await connection.runAndReadAll(`SELECT ${select} FROM '${file}'`)).getRowObjectsJson();
   };
   const { client } = await stores.tenant("acme");
-  /** What the engine reads, told nothing of the columns but their names and types. */
+  /** Reads the file with the engine, which takes the columns from the file itself. */
   const arrow = async (body: object, columns: string) => {
     await client.command({ query: "DROP TABLE IF EXISTS read_back" });
     await client.command({ query: `CREATE TABLE read_back (${columns}) ENGINE = Memory` });
@@ -129,7 +129,7 @@ t.test("POST …/export returns Parquet or Arrow by Accept", async (t) => {
       const metadata = await connection.runAndReadAll(
         `SELECT DISTINCT row_group_id FROM parquet_metadata('${file}')`,
       );
-      t.equal(metadata.currentRowCount, 3, "a row group a day");
+      t.equal(metadata.currentRowCount, 3, "the file has a row group for each day");
     },
   );
 
@@ -168,7 +168,11 @@ t.test("POST …/export returns Parquet or Arrow by Accept", async (t) => {
         (await post({ ...both, filters: { "tag:team": "Core;x" } }, {})).body,
       );
       const neither = await post({ ...both, filters: { "tag:team": ["Core;x", "UNTAGGED"] } }, {});
-      t.equal(neither.body.trim().split("\n").length, 1, "all of a list have to hold: the header alone");
+      t.equal(
+        neither.body.trim().split("\n").length,
+        1,
+        "all filters of a list must match, so only the header is left",
+      );
       const untagged = { columns: ["identity_id"], filters: { "tag:team": "UNTAGGED", cost_type: "usage" } };
       t.same(await parquet(untagged), [{ identity_id: "=1+1" }, { identity_id: "c" }]);
       const csv = await post({ columns: ["identity_id"], filters: { "tag:stage": "nope,prod" } }, {});
@@ -204,7 +208,7 @@ t.test("POST …/export returns Parquet or Arrow by Accept", async (t) => {
       t.equal(
         answer.headers["content-encoding"],
         extension === "csv" ? "gzip" : undefined,
-        "only CSV is compressed",
+        "CSV is compressed, and no other format",
       );
     });
   }
@@ -217,11 +221,7 @@ t.test("POST …/export returns Parquet or Arrow by Accept", async (t) => {
         code: "not_acceptable",
         detail: /text\/csv, application\/vnd\.apache\.parquet, application\/vnd\.apache\.arrow\.stream/,
       });
-      t.equal(
-        (await post({ colums: [] }, { accept })).statusCode,
-        400,
-        "what is wrong with the body is said first",
-      );
+      t.equal((await post({ colums: [] }, { accept })).statusCode, 400, "an invalid body is reported first");
     });
   }
 

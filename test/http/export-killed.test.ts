@@ -1,4 +1,7 @@
-/** The engine is killed while a client reads an export: the client sees that it is not whole, and the next one is. */
+/**
+ * The engine is killed while a client reads an export. The client sees that the file is incomplete, and the next export
+ * is complete.
+ */
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import t from "tap";
@@ -10,7 +13,7 @@ t.test("an export breaks when the engine is killed, and the next one is complete
   const { app, stores, log } = service;
   const address = await app.listen({ host: "127.0.0.1", port: 0 });
   await insertManyChargebacks(stores, "acme", { rows: 100_000, days: 5, identities: 100_000 });
-  /** More than the sockets on the way hold. */
+  /** The export is larger than the sockets buffer. */
   const columns = ["identity_id", ...Array.from({ length: 49 }, () => "metadata")];
   const ask = async (accept: string): Promise<IncomingMessage> => {
     const headers = { "content-type": "application/json", accept };
@@ -43,7 +46,11 @@ t.test("an export breaks when the engine is killed, and the next one is complete
       const engine = stores.embeddedClickHouse?.pid() ?? 0;
       process.kill(engine, "SIGKILL");
       await t.rejects(read(answer), { code: "ECONNRESET" });
-      t.equal(answer.complete, false, "the connection breaks: nobody takes a part for the whole");
+      t.equal(
+        answer.complete,
+        false,
+        "the connection breaks, so that no client takes a part for the whole file",
+      );
       await until("the failure is logged", () => log.length > logged);
       const { level, msg, path } = log[logged] ?? {};
       t.strictSame(
@@ -56,7 +63,7 @@ t.test("an export breaks when the engine is killed, and the next one is complete
       );
 
       const health = await fetch(`${address}/health`);
-      t.equal(health.status, 200, "the service goes on");
+      t.equal(health.status, 200, "the service stays up");
       await until(
         "the engine is back",
         async () =>
@@ -69,7 +76,7 @@ t.test("an export breaks when the engine is killed, and the next one is complete
       t.not(stores.embeddedClickHouse?.pid(), engine);
       const again = await ask(accept);
       t.equal(await read(again), size);
-      t.equal(again.complete, true, "the next one is whole");
+      t.equal(again.complete, true, "the next export is complete");
     });
   }
 });

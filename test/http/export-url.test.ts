@@ -1,4 +1,4 @@
-/** The export by a plain URL: what a spreadsheet, `curl` or a BI tool takes. */
+/** A spreadsheet, `curl` or a BI tool can read the export by a plain URL. */
 import { Readable } from "node:stream";
 import { tableFromIPC } from "apache-arrow";
 import t from "tap";
@@ -50,7 +50,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     await t.test(`?${query}: the same answer as by POST`, async (t) => {
       const [one, other] = [await byGet(query), await byPost(body, postQuery)];
       t.equal(one.statusCode, 200, one.body);
-      t.ok(one.rawPayload.equals(other.rawPayload), "byte for byte");
+      t.ok(one.rawPayload.equals(other.rawPayload), "the bytes are equal");
       for (const header of ["content-type", "content-disposition"])
         t.equal(one.headers[header], other.headers[header]);
     });
@@ -173,7 +173,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
   });
 });
 
-/** A decimal of Arrow is four little-endian words. */
+/** An Arrow decimal is four little-endian words. */
 function wholeOf(words: Uint32Array): bigint {
   return BigInt.asIntN(
     128,

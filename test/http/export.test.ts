@@ -92,7 +92,7 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
     t.equal(
       (await csv({ columns: ["metadata"] })).split("\n").length,
       6,
-      "a header once, and one line a row",
+      "the file has one header, and one line for each row",
     );
   });
 

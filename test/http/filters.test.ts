@@ -31,7 +31,7 @@ const values = {
   region_id: ["", "eu"],
   sku_id: ["", "S,1"],
   rule: ["", "shared"],
-  /** Of the line's tag `cost center`; undefined: the line has none. */
+  /** The value of the line's tag `cost center`. Undefined if the line has none. */
   center: [undefined, "", "a,b", "UNTAGGED", "c"],
 } as const;
 
@@ -68,7 +68,7 @@ const teams: Readonly<Record<string, string>> = {
 };
 const squads: Readonly<Record<string, string>> = { "sa-1": "red, hot", "sa-3": "blue" };
 
-/** What a row has under the name of a filter. */
+/** Returns the row's value for a filter. */
 const fieldOf: Readonly<Record<string, (row: Row) => string>> = {
   identity_id: (row) => row.identity_id,
   resource_id: (row) => row.resource_id,
@@ -125,7 +125,10 @@ const filtersOf = fc
   )
   .map((all): Filters => Object.fromEntries(all.map(({ name, wanted }) => [name, wanted])));
 
-/** Each filter by itself, first with one value, then excluding several: whatever is drawn, these are among them. */
+/**
+ * Each filter is used alone, first with one value and then excluding several. These requests are always among the drawn
+ * ones.
+ */
 const oneOfEach: [Filters][] = Object.entries(choices).flatMap(([name, wanted]): [Filters][] => [
   [{ [name]: wanted.slice(0, 1) }],
   [{ [`not:${name}`]: wanted.slice(0, 2) }],
@@ -142,7 +145,7 @@ function matches(row: Row, filters: Filters): boolean {
 const isTag = (name: string) => name.includes("tag:");
 const escaped = (name: string) => name.replace(/[\\,]/g, "\\$&");
 
-/** As parameters; names of tags stand in one. */
+/** Encodes filters as parameters. The names of tags are part of one parameter. */
 function queryOf(filters: Filters): string {
   const query = new URLSearchParams();
   for (const [name, wanted] of Object.entries(filters)) {
@@ -151,7 +154,7 @@ function queryOf(filters: Filters): string {
   return query.toString();
 }
 
-/** As fields of a body: one value as text, several as a list. */
+/** Encodes filters as fields of a body. One value is a string, several are a list. */
 const fieldsOf = (filters: Filters) =>
   Object.fromEntries(
     Object.entries(filters).map(([name, wanted]) => [
@@ -160,7 +163,7 @@ const fieldsOf = (filters: Filters) =>
     ]),
   );
 
-/** `currency count sum` of each currency. */
+/** Lists `currency count sum` for each currency. */
 function totalsOf(found: readonly { readonly currency: string; readonly amount: string }[]): string[] {
   const currencies = [...new Set(found.map(({ currency }) => currency))].sort();
   return currencies.map((currency) => {
@@ -229,8 +232,8 @@ t.test("filters take several values, and can exclude", async (t) => {
         );
         const summed = (totals: { currency: string; total_amount: string; row_count: number }[]) =>
           totals.map(({ currency, row_count, total_amount }) => `${currency} ${row_count} ${total_amount}`);
-        t.strictSame(summed((await read("/aggregate")).totals), expected, "aggregate");
-        t.strictSame(summed((await read("/breakdown")).totals), expected, "breakdown");
+        t.strictSame(summed((await read("/aggregate")).totals), expected, `aggregate: ${queryOf(filters)}`);
+        t.strictSame(summed((await read("/breakdown")).totals), expected, `breakdown: ${queryOf(filters)}`);
         const columns = ["currency", "amount"];
         const csv = await post("export?format=csv", {
           columns,
@@ -244,7 +247,7 @@ t.test("filters take several values, and can exclude", async (t) => {
           .split("\n")
           .slice(1)
           .map((line) => ({ currency: line.slice(0, 3), amount: line.slice(4).replace(/^'/, "") }));
-        t.strictSame(totalsOf(exported), expected, "export");
+        t.strictSame(totalsOf(exported), expected, `export: ${queryOf(filters)}`);
       }),
       { numRuns: 60, examples: oneOfEach },
     );

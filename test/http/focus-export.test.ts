@@ -1,4 +1,4 @@
-/** `format=focus`: rows of any ecosystem, checked as FOCUS, and what is refused. */
+/** `format=focus` exports rows of any ecosystem as valid FOCUS, and refuses the rest. */
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { parse } from "csv-parse/sync";
@@ -12,13 +12,13 @@ import { get, insertBilling, insertChargebacks, startService } from "./service.j
 const url = "/api/v1/tenants/acme/export";
 const ecosystems = ["generic_metrics_only", "confluent_cloud", "self_managed_kafka"];
 
-/** Lines of a day, each with what its rows charge. */
+/** Lines of a day, each with the amounts of its rows. */
 const lines: readonly {
   readonly product_type: string;
   readonly total_cost: string;
   readonly quantity: string;
   readonly unit_price?: string;
-  /** Before discounts. */
+  /** Amounts before discounts. */
   readonly original?: string;
   readonly amounts: readonly string[];
 }[] = [

@@ -6,7 +6,7 @@ import { sumUp } from "../sum-up.js";
 import { startService } from "./service.js";
 import { clickHouseReads, eventually, postgresWaits } from "./store-processes.js";
 
-/** /health answers so often while an aggregation runs that has no end. */
+/** /health has to respond this often while an endless aggregation runs. */
 const HEALTHY = 200;
 
 t.test("no query of a finished request keeps running in a store", async (t) => {
@@ -45,7 +45,7 @@ t.test("no query of a finished request keeps running in a store", async (t) => {
   });
   const tables = ["chargebacks", "topic_attributions"] as const;
   for (const table of tables) await client.command({ query: `RENAME TABLE ${table} TO ${table}_stored` });
-  /** The same rows again and again, without end. */
+  /** Returns the same rows again and again, without end. */
   const endless = async (numbers: string) => {
     for (const table of tables)
       await client.command({
@@ -75,7 +75,7 @@ t.test("no query of a finished request keeps running in a store", async (t) => {
   ];
 
   await endless("SELECT number FROM system.numbers WHERE sleep(0.1) = 0");
-  // At once, so that the time limit is waited for once.
+  // The requests run together, so that the test waits once for the time limit.
   const late = requests.map(([, url, init]) => fetch(hasty + url, init));
   await eventually("a statement of each runs", async () => (await reads()) >= requests.length);
   for (const [index, [name, url, init]] of requests.entries()) {
@@ -103,14 +103,14 @@ t.test("no query of a finished request keeps running in a store", async (t) => {
     const url = patient + path("chargebacks/aggregate");
     const running = fetch(url, { signal: first.signal });
     await runs();
-    // Of two places one is another tenant's.
+    // The queue has two slots, of which another tenant gets one.
     const waiting = fetch(url, { signal: second.signal });
     await eventually("one waits", async () => (await load("waiting")) === 1);
     second.abort();
     await t.rejects(waiting, { name: "AbortError" });
     await eventually("none waits", async () => (await load("waiting")) === 0);
     t.equal(await load("running"), 1);
-    t.equal(await reads(), 1, "the first one's statement, and no other");
+    t.equal(await reads(), 1, "only the statement of the first request runs");
     first.abort();
     await t.rejects(running, { name: "AbortError" });
     await isFree();
@@ -141,7 +141,7 @@ t.test("no query of a finished request keeps running in a store", async (t) => {
       gone.abort();
       for (const each of abandoned) await t.rejects(each, { name: "AbortError" });
       await waits(0);
-      // More than the pool has connections: none of them is left behind.
+      // There are more requests than connections in the pool, so a leaked connection would show.
       const many = Array.from({ length: 30 }, () => fetch(hasty + path("tags?search=a")));
       for (const answer of await Promise.all(many)) t.equal(answer.status, 504);
       await waits(0);

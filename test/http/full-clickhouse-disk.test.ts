@@ -1,4 +1,7 @@
-/** The disk of ClickHouse, and nobody else's, is full: what becomes of exports, and of tags, which are kept in Postgres and copied to it. */
+/**
+ * The disk of ClickHouse is full, and that of Postgres is not. Exports without tags still work. Tags are stored in
+ * Postgres and copied later.
+ */
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -54,14 +57,14 @@ t.test("exports and tags survive a full disk of ClickHouse", mounts, async (t) =
 
   disk.fill();
   for (const format of formats)
-    t.equal(await exported(format), whole.get(format), `${format} needs no room, and is whole`);
+    t.equal(await exported(format), whole.get(format), `${format} needs no disk space, and is complete`);
   const made = await send(app, "POST", `acme/chargebacks/${first}/tags`, tag("team", "web"));
-  t.equal(made.status, 201, "Postgres has room");
+  t.equal(made.status, 201, "Postgres has space");
   t.strictSame(await written(stores, "acme"), [`${first} team=web`]);
   t.equal(
     await exported("text/csv", ["identity_id", "tags"]),
     "503",
-    "an export never lacks a tag that was taken",
+    "an export with tags is refused until all stored tags are copied",
   );
   disk.empty();
 

@@ -1,6 +1,6 @@
 /**
- * The running service under thousands of requests that are drawn from its own description. FUZZ_RUNS is how many an operation gets,
- * FUZZ_SEED which ones; both are printed, and the same two give the same requests.
+ * Sends thousands of requests to the running service, drawn from its own description. FUZZ_RUNS is the number for each
+ * operation, and FUZZ_SEED selects them. Both are printed, and the same two give the same requests.
  */
 import { Agent } from "node:http";
 import t from "tap";
@@ -22,7 +22,7 @@ const seed = Number(
 );
 const slow = runs > 30;
 
-/** A tenant that takes usage. */
+/** This tenant takes uploads of usage. */
 const UPLOADING = `  uploading:
     ecosystem: focus
     tenant_id: uploading
@@ -33,7 +33,7 @@ const UPLOADING = `  uploading:
 
 t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 : 890_000 }, async (t) => {
   const cors = ["enable_cors: true", "cors_origins: ['https://console.example.org']"];
-  // Runs go by the clock of the machine, rows by that of the tests: retention would drop them.
+  // Runs use the clock of the machine, and rows that of the tests. Retention would drop the rows.
   const tenant = { tenant: ["retention_days: 730"], settings: ["emitters: [{type: prometheus}]"] };
   const fast = "rate_limit: { max_per_minute: 1000000 }";
   const service = await startService(t, [...cors, fast], tenant, [UPLOADING]);
@@ -65,7 +65,7 @@ t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 
     const statuses = counts.get(at.operation.operationId) ?? new Map<number, number>();
     counts.set(at.operation.operationId, statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1));
     const wrong = [...service.faults().slice(faultsBefore)];
-    // Readiness says by its status that a store took too long, as one does on a busy machine; its shape is held by the contract.
+    // Readiness reports a slow store by its status. That happens on a busy machine, so only the contract is checked.
     const isUnready = at.operation.operationId === "getReadiness" && answer.status === 503;
     if (!isUnready) wrong.push(...faultsOf(request, answer));
     if (answer.status >= 400 && !isUnready && request.method !== "HEAD")
@@ -92,7 +92,7 @@ t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 
         at.operation.operationId === "uploadUsage" ? { ...known, tenant_name: ["uploading"] } : known;
       const requests = requestsOf(at, document.components ?? {}, own);
       const property = fc.asyncProperty(requests, async (build) => {
-        // Tags come and go. Of those that later requests name, one is there.
+        // Tags are added and removed. This one stays for later requests.
         if (at.path.includes("{tag_id}")) await addTag(app, known);
         await check(at, build(own));
       });
@@ -107,12 +107,12 @@ t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 
       t.equal(
         [...statuses.keys()].some((status) => status < 300),
         !at.path.startsWith("/api/v1/tokens"),
-        "right requests are among them, and are answered: by all but those for tokens, which `auth: none` refuses",
+        "every operation accepts some valid request, except those for tokens, which `auth: none` refuses",
       );
       t.equal(
         [...statuses.keys()].some((status) => status >= 400),
         at.path !== "/health",
-        "and wrong ones, which are refused: by all but liveness, which never fails",
+        "every operation refuses some invalid request, except liveness, which never fails",
       );
     });
   }
@@ -131,7 +131,7 @@ t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 
   });
 });
 
-/** Longer than any part of the input that an error message may repeat. */
+/** The text is longer than any input that an error message may repeat. */
 const LONG = 150;
 
 function faultsOf(request: FuzzRequest, { status, text, type }: HttpAnswer): string[] {

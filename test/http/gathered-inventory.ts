@@ -1,4 +1,4 @@
-/** Resources and identities that a test puts in by the statements of the gathering, at times of its choice. */
+/** Inserts resources and identities with the statements of the pipeline, at times that the test chooses. */
 
 import type { IdentityRecord, ResourceRecord } from "../../src/ingest/ecosystem.js";
 import { createInventorySink } from "../../src/ingest/inventory/inventory-sink.js";
@@ -11,10 +11,10 @@ type IdentityInput = Partial<IdentityRecord> & { identity_id: string };
 
 export interface GatheringInput {
   readonly at: string;
-  /** All that there is of each type. */
+  /** The complete list of each type. */
   readonly resources: readonly ResourceInput[];
   readonly identities: readonly IdentityInput[];
-  /** `identity_to_team` of the tenant. */
+  /** The tenant's `identity_to_team`. */
   readonly teams?: Readonly<Record<string, string>>;
 }
 

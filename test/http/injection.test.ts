@@ -1,6 +1,7 @@
 /**
- * Text that SQL could mistake for its own, in every place where a client can put text: the answer is that to any other text that
- * matches nothing, and both stores hold afterwards what they held before. The places come from the API's own description.
+ * Sends text that SQL could take for its own syntax, in every position where a client can send text. The response has
+ * to equal that to any other text that matches nothing, and both stores have to stay unchanged. The positions come from
+ * the API's own description.
  */
 import t from "tap";
 import { holds } from "../holds.js";
@@ -15,7 +16,10 @@ import { contents } from "./store-contents.js";
 
 const ROWS = "/api/v1/tenants/acme/chargebacks";
 
-/** All of the texts everywhere take long. In CI some are tried in each place, in turn: all of them on each kind of place. */
+/**
+ * Every text in every position takes long. CI tries some in each position, in turn, so that each kind of position gets
+ * all of them.
+ */
 const isLong = process.env.FUZZ_RUNS !== undefined;
 const TEXTS = isLong ? injections.length : 2;
 const asData = injections.slice(0, isLong ? injections.length : 8);
@@ -26,7 +30,7 @@ function textsFor(place: number): string[] {
 
 const jsonText = (text: string) => JSON.stringify(text).slice(1, -1);
 
-/** As ClickHouse reads it between quotes. */
+/** Reads a literal as ClickHouse does. */
 const sqlLiteral = (text: string) =>
   text.replaceAll(/[\\']/g, "\\$&").replaceAll(/\p{Cc}/gu, (character) => {
     const code = character.charCodeAt(0);
@@ -50,26 +54,26 @@ t.test("SQL injection is not possible", async (t) => {
   const answer = async ({ request, compared }: Place, text: string) => {
     const { statusCode: status, body } = await app.inject(request(text));
     if (compared === "code" && status >= 400) return { status, body: JSON.parse(body).code };
-    // A cursor belongs to the filters, and is made of them.
+    // A cursor is made of the filters and belongs to them.
     return { status, body: body.replace(/"next_cursor":"[^"]*"/, '"next_cursor":"…"') };
   };
   const hostileIds: number[] = [];
   const places = placesOf(documentOf(app), known);
   const literal = new Map<Place, Awaited<ReturnType<typeof answer>>>();
   for (const place of places) literal.set(place, await answer(place, LITERAL));
-  // Looking at a dimension for the first time copies it: now all have been looked at.
+  // The first read of a dimension copies it. Reading all of them here keeps the stores unchanged afterwards.
   const before = await contents(stores);
 
   for (const [index, place] of places.entries()) {
     await t.test(place.name, async (t) => {
       const { status = 0, body = "" } = literal.get(place) ?? {};
       const texts = textsFor(index).filter((text) => !isData(place, text));
-      // At once: each is a round trip.
+      // The requests run together, because each is a round trip.
       const answers = await Promise.all(texts.map((text) => answer(place, text)));
       for (const [at, text] of texts.entries()) {
         const given = answers[at];
         t.equal(given?.status, status, text);
-        // What the answer says of the other text it says of this one, and no more.
+        // Replaces the text in the response by the other text.
         const escaped = (status === 200 && place.returnsSql ? sqlLiteral : jsonText)(place.carried(text));
         if (place.compared !== "status")
           t.equal(
@@ -78,7 +82,8 @@ t.test("SQL injection is not possible", async (t) => {
             text,
           );
       }
-      for (const text of ["\0", "'\0 OR 1=1 --"]) t.ok((await answer(place, text)).status < 500, "NUL");
+      for (const text of ["\0", "'\0 OR 1=1 --"])
+        t.ok((await answer(place, text)).status < 500, "NUL is refused");
     });
   }
 
@@ -152,7 +157,7 @@ t.test("SQL injection is not possible", async (t) => {
           `by the tag ${text}`,
         );
       }
-      t.same(await mirrored(stores, "acme"), await written(stores, "acme"), "both stores hold the same tags");
+      t.same(await mirrored(stores, "acme"), await written(stores, "acme"), "both stores have the same tags");
     },
   );
 
@@ -174,7 +179,7 @@ function inGroups(texts: readonly string[]): string[][] {
   );
 }
 
-/** Text that the service's own data hold, or that is a right value in that place. */
+/** Texts that are valid in a position or occur in the service's own data. */
 function isData({ name }: Place, text: string): boolean {
   if (/identity_id|resource_id|environment_id|product_type|breakDownChargebacks: search/.test(name))
     return true;

@@ -1,4 +1,4 @@
-/** The keys that JWTs are checked with: read once, read again, and kept while their issuer is away. */
+/** The keys that verify JWTs are read once, read again, and kept while their issuer is down. */
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as delay } from "node:timers/promises";
@@ -24,7 +24,7 @@ const [one, two] = await Promise.all(
   })),
 );
 
-/** An issuer that can be away, and a clock that is set. */
+/** Starts an issuer that can go down, with a clock that the test sets. */
 async function issuer(t: Test) {
   const state = { keys: [one] as unknown[], status: 200, asked: 0, now: 1_000 };
   const server = createServer((_, response) => {
@@ -38,7 +38,7 @@ async function issuer(t: Test) {
   const warned: string[] = [];
   const logger = pino({ level: "warn" }, { write: (line) => void warned.push(JSON.parse(line).msg) });
   const keys = issuerKeys(`http://127.0.0.1:${port}/keys`, logger, () => state.now);
-  /** `ok`, or the name of the error. */
+  /** Returns `ok`, or the name of the error. */
   const check = async (pair = first, kid = "1") => {
     if (pair === undefined) throw new Error("no keys");
     const token = await new SignJWT({}).setProtectedHeader({ alg: "ES256", kid }).sign(pair.privateKey);
@@ -50,7 +50,7 @@ async function issuer(t: Test) {
   return { state, check, warned };
 }
 
-/** Waits for what is read in the background. */
+/** Waits until the keys have been read in the background. */
 async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
   for (let tries = 0; tries < 500 && !(await holds()); tries++) await delay(10);
 }
@@ -84,7 +84,7 @@ t.test("a revoked key is not used once the keys are read again", async (t) => {
   t.equal(await check(), "ok");
   state.keys = [two];
   state.now += FRESH_MS;
-  t.equal(await check(), "ok", "they are read in the background");
+  t.equal(await check(), "ok", "the keys are read in the background");
   await until(async () => (await check()) !== "ok");
   t.equal(await check(), "JWKSNoMatchingKey");
 });
@@ -98,8 +98,8 @@ t.test("while the issuer is unreachable, its keys are valid for a day", async (t
   await until(() => warned.length === 1);
   t.strictSame(warned, ["the keys of api.oidc.issuer cannot be read"]);
   for (let tries = 0; tries < 10; tries++) t.equal(await check(), "ok");
-  t.equal(state.asked, 2, "it is not asked at each request");
-  t.equal(await check(second, "2"), "KeysNotReadError", "the key may be there, but nobody can tell");
+  t.equal(state.asked, 2, "the issuer is not called for each request");
+  t.equal(await check(second, "2"), "KeysNotReadError", "the key may exist, but the service cannot know");
   t.equal(state.asked, 2);
   state.now += AFTER_FAILURE_MS;
   t.equal(await check(second, "2"), "KeysNotReadError");

@@ -1,10 +1,10 @@
-/** Whatever is wrong with a request, and however long it is: the answer is short, and costs little. */
+/** An invalid request of any length gets a short response, and costs little. */
 import t from "tap";
 import { type ApiDocument, operationsOf, resolvedParameter } from "../../src/http/description/document.js";
 import { documentOf } from "./contract.js";
 import { startService } from "./service.js";
 
-/** Characters of an answer. A page that lists what is wrong with twenty things, each with what is allowed. */
+/** The longest response in characters. It lists twenty problems with their allowed values. */
 const LONGEST = 32_000;
 const LONG = "x".repeat(8_000);
 

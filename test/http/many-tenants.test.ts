@@ -1,4 +1,4 @@
-/** Readiness of many tenants on one store: what it asks of the store, and what it logs. */
+/** Readiness of many tenants on one store limits its queries and log lines. */
 import { once } from "node:events";
 import { createServer, request } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -12,7 +12,7 @@ import { until } from "../until.js";
 import { get, NOW, startService } from "./service.js";
 
 const names = Array.from({ length: 50 }, (_, index) => `tenant-${index}`);
-/** So many tenants of a store are looked at at once, and one question is the store's own. */
+/** A store is probed for so many tenants at a time, and once for itself. */
 const AT_ONCE = 4;
 
 t.test("readiness checks fifty tenants of one store without overloading it", async (t) => {
@@ -22,7 +22,7 @@ t.test("readiness checks fifty tenants of one store without overloading it", asy
   const engine = await stores.embeddedClickHouse?.endpoint();
   if (acme === undefined || engine === undefined) throw new Error("acme is embedded");
 
-  // Stands between the service and the engine, and counts.
+  // A proxy between the service and the engine counts statements.
   const seen = { running: 0, most: 0, all: 0 };
   let away = false;
   let delayMs = 0;
@@ -80,14 +80,14 @@ t.test("readiness checks fifty tenants of one store without overloading it", asy
     logger,
     clock: () => new Date(now),
   });
-  /** Asks every few seconds until the answer is so, and returns the number of tenants that are served. */
+  /** Polls every few seconds until the number of tenants that are served is as expected. */
   const served = async () => {
     now += 2_000;
     const { body } = await get(app, "/api/v1/readiness");
     const { length } = body.tenants.filter((tenant: { tables_ready: boolean }) => tenant.tables_ready);
     return { status: body.status, served: length };
   };
-  /** A machine that is busy with other tests may take several turns: a look that is late is one that failed. */
+  /** A busy machine may need several rounds, because a late probe counts as failed. */
   const allServed = async () =>
     await until("all are served", async () => (await served()).served === names.length, 180);
 
@@ -106,8 +106,8 @@ t.test("readiness checks fifty tenants of one store without overloading it", asy
     const before = seen.all;
     const { body } = await get(app, "/api/v1/tenants");
     t.equal(body.length, names.length);
-    // In the 1.5 s that a look may take, each place in line has up to fifteen of them.
-    t.equal(seen.all - before <= 10 * AT_ONCE, true, `${seen.all - before} statements until the answer`);
+    // Each slot can take up to fifteen probes in the 1.5 s of a readiness check.
+    t.equal(seen.all - before <= 10 * AT_ONCE, true, `${seen.all - before} statements until the response`);
     delayMs = 0;
     await until("the line is empty", () => seen.running === 0);
   });
@@ -117,9 +117,13 @@ t.test("readiness checks fifty tenants of one store without overloading it", asy
   between.closeAllConnections();
   for (const more of [0, 0, 0, 60_000]) {
     now += more;
-    t.strictSame(await served(), { status: "initializing", served: 0 }, "whatever was seen before");
+    t.strictSame(
+      await served(),
+      { status: "initializing", served: 0 },
+      "earlier responses of the store do not count",
+    );
   }
-  t.strictSame(said(), ["a store does not respond"], "one line for all tenants and all times");
+  t.strictSame(said(), ["a store does not respond"], "the log has one line for all tenants and all checks");
 
   away = false;
   await allServed();

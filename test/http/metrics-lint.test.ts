@@ -40,7 +40,7 @@ t.test("promtool finds no problem in GET /metrics", needs("promtool"), async (t)
     later,
     /^chargehouse_delivered_rows\{tenant="acme",currency="USD",class="delivered",reason=""\} 3$/m,
   );
-  t.notMatch(later, /before_lookback/, "the series of a class without rows ends");
+  t.notMatch(later, /before_lookback/, "a class without rows has no series");
   for (const [text, wanted] of [
     [body, [0, ""]],
     [afterRuns, [0, ""]],

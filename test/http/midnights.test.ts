@@ -1,4 +1,4 @@
-/** The day on which the clocks of the Azores show midnight twice: 2026-10-25 begins at 00:00 UTC and ends 25 hours later. */
+/** On this day the clocks of the Azores show midnight twice: 2026-10-25 begins at 00:00 UTC and ends 25 hours later. */
 import t from "tap";
 import { recordDimensions } from "../tags/tagging.js";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
@@ -55,7 +55,7 @@ t.test("a day begins at its first midnight in every read", async (t) => {
       columns: ["timestamp"],
     },
   });
-  t.equal(file.body, ["timestamp", ...inDay, ""].join("\n"), "export");
+  t.equal(file.body, ["timestamp", ...inDay, ""].join("\n"), "the export has the rows");
 
   await recordDimensions(stores, "acme");
   const bulk = await app.inject({
@@ -71,7 +71,7 @@ t.test("a day begins at its first midnight in every read", async (t) => {
     },
   });
   t.equal(bulk.statusCode, 200);
-  t.strictSame([bulk.json().created_count, bulk.json().errors], [25, []], "tags by filter");
+  t.strictSame([bulk.json().created_count, bulk.json().errors], [25, []], "the rows are tagged by filter");
 
   for (const path of [
     "chargebacks/aggregate?group_by=cost_type",

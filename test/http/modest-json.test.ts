@@ -1,4 +1,4 @@
-/** The check that looks at a JSON body before it is parsed. */
+/** A JSON body is checked before it is parsed. */
 
 import t from "tap";
 import { requireModestJson } from "../../src/http/input/modest-json.js";
@@ -46,7 +46,10 @@ t.test("a body is refused exactly when it has more than 16 levels, whatever its 
     }),
     { numRuns: 2_000 },
   );
-  t.ok(seen.taken > 100 && seen.refused > 100, `${seen.taken} were taken, ${seen.refused} were refused`);
+  t.ok(
+    seen.taken > 100 && seen.refused > 100,
+    `${seen.taken} bodies were accepted, ${seen.refused} were refused`,
+  );
 });
 
 t.test("a body of 25,000 values is accepted, and a larger one refused", async (t) => {

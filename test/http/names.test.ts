@@ -1,4 +1,7 @@
-/** Names, types and teams beside ids: in lists, sums, files and views, as the last gathering of the inventory left them. */
+/**
+ * Lists, sums, files and views show names, types and teams beside ids, as the last gathering of the inventory found
+ * them.
+ */
 import t from "tap";
 import { copyNames } from "../../src/ingest/inventory/copy-names.js";
 import { gatherInto } from "./gathered-inventory.js";
@@ -78,7 +81,7 @@ t.test("reads show names, types and teams of the inventory", async (t) => {
   });
   await gatherInto(stores, "acme", { at: "2026-03-05T00:00:00Z", ...inventory("Ann") });
   t.equal(await copy(), true, "the first copy is written");
-  t.equal(await copy(), false, "and not again while nothing changed");
+  t.equal(await copy(), false, "without a change the copy is not written again");
 
   await t.test("lists show names, types and teams", async (t) => {
     const { items } = await read("chargebacks");
@@ -109,7 +112,8 @@ t.test("reads show names, types and teams of the inventory", async (t) => {
       ["env-1", "payments", { environment_id: "production" }, "1"],
     ]);
     t.strictSame((await sums("group_by=cost_type&team=UNASSIGNED")).flat(), ["usage", {}, "8"]);
-    // Names of the ids that are filtered by; an environment has its own, whatever the resources.
+    // Filters select ids, and the response has their names. An environment has a name of its own, whatever its
+    // resources are.
     t.strictSame(await sums("group_by=identity_id&identity_id=a&identity_id=b"), [
       ["a", { identity_id: "Ann" }, "1"],
       ["b", {}, "6"],
@@ -220,7 +224,7 @@ t.test("reads show names, types and teams of the inventory", async (t) => {
     t.strictSame(
       [after.status, item.identity_name, item.team],
       [200, "Anna", "platform"],
-      "identity_to_team comes first",
+      "identity_to_team takes precedence",
     );
     const { items } = await read("identities?search=c");
     const named = items.find((each: { identity_id: string }) => each.identity_id === "c");
@@ -233,7 +237,7 @@ t.test("reads show names, types and teams of the inventory", async (t) => {
     t.strictSame(
       (await rows("SELECT count() FROM inventory_generations"))[0],
       ["2"],
-      "the one before stays, older ones go",
+      "the previous copy stays, and older ones are dropped",
     );
   });
 

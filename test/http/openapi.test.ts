@@ -20,7 +20,7 @@ import { holds } from "../holds.js";
 
 const committed = readFileSync(join(projectRoot(), "docs/reference/openapi.json"), "utf8");
 
-/** What the interface asks for. The committed document says what there is beside it. */
+/** The interface requires these. The committed document shows the rest. */
 const interfaceOperations = `
 GET /health
 GET /api/v1/readiness
@@ -47,7 +47,7 @@ POST /api/v1/tenants/{tenant_name}/pipeline/run
 GET /api/v1/tenants/{tenant_name}/pipeline/status
 POST /api/v1/tenants/{tenant_name}/export`;
 
-/** Errors that come before it is known which operation is meant. */
+/** These errors are found before the operation is known. */
 const ofNoOperation = [
   "path_not_found",
   "method_not_allowed",
@@ -91,7 +91,7 @@ t.test("GET /openapi.json", async (t) => {
       for (const given of operation.parameters ?? []) {
         const parameter = resolvedParameter(given, components);
         t.ok(parameter.description, `parameter ${parameter.name}`);
-        // An amount is of a day, and a history of something: no one of them is the usual one.
+        // An amount belongs to a day, and a history to an object, so no example fits all of them.
         const ofOne = path.endsWith("/history") ? ["resource_id", "identity_id"] : ["date"];
         const isNeeded = parameter.in === "path" || [...ofOne, "Idempotency-Key"].includes(parameter.name);
         t.equal(parameter.required ?? false, isNeeded, `${parameter.name} may be left out`);
@@ -108,10 +108,11 @@ t.test("GET /openapi.json", async (t) => {
     });
 
     await t.test(`${method} ${path} says which errors it gives`, async (t) => {
-      // Liveness gives none.
+      // Liveness documents no errors.
       const wanted = new Set(path === "/health" ? [] : ["400", "421", "500"]);
       if (method !== "get") wanted.add("403");
-      // Liveness, metrics and the text of a statement wait for no store; readiness gives 503 an object of its own.
+      // Liveness, metrics and the text of a statement do not wait for a store. Readiness has an object of its own for
+      // 503.
       if (path.includes("{tenant_name}")) wanted.add("404");
       if (path.includes("{tenant_name}") && !path.endsWith("/sql"))
         for (const status of ["503", "504"]) wanted.add(status);
@@ -159,7 +160,7 @@ t.test("GET /openapi.json", async (t) => {
         bodies.push([`${operationId} body`, content]);
       for (const [what, { schema, example, examples = {} }] of bodies) {
         const values = example === undefined ? Object.values(examples).map(({ value }) => value) : [example];
-        // Parquet and Arrow are no text.
+        // Parquet and Arrow are not text.
         t.ok(values.length > 0 || what.includes("application/vnd."), `${what} has an example`);
         for (const value of values) fits(schema, value, what);
       }
@@ -192,7 +193,7 @@ function described(t: Test, schema: Schema, path: string): void {
   for (const each of [...(schema.anyOf ?? []), ...(schema.allOf ?? [])]) described(t, each, path);
 }
 
-/** `status` and `code` of an error are described where all errors are. */
+/** `status` and `code` are described once for all errors. */
 function isNarrowing({ properties = {} }: Schema): boolean {
   return Object.keys(properties).join() === "status,code";
 }

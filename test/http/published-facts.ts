@@ -1,4 +1,4 @@
-/** Facts as a run would publish them: allocated by the real engine, and shown. */
+/** Publishes facts as a run would: the real engine allocates them. */
 import { calculateDays, unallocate } from "../../src/allocate/calculate.js";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { type RuleSet, storeRuleSet } from "../../src/allocate/rules.js";
@@ -14,13 +14,13 @@ const shown: readonly FactTable[] = ["billing", "usage", "identity_sets", "usage
 
 export interface PublishedFacts extends Omit<RefereeInput, "rules"> {
   readonly provisional?: readonly string[];
-  /** As if the calculation of the days had failed too often. */
+  /** Marks days as given up, as if their calculation had failed too often. */
   readonly givenUp?: boolean;
-  /** Others than those of `staged-days.ts`. */
+  /** Columns that `staged-days.ts` does not have. */
   readonly rules?: RuleSet;
 }
 
-/** Of the tenant, in place of whatever it had. */
+/** Replaces the rows of the tenant. */
 export async function publishFacts(
   stores: OpenedStores,
   tenant: string,
@@ -29,7 +29,7 @@ export async function publishFacts(
 ): Promise<void> {
   const { client } = await stores.tenant(tenant);
   await claimStaging(client, epoch);
-  // A day that the input does not have may be staged from before.
+  // A day that is not in the input may be staged from an earlier call.
   for (const table of shown) await client.command({ query: `TRUNCATE TABLE ${stagedTable(table, epoch)}` });
   await storeRuleSet(client, rules);
   await stageInput(client, epoch, input);
@@ -55,7 +55,7 @@ export async function publishFacts(
   await recordDimensions(stores, tenant);
 }
 
-/** A row of each split, whoever pays it, with the path of its explanation. */
+/** Inserts a row for each split with the path of its explanation, whatever its identity is. */
 export interface SplitRow {
   readonly name: string;
   readonly path: string;

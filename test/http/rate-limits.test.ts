@@ -1,4 +1,4 @@
-/** How often one caller may ask, and how often somebody may try out credentials. */
+/** The service limits the requests of each caller and the failed sign-ons of each address. */
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { request } from "node:http";
@@ -14,7 +14,7 @@ import { startService } from "./service.js";
 
 const local = { kind: "command", name: "ada" } as const;
 
-/** Time goes on by as much as is said. */
+/** Moves the clock forward. */
 function passingTime(t: Test): (ms: number) => void {
   const now = Date.now;
   let passed = 0;
@@ -70,9 +70,9 @@ t.test("requests are limited per caller", async (t) => {
     t.equal(
       (await asker(app, "/api/v1/tenants/nobody/status")(busy.token)).statusCode,
       429,
-      "nor are names found out",
+      "the refusal does not reveal which names exist",
     );
-    t.equal((await ask(quiet.token)).statusCode, 200, "another caller from the same address");
+    t.equal((await ask(quiet.token)).statusCode, 200, "another caller from the same address is not limited");
     for (const url of ["/health", "/metrics", "/"])
       t.not((await asker(app, url)(busy.token)).statusCode, 429, `${url} is not counted`);
     t.equal((await asker(app, "/nowhere")(busy.token)).statusCode, 404);
@@ -88,11 +88,15 @@ t.test("requests are limited per caller", async (t) => {
     t.equal(
       (await ask(undefined, "2001:db8:0:1:ffff::2")).statusCode,
       429,
-      "of IPv6: each network of a customer",
+      "an IPv6 customer is limited by network",
     );
     t.equal((await ask(undefined, "2001:db8:0:2::1")).statusCode, 200);
     const forwarded = { "x-forwarded-for": "192.0.2.7" };
-    t.equal((await ask(undefined, "10.0.0.1", forwarded)).statusCode, 429, "whatever else a client says");
+    t.equal(
+      (await ask(undefined, "10.0.0.1", forwarded)).statusCode,
+      429,
+      "headers of the client do not change its address",
+    );
   });
 
   await t.test("only an address that guesses tokens has to wait", async (t) => {
@@ -118,20 +122,24 @@ t.test("requests are limited per caller", async (t) => {
       code: "too_many_failed_sign_ons",
       detail: `Too many credentials from this address were not valid. Try again in ${seconds} seconds.`,
     });
-    t.equal((await ask(unknown.token)).statusCode, 429, "a right one is not told from a wrong one");
-    t.equal((await ask(known.token)).statusCode, 200, "who was let in before is");
-    t.equal((await ask()).statusCode, 401, "no credentials are none that are tried out");
+    t.equal(
+      (await ask(unknown.token)).statusCode,
+      429,
+      "the refusal does not reveal whether a token is valid",
+    );
+    t.equal((await ask(known.token)).statusCode, 200, "a caller who signed on before is served");
+    t.equal((await ask()).statusCode, 401, "a request without credentials is not a failed sign-on");
     t.equal((await ask(unknown.token, "10.0.0.2")).statusCode, 200);
-    t.equal((await ask(unknown.token)).statusCode, 200, "and is known then");
+    t.equal((await ask(unknown.token)).statusCode, 200, "a valid token is accepted after the wait");
     await revokeToken(stores.postgres, known.token_id, local);
     t.equal((await ask(known.token)).statusCode, 401);
-    t.equal((await ask(known.token)).statusCode, 429, "a token that is revoked is one that is tried out");
-    t.strictSame(told.length, log.filter(({ level }) => level === 40).length, "said once");
+    t.equal((await ask(known.token)).statusCode, 429, "a revoked token counts as a failed sign-on");
+    t.strictSame(told.length, log.filter(({ level }) => level === 40).length, "the log has one line");
     pass(60_000);
     t.equal((await ask(wrong(5))).statusCode, 401);
   });
 
-  /** Asks over connections from addresses of loopback. */
+  /** Sends requests over connections from several loopback addresses. */
   const connecting = async (app: FastifyInstance) => {
     await app.listen({ host: "127.0.0.1", port: 0 });
     const { port } = app.server.address() as AddressInfo;
@@ -156,17 +164,29 @@ t.test("requests are limited per caller", async (t) => {
     const from = (peer: string, clients: string) =>
       ask(peer, { authorization: "Bearer chgt_wrong", "x-forwarded-for": clients });
     t.strictSame(await statuses(() => from("127.1.0.7", "192.0.2.1"), 4), [401, 401, 401, 429]);
-    t.equal((await from("127.2.3.4", "192.0.2.1")).statusCode, 429, "by way of another one");
-    t.equal((await from("127.2.3.4", "192.0.2.1, 127.1.0.7")).statusCode, 429, "and of both");
+    t.equal(
+      (await from("127.2.3.4", "192.0.2.1")).statusCode,
+      429,
+      "the address does not depend on which proxy forwards it",
+    );
+    t.equal(
+      (await from("127.2.3.4", "192.0.2.1, 127.1.0.7")).statusCode,
+      429,
+      "nor does it with both proxies in a row",
+    );
     t.equal((await from("127.1.0.7", "192.0.2.2")).statusCode, 401);
     t.strictSame(
       await statuses(() => from("127.1.0.8", "192.0.2.3"), 4),
       [401, 401, 401, 429],
-      "a neighbour is not believed",
+      "headers from an untrusted neighbour are ignored",
     );
     t.equal((await from("127.1.0.8", "192.0.2.4")).statusCode, 429);
     const named = { "x-forwarded-user": "ada", "x-forwarded-groups": "all" };
-    t.equal((await ask("127.1.0.7", named)).statusCode, 401, "it says where from, and not who");
+    t.equal(
+      (await ask("127.1.0.7", named)).statusCode,
+      401,
+      "the proxy is trusted for addresses, and not for users",
+    );
   });
 
   await t.test("behind an authenticating proxy, addresses are those that it forwards", async (t) => {
@@ -178,14 +198,22 @@ t.test("requests are limited per caller", async (t) => {
       await ask(peer, { authorization: "Bearer chgt_wrong", "x-forwarded-for": clients });
     t.strictSame(await statuses(() => from("192.0.2.1"), 4), [401, 401, 401, 429]);
     t.equal((await from("192.0.2.2")).statusCode, 401);
-    t.equal((await from("192.0.2.2, 192.0.2.1")).statusCode, 429, "the last one counts");
-    t.equal((await from("192.0.2.1, 127.1.0.9")).statusCode, 429, "that is not of another proxy");
-    t.equal((await from("192.0.2.1:4711, 127.1.0.9:80")).statusCode, 429, "whatever the ports are");
+    t.equal((await from("192.0.2.2, 192.0.2.1")).statusCode, 429, "the last address of the list counts");
+    t.equal(
+      (await from("192.0.2.1, 127.1.0.9")).statusCode,
+      429,
+      "the address of another proxy does not count",
+    );
+    t.equal((await from("192.0.2.1:4711, 127.1.0.9:80")).statusCode, 429, "ports do not matter");
     let port = 1024;
     const ofIpv6 = await statuses(() => from(`[2001:db8::1]:${port++}`), 4);
-    t.strictSame(ofIpv6, [401, 401, 401, 429], "which are others each time");
+    t.strictSame(ofIpv6, [401, 401, 401, 429], "ports change with each request");
     t.strictSame(await statuses(() => from("192.0.2.9", "127.0.0.1"), 3), [401, 401, 401]);
-    t.equal((await from("192.0.2.10", "127.0.0.1")).statusCode, 429, "what others say is not believed");
+    t.equal(
+      (await from("192.0.2.10", "127.0.0.1")).statusCode,
+      429,
+      "headers from other addresses are ignored",
+    );
     const named = { "x-forwarded-user": "ada", "x-forwarded-groups": "all" };
     t.strictSame(await statuses(() => ask("127.1.0.7", named), 6), [200, 200, 200, 200, 200, 429]);
     t.equal((await ask("127.1.0.7", { ...named, "x-forwarded-user": "bob" })).statusCode, 200);

@@ -159,13 +159,13 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
     const cached = await build({ stores: counting, clock: () => new Date(now) });
     await Promise.all([1, 2, 3].map(() => get(cached, "/api/v1/readiness")));
     await get(cached, "/api/v1/readiness?strict=true");
-    t.equal(asked, 2, "once a tenant");
+    t.equal(asked, 2, "each tenant is probed once");
     now += 1999;
     await get(cached, "/api/v1/readiness");
     t.equal(asked, 2);
     now += 1;
     await get(cached, "/api/v1/readiness");
-    t.equal(asked, 4, "anew after two seconds");
+    t.equal(asked, 4, "the stores are probed again after two seconds");
   });
 
   await t.test(
@@ -199,7 +199,9 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
   );
 });
 
-/** A port of loopback that leads to a Postgres of this machine, and can be closed and opened again: a network that fails. */
+/**
+ * Forwards a loopback port to a Postgres of this machine. The test closes and opens it to simulate a network failure.
+ */
 async function roadTo(t: Test, { options }: pg.Pool) {
   const socket = join(options.host ?? "", `.s.PGSQL.${options.port ?? 5432}`);
   const sockets = new Set<Socket>();

@@ -204,8 +204,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
         sku_id: "SKU9",
         rule: "shared",
       };
-      t.strictSame(Object.keys(values), Object.keys(lineFilterColumns), "every filter");
-      // One line that differs from the others in each column.
+      t.strictSame(Object.keys(values), Object.keys(lineFilterColumns), "every filter is covered");
+      // Adds lines that each differ from the first in one column.
       const lines = Object.entries(values).map(([name, value], index) => ({
         timestamp: day,
         line_id: String(index + 1),

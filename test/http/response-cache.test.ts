@@ -1,4 +1,4 @@
-/** The size of the cache of responses, and which responses are evicted first. */
+/** The cache limits the total length of its responses, and evicts the one that was unused for longest. */
 import t from "tap";
 import { createResponseCache } from "../../src/http/response-cache.js";
 
@@ -18,14 +18,14 @@ t.test("the responses that were used last stay in the cache, up to its total len
   const responses = createResponseCache();
   const isKept = (name: string) => responses.get(name) !== undefined;
   for (let number = 0; number < MOST; number++) responses.set(String(number), "x".repeat(LONGEST));
-  t.ok(isKept("0"), "all of them");
+  t.ok(isKept("0"), "all responses are cached");
   responses.set("small", "{}");
   t.strictSame(
     ["0", "1", "2", "small"].map(isKept),
     [true, false, true, true],
-    "the one that was not used for longest has gone",
+    "the response that was unused for longest was evicted",
   );
   responses.set("0", "{}");
   for (let number = 0; number < 1000; number++) responses.set(`small ${number}`, "{}");
-  t.strictSame(["2", "0", "small 0"].map(isKept), [true, true, true], "a shorter one makes room");
+  t.strictSame(["2", "0", "small 0"].map(isKept), [true, true, true], "a shorter response makes space");
 });

@@ -31,7 +31,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
   const begin = (day: string) => runStatement(postgres, beginPublishing({ ...lease, days: [day] }));
   const finish = (day: string) =>
     runStatement(postgres, finishPublishing({ ...lease, days: [{ day, rows: 1 }] }));
-  /** As a publish does: intent, swap, result. */
+  /** Publishes as a run does: intent, swap, result. */
   const publish = async (day: string, hash: string, amount: string) => {
     await stage(day, hash);
     await begin(day);
@@ -46,7 +46,10 @@ t.test("ETag and 304 on reads of published days", async (t) => {
   const status = async (path: string, etag: string, which = app) =>
     (await get(which, `${acme}/${path}`, { "if-none-match": etag })).status;
 
-  /** The next read that shows tags mirrors it. To write the mirror's version alone would make it one that is filled anew. */
+  /**
+   * The next read with tags copies them to the mirror. Writing only the mirror's version would make it look freshly
+   * filled.
+   */
   const changeTags = () =>
     postgres.query(
       "INSERT INTO tag_outbox (tenant_name, tag_ids, dimension_ids) VALUES ('acme', '{1}', '{1}')",
@@ -72,9 +75,13 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       t.equal(again.statusCode, 304);
       t.equal(again.body, "");
       holds(t, again.headers, { "cache-control": "private, no-cache", etag });
-      t.equal(await status(path, `"other", ${etag.slice(2)}`), 304, "among others, and strong");
+      t.equal(
+        await status(path, `"other", ${etag.slice(2)}`),
+        304,
+        "the request lists the ETag among others, as a strong one",
+      );
       t.equal(await status(path, '"other"'), 200);
-      t.equal(await status(path, "*"), 200, "that says nothing of the answer the client has");
+      t.equal(await status(path, "*"), 200, "* does not say which response the client has");
       const head = await app.inject({
         method: "HEAD",
         url: `${acme}/${path}`,
@@ -115,7 +122,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
         t.equal(
           await status(path, before.get(path) ?? ""),
           200,
-          `${path}: the same hash, but who knows what was read meanwhile`,
+          `${path}: the rows are equal again, but the ETag is not`,
         );
     },
   );
@@ -129,12 +136,16 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       const total = async (query = "") => (await get(app, `${acme}/${list}?${query}`)).body.total;
       t.equal(await total(), 2);
       await insert();
-      t.equal(await total(), 2, "known");
-      t.equal(await total("page_size=1"), 2, "of every page");
-      t.equal(await total("resource_id=nobody%20published%20it"), 1, "other filters are counted");
-      t.equal(await total("end_date=2026-03-01&start_date=2026-03-01"), 2, "and other windows");
+      t.equal(await total(), 2, "the counts are cached");
+      t.equal(await total("page_size=1"), 2, "they are cached for every page");
+      t.equal(await total("resource_id=nobody%20published%20it"), 1, "other filters are counted separately");
+      t.equal(
+        await total("end_date=2026-03-01&start_date=2026-03-01"),
+        2,
+        "other windows are counted separately",
+      );
       await publish("2026-03-02", "b", "2");
-      t.equal(await total(), 3, "counted anew");
+      t.equal(await total(), 3, "the day is counted again");
       await publish("2026-03-01", "a", "1");
       t.equal(await total(), 2);
     });
@@ -173,36 +184,52 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       };
       t.equal(await all(), "10003 in 10003 of 10003");
       await hear();
-      t.equal(await all(), "10003 in 10003 of 10003", "known");
+      t.equal(await all(), "10003 in 10003 of 10003", "the day is cached");
       t.equal(
         await totals("identity_id", "", "2026-01-31"),
         "10003 in 10003 of 10003",
-        "of a window that begins a day before, that day alone is counted",
+        "with a window that begins a day earlier, only that day is counted",
       );
       t.equal(
         await totals("identity_id,resource_id"),
         "10103 in 10004 of 10004",
-        "other columns are counted",
+        "other columns are counted separately",
       );
-      t.equal(await totals("identity_id", "&not:team=x"), "10103 in 10003 of 10004", "other filters too");
+      t.equal(
+        await totals("identity_id", "&not:team=x"),
+        "10103 in 10003 of 10004",
+        "other filters are counted separately",
+      );
       t.equal(
         await totals("identity_id", "&timezone=Asia/Tokyo"),
         "10103 in 10003 of 10004",
-        "days of other zones are not remembered",
+        "days in other time zones are not cached",
       );
       await publish(third, `${third} b`, "2");
-      t.equal(await all(), "10004 in 10003 of 10003", "only what is new is counted");
+      t.equal(await all(), "10004 in 10003 of 10003", "only the new day is counted");
       await changeTags();
-      t.equal(await totals("identity_id,product_type"), "10004 in 10003 of 10003", "shows no tags");
-      t.equal(await totals("identity_id,tag:team"), "10104 in 10003 of 10004", "tags have changed");
+      t.equal(
+        await totals("identity_id,product_type"),
+        "10004 in 10003 of 10003",
+        "the response has no tags",
+      );
+      t.equal(
+        await totals("identity_id,tag:team"),
+        "10104 in 10003 of 10004",
+        "changed tags are counted again",
+      );
       await stage(third, `${third} c`);
       await begin(third);
-      t.equal(await totals("identity_id"), "10104 in 10003 of 10004", "while a day changes, all are counted");
+      t.equal(
+        await totals("identity_id"),
+        "10104 in 10003 of 10004",
+        "during a publish, all days are counted",
+      );
       await finish(third);
       await publish(second, `${second} b`, "3");
       t.equal(await all(), "10006 in 10003 of 10003");
 
-      // A day is called the same however the server writes dates.
+      // A day has the same key in every date format of the server.
       const styled = async (style: string) => {
         await postgres.query(`ALTER SYSTEM SET datestyle = '${style}'`);
         await postgres.query("SELECT pg_reload_conf()");
@@ -234,19 +261,23 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       const [total, groups, etag] = await ask();
       t.strictSame([total, groups], ["2", 1]);
       await insertChargebacks(stores, "acme", [{ ...unheard, timestamp: `${first}T00:00:00Z`, amount: "5" }]);
-      t.strictSame(await ask(), ["2", 1, etag], "kept");
-      t.equal((await ask("&limit=3"))[0], "7", "another question");
+      t.strictSame(await ask(), ["2", 1, etag], "the response is cached");
+      t.equal((await ask("&limit=3"))[0], "7", "another query is not cached yet");
       t.equal((await ask("&currency=USD"))[0], "7");
-      t.equal((await ask("", await build({ version: "1.2.4" })))[0], "7", "another process");
+      t.equal(
+        (await ask("", await build({ version: "1.2.4" })))[0],
+        "7",
+        "another process has its own cache",
+      );
       t.equal((await app.inject({ method: "HEAD", url: path })).headers.etag, etag);
       await changeTags();
-      t.equal((await ask())[0], "7", "tags have changed");
+      t.equal((await ask())[0], "7", "the tags have changed");
       await stage(second, `${second} b`);
       await begin(second);
       await insertChargebacks(stores, "acme", [
         { ...unheard, timestamp: `${first}T00:00:00Z`, amount: "10" },
       ]);
-      t.strictSame(await ask(), ["17", 1, undefined], "while a day changes, nothing is kept");
+      t.strictSame(await ask(), ["17", 1, undefined], "during a publish, nothing is cached");
       await finish(second);
       t.equal((await ask())[0], "17");
       await publish(first, `${first} b`, "3");
@@ -256,7 +287,11 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       await insertChargebacks(stores, "acme", [
         { ...unheard, timestamp: "2026-01-21T00:00:00Z", amount: "5" },
       ]);
-      t.equal((await get(app, nothing)).body.totals[0].total_amount, "5", "nor where nothing is published");
+      t.equal(
+        (await get(app, nothing)).body.totals[0].total_amount,
+        "5",
+        "without published days, nothing is cached",
+      );
     },
   );
 
@@ -285,13 +320,17 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       };
       const first = await ask("");
       await hear();
-      t.equal(await ask(""), first, "kept");
+      t.equal(await ask(""), first, "the response is cached");
       t.equal(await isHeard(), false);
-      t.equal(await isHeard("&currency=USD"), true, "another question");
-      t.equal(await isHeard("", await build({ version: "1.2.4" })), true, "another process");
+      t.equal(await isHeard("&currency=USD"), true, "another query is not cached yet");
+      t.equal(
+        await isHeard("", await build({ version: "1.2.4" })),
+        true,
+        "another process has its own cache",
+      );
       await publish(day, "b", "2");
       await hear();
-      t.equal(await isHeard(), true, "published again");
+      t.equal(await isHeard(), true, "the day was published again");
     });
 
   for (const list of ["chargebacks", "billing"])
@@ -311,7 +350,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
           rows.map((row) => ({ ...row, amount: "5" })),
         );
       };
-      // Three of each are the same in all that orders them.
+      // Three rows of each kind are equal in all columns of the order.
       await add(["s", "t", "u", "v", "w"].flatMap((name) => [name, name, name]));
       const pageOf = async (size: number, cursor: string | null) => {
         const more = cursor === null ? "" : `&cursor=${cursor}`;
@@ -336,13 +375,18 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       const all = ["r-1", ...["s", "t", "u", "v", "w"].flatMap((name) => [name, name, name])];
       for (const size of [1, 2, 3, 5, 7, 15]) t.strictSame(await walk(size), all, String(size));
 
-      // Behind all others, and published by nobody: who reads pages that were not read before sees it.
+      // This row sorts behind all others and was inserted without a publish, so only a page that is read from the store
+      // again shows it.
       const heard = async (size: number, after: number) =>
         await walk(size, async (read) => {
           if (read === after) await add(["z"]);
         });
-      t.strictSame(await heard(4, 2), all, "pages read ahead are as they were when their first was read");
-      t.strictSame(await heard(6, 1), [...all, "z", "z"], "which is the second of a walk");
+      t.strictSame(await heard(4, 2), all, "prefetched pages show the data of the first page");
+      t.strictSame(
+        await heard(6, 1),
+        [...all, "z", "z"],
+        "prefetching begins with the second page of a walk",
+      );
       t.strictSame(await walk(8), [...all, "z", "z"]);
 
       await publish(day, "b", "1");
@@ -354,7 +398,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       t.strictSame(
         third.items.map((item: { resource_id: string }) => item.resource_id),
         ["t", "u"],
-        "a publish ends what was read ahead",
+        "a publish drops prefetched pages",
       );
     });
 
@@ -372,20 +416,24 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     const known = () => sums("&by_line=false");
     t.equal(await known(), "1: 1 of 1, 1: 1 of 1, 2: 2 of 2");
     await insertChargebacks(stores, "acme", [{ ...unheard, timestamp: `${first}T00:00:00Z`, amount: "5" }]);
-    t.equal(await known(), "1: 1 of 1, 1: 1 of 1, 2: 2 of 2", "known");
+    t.equal(await known(), "1: 1 of 1, 1: 1 of 1, 2: 2 of 2", "the days are cached");
+    t.equal(await sums(""), "1: 6 of 2, 1: 1 of 1, 2: 7 of 3", "with by_line, all days are read");
     t.equal(
-      await sums(""),
+      await sums("&by_line=false&currency=USD"),
       "1: 6 of 2, 1: 1 of 1, 2: 7 of 3",
-      "by line, everything is held against the bill",
+      "other filters are read separately",
     );
-    t.equal(await sums("&by_line=false&currency=USD"), "1: 6 of 2, 1: 1 of 1, 2: 7 of 3", "other filters");
     await publish(second, `${second} b`, "20.5");
-    t.equal(await known(), "1: 1 of 1, 20.5: 20.5 of 1, 21.5: 21.5 of 2", "what is new is seen at once");
+    t.equal(
+      await known(),
+      "1: 1 of 1, 20.5: 20.5 of 1, 21.5: 21.5 of 2",
+      "a newly published day is read at once",
+    );
     await publish(second, `${second} a`, "1");
-    t.equal(await known(), "1: 1 of 1, 1: 1 of 1, 2: 2 of 2", "the hash that it had before");
+    t.equal(await known(), "1: 1 of 1, 1: 1 of 1, 2: 2 of 2", "the day has its earlier hash again");
     await stage(second, `${second} c`);
     await begin(second);
-    t.equal(await known(), "1: 6 of 2, 1: 1 of 1, 2: 7 of 3", "while a day changes, all are read");
+    t.equal(await known(), "1: 6 of 2, 1: 1 of 1, 2: 7 of 3", "during a publish, all days are read");
     await finish(second);
     await publish(first, `${first} b`, "3");
     t.equal(await known(), "3: 3 of 1, 1: 1 of 1, 4: 4 of 2");
@@ -397,7 +445,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     };
     t.strictSame(await unpublished(), []);
     await insertChargebacks(stores, "acme", [{ ...unheard, timestamp: "2026-02-15T00:00:00Z", amount: "5" }]);
-    t.strictSame(await unpublished(), [], "that nothing is published of a day is known as well");
+    t.strictSame(await unpublished(), [], "days without published rows are cached as well");
     await publish("2026-02-15", "a", "1");
     t.strictSame(await unpublished(), [1]);
   });
@@ -411,7 +459,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     const inZone = "chargebacks?start_date=2026-03-02&end_date=2026-03-02&timezone=America/Denver";
     const old = await tagOf(inZone);
     await publish("2026-03-03", "e", "4");
-    t.equal(await status(inZone, old), 200, "a day in Denver reaches into the next UTC day");
+    t.equal(await status(inZone, old), 200, "a day in Denver extends into the next UTC day");
   });
 
   await t.test("a publish in the previous period changes the ETag if the period is compared", async (t) => {
@@ -428,7 +476,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
   await t.test("during a publish, the response has no ETag and is never 304", async (t) => {
     const etag = await tagOf("chargebacks");
     await stage("2026-03-03", "f");
-    t.equal(await status("chargebacks", etag), 304, "what is only staged is not visible");
+    t.equal(await status("chargebacks", etag), 304, "staged rows are not visible");
     await begin("2026-03-03");
     const during = await get(app, `${acme}/chargebacks`, { "if-none-match": etag });
     t.equal(during.status, 200);
@@ -439,7 +487,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
   });
 
   await t.test("responses with days that retention is about to drop have no ETag", async (t) => {
-    const late = await build({ clock: () => new Date("2026-11-05T22:59:00Z") }); // 250 days are kept
+    const late = await build({ clock: () => new Date("2026-11-05T22:59:00Z") }); // 250 days are retained.
     const path = "chargebacks?start_date=2026-03-01&end_date=2026-03-05";
     t.match(await tagOf(path, late), /^W/);
     const later = await build({ clock: () => new Date("2026-11-06T23:30:00Z") });
@@ -449,7 +497,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     await postgres.query(
       "DELETE FROM tracking_dates WHERE tenant_name = 'acme' AND tracking_date = '2026-03-01'",
     );
-    for (const which of [late, later]) t.equal(await status(path, before, which), 200, "dropped");
+    for (const which of [late, later]) t.equal(await status(path, before, which), 200, "the day was dropped");
   });
 
   await t.test("a changed tag changes the response and its ETag at once", async (t) => {
@@ -480,7 +528,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     t.equal(
       await status("chargebacks", String(after.headers.etag)),
       304,
-      "another tenant's tags do not matter",
+      "tags of another tenant do not matter",
     );
   });
 
@@ -537,7 +585,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     const chargebacks = await tagOf("chargebacks");
     await attribute("b", "2");
     await expect(200, first, "attributed anew");
-    t.equal(await status("chargebacks", chargebacks), 304, "chargebacks are what they were");
+    t.equal(await status("chargebacks", chargebacks), 304, "chargebacks have not changed");
     t.equal((await get(app, `${acme}/topic-attributions/aggregate`)).body.total_amount, "2");
 
     const second = await names();
@@ -550,17 +598,17 @@ t.test("ETag and 304 on reads of published days", async (t) => {
 
     await runStatement(postgres, beginWithdrawing({ ...of, days: [day] }));
     await expect(200, second, "being taken away");
-    for (const path of topics) t.equal(await tagOf(path), "undefined", `${path} has no name meanwhile`);
+    for (const path of topics) t.equal(await tagOf(path), "undefined", `${path} has no ETag meanwhile`);
     await client.command({ query: `ALTER TABLE topic_attributions DROP PARTITION '${day}'` });
     await runStatement(postgres, finishAttribution({ ...of, days: [{ day, rows: 0 }] }));
     await expect(200, second, "taken away");
     await expect(304, await names(), "and stays so");
 
-    const late = await build({ clock: () => new Date("2026-11-06T23:30:00Z") }); // 250 days are kept
+    const late = await build({ clock: () => new Date("2026-11-06T23:30:00Z") }); // 250 days are retained.
     const path = "topic-attributions?start_date=2026-03-01&end_date=2026-03-05";
     t.match(await tagOf(path, late), /^W/);
     const later = await build({ clock: () => new Date("2026-11-07T23:30:00Z") });
-    t.equal(await tagOf(path, later), "undefined", "about to be dropped");
+    t.equal(await tagOf(path, later), "undefined", "the day is about to be dropped");
   });
 
   await t.test("an invalid request is 400, whatever If-None-Match is", async (t) => {

@@ -313,7 +313,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
         product_type: `p-${index}`,
         resource_id: `r-${index}`,
         total_cost: `${index % 2 === 0 ? "" : "-"}${index + 1}`,
-        // The smallest of one currency is the largest of another, and stays with both.
+        // The smallest type of one currency is the largest of another, and is listed for both.
         rows: [{ amount: `${index % 2 === 0 ? "" : "-"}${index + 1}` }],
       }));
       const euros = {
@@ -334,7 +334,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
         ),
         ["EUR 3", "USD 1"],
       );
-      // 9,499 of -2, 3, -4 … 9,500.
+      // The sum of 9,499 amounts of -2, 3, -4 … 9,500.
       t.strictSame(body.other_product_rules, [
         { currency: "USD", line_count: 9499, amount: "-4751", product_type_count: 9499 },
       ]);

@@ -1,4 +1,4 @@
-/** What browsers are told about answers, of every kind there is. */
+/** Every kind of response has its security headers for browsers. */
 import type { LightMyRequestResponse } from "fastify";
 import t from "tap";
 import { createToken } from "../../src/store/postgres/tokens.js";
@@ -14,7 +14,7 @@ const data = {
   "x-frame-options": "DENY",
 };
 
-/** Headers of other matters. */
+/** Headers that have nothing to do with security. */
 const others =
   /^(content-(type|length|encoding|range)|date|connection|keep-alive|vary|x-request-id|etag|cache-control|www-authenticate|retry-after|allow|accept-ranges|last-modified)$/;
 
@@ -62,8 +62,8 @@ t.test("every response has security headers", async (t) => {
       t.equal(await kept("/api/v1/tenants"), "no-store");
       t.equal(await kept("/api/v1/tenants/acme/status"), "no-store");
       t.equal(await kept("/metrics"), "no-store");
-      t.equal(await kept("/api/v1/tenants", {}), "no-store", "a refusal, too");
-      t.equal(await kept("/api/v1/tenants/acme/billing"), "private, no-cache", "it has an ETag");
+      t.equal(await kept("/api/v1/tenants", {}), "no-store", "a refusal has the headers, too");
+      t.equal(await kept("/api/v1/tenants/acme/billing"), "private, no-cache", "the response has an ETag");
       const docs = await app.inject({ url: "/docs/" });
       t.equal(docs.statusCode, 200);
       t.strictSame(secured(docs), {

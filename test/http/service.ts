@@ -1,4 +1,6 @@
-/** A service on real engines for one test file: two tenants, a fixed clock, and rows that the test puts in itself. */
+/**
+ * Starts a service on real engines for one test file, with two tenants, a fixed clock, and rows that the test inserts.
+ */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -23,15 +25,18 @@ export interface Service {
   readonly stores: OpenedStores;
   readonly config: Config;
   readonly logger: Logger;
-  /** Parsed log lines so far. */
+  /** The parsed log lines so far. */
   readonly log: Record<string, unknown>[];
-  /** Answers so far that break the documented contract: there are to be none at the end. */
+  /** Faults of responses against the documented contract so far. The test ends with none. */
   faults(): readonly string[];
-  /** Another app on the same stores. */
+  /** Starts another app on the same stores. */
   build(options?: Partial<AppOptions>): Promise<FastifyInstance>;
 }
 
-/** Tenants `acme` and `globex`, lookback 30 days. `api` holds more lines of that section, `more` more of the tenants; `others` are further tenants. */
+/**
+ * Configures the tenants `acme` and `globex` with a lookback of 30 days. `api` adds lines to that section, `more` adds
+ * lines to the tenants, and `others` are further tenants.
+ */
 export async function startService(
   t: Test,
   api: readonly string[] = [],
@@ -39,7 +44,7 @@ export async function startService(
   others: readonly string[] = [],
 ): Promise<Service> {
   const faults: (readonly string[])[] = [];
-  // The last thing at the end: the first that was asked for.
+  // Teardowns run in reverse order, so this one runs last.
   t.teardown(() => {
     if (faults.flat().length > 0) throw new Error(`answers break the contract:\n${faults.flat().join("\n")}`);
   });
@@ -85,7 +90,7 @@ export async function startService(
   return { app: await build(), stores, config, logger, log, build, faults: () => faults.flat() };
 }
 
-/** A chargeback row; what is left out is of no importance. */
+/** Columns of a chargeback row that a test does not set do not matter. */
 export interface ChargebackInput {
   timestamp: string;
   amount: string;
@@ -112,7 +117,7 @@ export interface ChargebackInput {
   ecosystem?: string;
 }
 
-/** Many rows of one cent, made in the store: on the first days of March 2026, of so many identities. */
+/** Inserts many rows of one cent with one statement, on the first days of March 2026, for so many identities. */
 export async function insertManyChargebacks(
   stores: OpenedStores,
   tenant: string,
@@ -210,7 +215,7 @@ export async function insertBilling(
   });
 }
 
-/** Responses of the API are read field by field: a test says what it expects, whatever it is. */
+/** Tests read responses field by field, and state what they expect. */
 export async function get(app: FastifyInstance, url: string, headers: Record<string, string> = {}) {
   const answer = await app.inject({ method: "GET", url, headers });
   return {

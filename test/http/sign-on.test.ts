@@ -1,4 +1,4 @@
-/** Callers whom an OpenID Connect issuer or an authenticating proxy vouches for. */
+/** An OpenID Connect issuer or an authenticating proxy authenticates callers. */
 import { createServer, request as httpRequest } from "node:http";
 import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
@@ -72,7 +72,7 @@ t.test("single sign-on authenticates callers", async (t) => {
       [["read", "tags", "run", "admin"], true, ["acme", "globex"]],
     );
     const listed = await me(await signed({ realm: { groups: "openid readers taggers" } }));
-    t.strictSame(listed.body.tenants, ["acme", "globex"], "a text is split at spaces");
+    t.strictSame(listed.body.tenants, ["acme", "globex"], "a string of roles is split at spaces");
 
     const unsigned = (alg: string, signature: string) =>
       [JSON.stringify({ alg, kid: "1" }), JSON.stringify({ ...claims, exp: 9_999_999_999 })]
@@ -125,9 +125,9 @@ t.test("single sign-on authenticates callers", async (t) => {
         "its algorithm is not allowed",
         "it is not a JWT",
       ],
-      "the log says why",
+      "the log has the reason",
     );
-    t.ok(asked <= 2, "keys are kept, also when a token names one that is not there");
+    t.ok(asked <= 2, "the keys stay cached, also if a token names an unknown key");
     t.notOk(JSON.stringify(log).includes((await signed()).split(".")[0] ?? ""), "no token is logged");
 
     await t.test("the scopes of a role only apply to the tenants of that role", async (t) => {
@@ -175,7 +175,7 @@ t.test("single sign-on authenticates callers", async (t) => {
       t.strictSame(
         await asked(`anybody:${await signed()}`),
         [401, "unauthenticated"],
-        "a JWT is no password",
+        "a JWT is not accepted as a password",
       );
     });
   });
@@ -213,13 +213,13 @@ t.test("single sign-on authenticates callers", async (t) => {
     const utf8 = Buffer.from("Ada Læsø").toString("latin1");
     t.strictSame(await me("127.0.0.2", { ...ada, "x-forwarded-user": utf8 }), { ...named, name: "Ada Læsø" });
     const nobody = { status: 401 };
-    t.strictSame(await me("127.0.0.1", ada), nobody, "from elsewhere, headers say nothing");
+    t.strictSame(await me("127.0.0.1", ada), nobody, "headers from other addresses are ignored");
     t.strictSame(await me("127.2.0.1", ada), nobody);
     t.strictSame(await me("127.0.0.2", {}), nobody);
     t.strictSame(
       await me("127.0.0.2", { ...ada, "x-forwarded-user": ["eve", "ada"] }),
       nobody,
-      "a client's own",
+      "the headers come from the client",
     );
     t.strictSame(await me("127.0.0.2", { ...ada, "x-forwarded-groups": ["/finops", "readers"] }), nobody);
     const { "x-forwarded-groups": _, ...roleless } = ada;

@@ -5,7 +5,7 @@ import t from "tap";
 import { until } from "../until.js";
 import { insertManyChargebacks, startService } from "./service.js";
 
-/** What comes back on a connection, until the service closes it. */
+/** Returns everything that arrives on a connection until the service closes it. */
 function answerTo(port: number, sent: string): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = "";
@@ -44,7 +44,7 @@ t.test("an export whose client reads nothing is closed when another read waits f
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
   await insertManyChargebacks(stores, "acme", { rows: 100_000, days: 1, identities: 100_000 });
-  // 100 MB, far more than the sockets on the way hold.
+  // 100 MB are far more than the sockets buffer.
   const body = JSON.stringify({
     start_date: "2026-03-01",
     end_date: "2026-03-01",
@@ -56,11 +56,12 @@ t.test("an export whose client reads nothing is closed when another read waits f
   socket.write(
     `POST /api/v1/tenants/acme/export HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
   );
-  // It has begun, so it has the only place; nothing is read of it from here on.
+  // The export has begun, so it has the only slot. The client reads nothing from here on.
   await once(socket, "readable");
   const url = "/api/v1/tenants/acme/chargebacks/aggregate?start_date=2026-03-01&end_date=2026-03-01";
   const asked = () => app.inject(`${url}&group_by=resource_id`);
-  // What the sockets hold counts as read, so the place is kept for a while, and whoever waits may be turned away until then.
+  // Bytes in the buffers of the sockets count as read. The slot is kept for a while, and a waiting read may be refused
+  // until then.
   await until("the place is free", async () => (await asked()).statusCode === 200);
   let tail = Buffer.alloc(0);
   socket.on("data", (more: Buffer) => {

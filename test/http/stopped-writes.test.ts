@@ -1,4 +1,6 @@
-/** A write that is answered with 504 is not carried out afterwards, and one that cannot be stopped any more is answered with its result. */
+/**
+ * A write whose response is 504 is not carried out later. A write that cannot be stopped any more returns its result.
+ */
 import t, { type Test } from "tap";
 import { createWorker } from "../../src/cli/worker.js";
 import { lockKey } from "../../src/store/postgres/advisory-lock.js";
@@ -38,7 +40,7 @@ t.test("a write that exceeds the time limit changes nothing", async (t) => {
     return (await app.inject({ method: "POST", url, payload: tag("team", name) })).json().tag_id;
   };
   const [renamed, deleted] = [await tagged(2, "old 2"), await tagged(3, "old 3")];
-  // Each with a label of its own: the commit of one is not to wait for that of another.
+  // Each write has a label of its own, so that no commit waits for another.
   const as = (at: number) => tag("team", `new ${at}`);
   const writes = [
     ["POST", `/chargebacks/${ids[0]}/tags`, as(0), 201],
@@ -51,7 +53,7 @@ t.test("a write that exceeds the time limit changes nothing", async (t) => {
   const send = ([method, path, payload]: (typeof writes)[number], to = hasty) =>
     to.inject({ method, url: `${acme}${path}`, ...(payload && { payload }) });
   const before = [`${ids[2]} team=old 2`, `${ids[3]} team=old 3`].sort();
-  /** While `what` is held by somebody else. */
+  /** Runs the function while another session holds the lock. */
   const held = async <T>(what: string, work: (release: () => Promise<unknown>) => Promise<T>): Promise<T> => {
     const holder = await postgres.connect();
     try {
@@ -65,7 +67,10 @@ t.test("a write that exceeds the time limit changes nothing", async (t) => {
   };
   const others = "FROM pg_stat_activity WHERE datname = current_database() AND pid <> pg_backend_pid()";
   const count = async (sql: string) => (await postgres.query<{ n: number }>(sql)).rows[0]?.n;
-  /** What is begun now is out of time, and so is all that was begun before. It waits for a lock that nothing else here wants. */
+  /**
+   * Waits until a write that begins now exceeds the time limit, and with it every earlier write. The write waits for a
+   * lock that nothing else here needs.
+   */
   const timeIsUp = (t: Test) =>
     held(`SELECT pg_advisory_xact_lock(${lockKey(`dimension ${ids[1]} of acme`)})`, async () => {
       t.strictSame(codes([await send(writes[1])]), ["504 request_timeout"]);
@@ -98,7 +103,7 @@ t.test("a write that exceeds the time limit changes nothing", async (t) => {
       t.strictSame(codes([answer]), ["504 request_timeout"], table);
       await isQuiet();
       t.equal(await count("SELECT count(*) AS n FROM runs"), 0);
-      // Released behind the answer.
+      // The lock is released after the response.
       await eventually("nobody has the tenant", async () => (await count(LEASES)) === 0);
     }
     await postgres.query(waiting("runs", "BEFORE INSERT ON runs"));
@@ -114,7 +119,7 @@ t.test("a write that exceeds the time limit changes nothing", async (t) => {
       (await postgres.query("SELECT run_id FROM runs")).rows,
       answers.map((answer) => ({ run_id: answer.json().run_id })),
     );
-    // It would go on asking an upstream that is not there.
+    // Otherwise the run would keep calling an upstream that does not exist.
     await end();
   });
 
@@ -137,7 +142,7 @@ t.test("a write that exceeds the time limit changes nothing", async (t) => {
 const LEASES = "SELECT count(*) AS n FROM leases WHERE expires_at > now()";
 const HOLD = "SELECT pg_advisory_xact_lock(4711)";
 
-/** A trigger that waits for whoever does HOLD. */
+/** A trigger that waits for the session that holds HOLD. */
 function waiting(table: string, when: string, kind = ""): string {
   return `CREATE FUNCTION wait_of_${table}() RETURNS trigger LANGUAGE plpgsql AS
     'BEGIN PERFORM pg_advisory_xact_lock_shared(4711); RETURN NEW; END';

@@ -1,7 +1,7 @@
-/** What both stores hold, to be compared: whether something has changed that should not. */
+/** Compares the contents of both stores before and after, to find unwanted changes. */
 import type { OpenedStores } from "../../src/store/open-stores.js";
 
-/** Tables of both stores with the number and a hash of their rows. */
+/** Lists the tables of both stores with the number and a hash of their rows. */
 export async function contents(stores: OpenedStores): Promise<Record<string, string>> {
   const found: Record<string, string> = {};
   for (const tenant of ["acme", "globex"]) {

@@ -1,10 +1,10 @@
-/** Whether stores respond: a store that is late is not one that is away. */
+/** A probe distinguishes a slow store from one that is down. */
 import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
 import { CACHE_MS, createStoreProbes, PROBE_MS } from "../../src/http/store-probes.js";
 import { recordingLogger } from "../runner/runs.js";
 
-/** The timers of the probes keep no process alive. */
+/** The timers of the probes do not keep the process alive. */
 const alive = setInterval(() => undefined, 1_000);
 t.teardown(() => clearInterval(alive));
 
@@ -22,9 +22,9 @@ t.test(
     t.equal(await responds(async () => 1), true);
     now += CACHE_MS;
     const began = performance.now();
-    t.equal(await responds(abortable), true, "it is late");
-    t.ok(performance.now() - began < PROBE_MS + 800, "and nobody waits for it");
-    t.strictSame(messages(), [], "nothing is said of it");
+    t.equal(await responds(abortable), true, "a slow store still counts as responding");
+    t.ok(performance.now() - began < PROBE_MS + 800, "no caller waits for it");
+    t.strictSame(messages(), [], "nothing is logged");
     await delay(silenceMs);
     t.equal(await responds(abortable), false);
     t.strictSame(messages(), ["a store does not respond"]);

@@ -1,11 +1,11 @@
-/** What runs in the stores now, as they tell it themselves; and waiting until something is so. */
+/** Lists the statements that both stores run now, and waits for conditions. */
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 
 const DEADLINE_MS = 60_000;
 
-/** Asks until the answer is yes. */
+/** Polls until the condition is true. */
 export async function eventually(what: string, condition: () => Promise<boolean>): Promise<void> {
   const deadline = performance.now() + DEADLINE_MS;
   while (!(await condition())) {
@@ -14,7 +14,7 @@ export async function eventually(what: string, condition: () => Promise<boolean>
   }
 }
 
-/** Statements that read `table`, in ClickHouse. */
+/** Lists the statements in ClickHouse that read `table`. */
 export async function clickHouseReads(client: ClickHouseClient, table: string): Promise<number> {
   const result = await client.query({
     query:
@@ -26,7 +26,7 @@ export async function clickHouseReads(client: ClickHouseClient, table: string): 
   return Number(row?.n);
 }
 
-/** Statements of others that wait for a lock, in Postgres. */
+/** Lists the statements of other sessions in Postgres that wait for a lock. */
 export async function postgresWaits(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ n: number }>(
     "SELECT count(*) AS n FROM pg_stat_activity WHERE state = 'active' AND wait_event_type = 'Lock' AND pid <> pg_backend_pid()",

@@ -10,7 +10,7 @@ import { insertBilling, insertManyChargebacks, startService } from "./service.js
 
 const path = "/api/v1/tenants/acme/export";
 
-/** What needs a real connection: streams, clients that leave, time that runs out. */
+/** These tests need a real connection: streams, aborted clients and time limits. */
 t.test("the API works over a real connection", async (t) => {
   const service = await startService(t, [
     "request_timeout_seconds: 5",
@@ -21,9 +21,9 @@ t.test("the API works over a real connection", async (t) => {
   const address = await app.listen({ host: "127.0.0.1", port: 0 });
   const { client } = await stores.tenant("acme");
   await insertManyChargebacks(stores, "acme", { rows: 200_000, days: 5, identities: 200_000 });
-  /** 200 MB in all, far more than the sockets on the way hold. */
+  /** 200 MB in all are far more than the sockets buffer. */
   const wide = Array.from({ length: 50 }, () => "allocation_detail");
-  /** Bytes as they are on the wire, so that a broken connection is seen as one. */
+  /** Reads raw bytes, so that a broken connection is visible. */
   const post = async (columns: readonly string[] = wide, accept = "*/*"): Promise<IncomingMessage> => {
     const sent = request(`${address}${path}`, {
       method: "POST",
@@ -58,9 +58,9 @@ t.test("the API works over a real connection", async (t) => {
     const answer = await post();
     await once(answer, "readable");
     answer.on("error", () => undefined);
-    t.equal(await running(), 1, "the statement waits for the reader");
+    t.equal(await running(), 1, "the statement waits for the client");
     await delay(5200);
-    t.equal(await running(), 1, "also past the time that a request may take");
+    t.equal(await running(), 1, "it still waits after the time limit for requests");
     answer.destroy();
     await until("the statement is gone", async () => (await running()) === 0);
   });
@@ -71,7 +71,7 @@ t.test("the API works over a real connection", async (t) => {
       query: `CREATE VIEW chargebacks AS SELECT * REPLACE (if(throwIf(day = '2026-03-05'), '', component_ratio) AS component_ratio)
         FROM chargebacks_stored`,
     });
-    // A statement a day: the last of five fails.
+    // The export runs a statement for each day, and the last of five fails.
     for (const accept of [
       "text/csv",
       "application/vnd.apache.parquet",
@@ -113,7 +113,7 @@ t.test("the API works over a real connection", async (t) => {
         over = true;
       });
       const health = await fetch(`${address}/health`);
-      t.same([health.status, over], [200, false], "before the query is given up");
+      t.same([health.status, over], [200, false], "/health responds before the query is cancelled");
       const answer = await slow;
       t.equal(answer.status, 504);
       t.equal(answer.headers.get("access-control-allow-origin"), "https://console.example.org");

@@ -51,7 +51,7 @@ t.test("tag:KEY is a filter and a column", async (t) => {
     query: `INSERT INTO dimensions (dimension_id, fingerprint, ${fields})
       SELECT DISTINCT ${plainDimensionIdSql("fingerprint")}, ${fingerprintSql()} AS fingerprint, ${fields} FROM chargebacks`,
   });
-  // The dimension of `e` has collided: its id is another one.
+  // The dimension of `e` has a hash collision, so its id is another one.
   await client.command({
     query: `INSERT INTO dimension_collisions SELECT fingerprint, 4242, 1 FROM dimensions WHERE identity_id = 'e'`,
   });
@@ -147,7 +147,11 @@ t.test("tag:KEY is a filter and a column", async (t) => {
       const { body } = await get(app, `${base}?${query}`);
       t.equal(body.total, wanted.length);
       const total = wanted.reduce((sum, amount) => sum + Number(amount), 0);
-      t.equal((await get(app, `${base}/aggregate?${query}`)).body.total_amount, String(total), "aggregate");
+      t.equal(
+        (await get(app, `${base}/aggregate?${query}`)).body.total_amount,
+        String(total),
+        "the aggregate has the same rows",
+      );
     });
   }
 

@@ -94,7 +94,12 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
         t.equal((await list(query)).total, wanted.length, `total of ${JSON.stringify(search)}`);
       }
       holds(t, await send(app, "GET", `acme/tags?search=${"x".repeat(501)}`), { status: 400 });
-      holds(t, await send(app, "GET", "acme/tags?search=team%0AP"), { status: 400 }, "what no tag can hold");
+      holds(
+        t,
+        await send(app, "GET", "acme/tags?search=team%0AP"),
+        { status: 400 },
+        "no tag can contain this text",
+      );
       holds(t, await send(app, "GET", "acme/tags?search=a&search=b"), { status: 400 });
       holds(t, await send(app, "GET", "acme/tags?serch=a"), {
         status: 400,
@@ -154,7 +159,7 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       t,
       await send(app, "PATCH", "acme/tags/999999", {}),
       { status: 400 },
-      "what is invalid comes before what is missing",
+      "invalid input is reported before a missing tag",
     );
     t.equal((await list("", "globex")).total, 1);
   });
@@ -184,7 +189,7 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
     t.same(await written(stores, "acme"), before, "a dry run changes nothing");
     const { status, body: result } = await send(app, "POST", "acme/tags/bulk", body);
     t.equal(status, 200);
-    t.same(preview.body, result, "and says what is done then");
+    t.same(preview.body, result, "the write returns the counts of the dry run");
     const missing = [4, foreign].sort((a, b) => a - b);
     t.same(result, {
       created_count: 2,
@@ -256,7 +261,7 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       const preview = await send(app, "POST", "acme/tags/bulk-by-filter", { ...body, dry_run: true });
       t.same(await written(stores, "acme"), before, "a dry run changes nothing");
       const done = await send(app, "POST", "acme/tags/bulk-by-filter", body);
-      t.same(preview.body, done.body, "and says what is done then");
+      t.same(preview.body, done.body, "the write returns the counts of the dry run");
       return done.body;
     };
     const created = (count: number) => ({
@@ -265,7 +270,7 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       skipped_count: 0,
       errors: [],
     });
-    t.same(await by({}, "f0"), created(30), "the lookback by default");
+    t.same(await by({}, "f0"), created(30), "the default period is the lookback");
     t.same(await by({ product_type: "NETWORK" }, "f1"), created(10));
     t.same(await by({ identity_id: "sa-7" }, "f2"), created(1));
     t.same(await by({ resource_id: "r-1", cost_type: "shared" }, "f3"), created(5));
@@ -285,7 +290,11 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
     });
     t.same((await send(app, "GET", `acme/chargebacks/${old}/tags`)).body.length, 1);
 
-    t.same(await by({ "tag:f2": "Filtered" }, "g0"), created(1), "by tags, also those of a moment ago");
+    t.same(
+      await by({ "tag:f2": "Filtered" }, "g0"),
+      created(1),
+      "filters by tags include tags that were just written",
+    );
     t.same(await by({ "tag:f2": "UNTAGGED,Filtered" }, "g1"), created(30));
     const both = { "tag:f1": "Filtered", "tag:f2": "UNTAGGED", product_type: "NETWORK" };
     const listed = (await send(app, "GET", `acme/chargebacks?page_size=1000&${new URLSearchParams(both)}`))
@@ -297,14 +306,18 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
     t.same(
       new Set(tagged.map((each) => each.dimension_id)),
       ids,
-      "the dimensions of the list under these filters",
+      "the write changes the dimensions that the list shows under these filters",
     );
     t.same(await by({ "tag:f2": "Nobody" }, "g3"), created(0));
-    t.same(await by({ "tag:f2": ["UNTAGGED,Filtered", "Filtered"] }, "g4"), created(1), "all of a list hold");
+    t.same(
+      await by({ "tag:f2": ["UNTAGGED,Filtered", "Filtered"] }, "g4"),
+      created(1),
+      "all filters of a list must match",
+    );
     t.same(
       await by({ "tag:g0": "Filtered", override_existing: true }, "g0"),
       { created_count: 0, updated_count: 1, skipped_count: 0, errors: [] },
-      "by the very tag that is changed",
+      "the filter may use the tag that is changed",
     );
     for (const [filter, name] of [
       [{ "tag:f1": "" }, "tag:f1"],
@@ -350,7 +363,7 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
         t.equal(total, whole.length);
         pages.push(...items.map((item: { tag_id: number }) => item.tag_id));
       }
-      t.same(pages, whole, `${query} by number`);
+      t.same(pages, whole, `${query} by page number`);
       const walked: number[] = [];
       for (let cursor: string | null = ""; cursor !== null; ) {
         const answer: { items: { tag_id: number }[]; next_cursor: string | null } = await list(
@@ -375,7 +388,7 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
     t.equal(
       (await send(app, "GET", `globex/tags?search=filter&cursor=${cursor}`)).status,
       400,
-      "of another tenant",
+      "the cursor belongs to another tenant",
     );
   });
 

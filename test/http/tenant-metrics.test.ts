@@ -48,7 +48,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
     const app = await build(withEmitters(config, "acme", [emitter]));
     return await app.inject({ url: URL, headers });
   };
-  /** Lines of one family. */
+  /** Returns the lines of one family. */
   const samples = async (emitter: PrometheusEmitter, name: string) =>
     (await page(emitter)).body.split("\n").filter((line) => line.startsWith(`chargehouse_${name}{`));
 
@@ -111,7 +111,11 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
       `${labels("topic_attribution")} 0`,
     ]);
     const waiting = prometheusEmitter({ params: { days: 1, provisional: "wait" } });
-    t.match((await samples(waiting, "billing_amount")).join("\n"), /^[^\n]*\} 8$/, "the day before");
+    t.match(
+      (await samples(waiting, "billing_amount")).join("\n"),
+      /^[^\n]*\} 8$/,
+      "the page shows the day before",
+    );
     t.same((await counts(waiting)).at(0), `${labels("chargeback")} 0`);
     await mark(false);
     t.match((await samples(waiting, "billing_amount")).join("\n"), /^[^\n]*\} 29\.500000000001$/);
@@ -211,7 +215,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
   );
 });
 
-/** The result of a query, once there is one. */
+/** Waits for the result of a query. */
 async function answer(t: Test, url: string, query: string): Promise<unknown> {
   const headers = { authorization: `Basic ${Buffer.from(`me:${PASSWORD}`).toString("base64")}` };
   const deadline = Date.now() + 60_000;

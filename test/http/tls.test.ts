@@ -1,4 +1,4 @@
-/** The API with a certificate of its own. */
+/** The API uses its own certificate. */
 import { lookup } from "node:dns/promises";
 import { once } from "node:events";
 import { request } from "node:https";
@@ -45,7 +45,7 @@ t.test("the API works over TLS", async (t) => {
   };
   const service = await start();
 
-  /** Of a new connection, whose certificate has to be this one. */
+  /** Reads over a new connection, and verifies its certificate. */
   const get = async (pair: Pair, path: string, { port, host = "127.0.0.1" } = { port: service.port }) => {
     const asked = request({ host, port, path, ca: pair.certificate, agent: false }).end();
     const [answer] = await once(asked, "response");
@@ -147,7 +147,7 @@ t.test("the API works over TLS", async (t) => {
       ],
     );
     t.equal((await get(first, "/health")).status, 200);
-    await t.rejects(start(), { name: "CertificateError" }, "and no service begins with it");
+    await t.rejects(start(), { name: "CertificateError" }, "the service does not start with it");
     renew(first);
   });
 
@@ -174,7 +174,7 @@ t.test("the API works over TLS", async (t) => {
         closed = true;
       });
       await Promise.all(others.map((socket) => socket.closed || once(socket.resume(), "close")));
-      t.equal(closed, false, "the answer under way is waited for");
+      t.equal(closed, false, "the active response is sent before the connection closes");
       let answer = "";
       busy.on("data", (data) => {
         answer += data;
@@ -183,7 +183,7 @@ t.test("the API works over TLS", async (t) => {
       await once(busy, "close");
       await closing;
       t.match(answer, /^HTTP\/1\.1 202 /);
-      t.equal(process.listenerCount("SIGHUP"), listeners - 1, "nobody waits for signals any more");
+      t.equal(process.listenerCount("SIGHUP"), listeners - 1, "no signal handlers are left");
     },
   );
 });

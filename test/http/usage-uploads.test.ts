@@ -1,4 +1,4 @@
-/** Usage by request: what is taken, what is refused and how, and what a key stands for. */
+/** Usage can be uploaded by request. A key makes an upload idempotent. */
 import { Readable } from "node:stream";
 import t from "tap";
 import { buildApp } from "../../src/http/app.js";
@@ -78,8 +78,12 @@ t.test("uploads by request", async (t) => {
     days_past_lookback: ["2026-06-01"],
   });
 
-  t.strictSame(await post(good, "a"), first, "the same again: the same response");
-  t.strictSame(await post(Readable.from([Buffer.from(good)]), "a"), first, "in whatever pieces it comes");
+  t.strictSame(await post(good, "a"), first, "the same upload gets the same response");
+  t.strictSame(
+    await post(Readable.from([Buffer.from(good)]), "a"),
+    first,
+    "the response does not depend on how the body is split into chunks",
+  );
   const reused = await post(csv(row("2026-06-24", "cpu", "9")), "a");
   t.strictSame([reused.status, reused.body.code], [409, "idempotency_key_reused"]);
   t.strictSame((await list()).total, 1);
@@ -195,7 +199,7 @@ t.test("uploads by request", async (t) => {
       title,
     );
   }
-  t.strictSame(await partitions(), kept, "nothing of them is kept");
+  t.strictSame(await partitions(), kept, "nothing of the refused uploads is stored");
 
   await t.test("files with another separator are the same usage", async (t) => {
     const plain = csv(

@@ -3,7 +3,7 @@ import { get, insertBilling, insertChargebacks, startService } from "./service.j
 
 t.test("a window includes its first instant and excludes its last", async (t) => {
   const { app, stores } = await startService(t);
-  // In Denver, seven hours behind UTC, the third of March 2026.
+  // The third of March 2026 in Denver, which is seven hours behind UTC.
   const instants = [
     "2026-03-03T06:59:59Z",
     "2026-03-03T07:00:00Z",

@@ -72,15 +72,15 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
     ...nobody,
     allocation_detail: "no_identities_located",
   });
-  // By design, and paid: nothing to do.
+  // The row is allocated by design and paid, so there is nothing to do.
   await put("acme", [{ total_cost: "99", resource_id: "design" }], {
     ...nobody,
     allocation_detail: "unattributable_by_design",
   });
   await put("acme", [{ total_cost: "99", resource_id: "paid" }], {});
-  // It costs nothing: nobody has to pay it.
+  // The row costs nothing, so no identity has to pay for it.
   await put("acme", [{ total_cost: "0", resource_id: "i-0", env_id: "e-1", account_id: "a", line_tags: {} }]);
-  // A row whose line the bill has lost is not lost with it.
+  // A row whose line is not in the bill any more is still listed.
   await insertChargebacks(stores, "acme", [
     { timestamp: "2026-03-01T00:00:00Z", amount: "0.5", resource_id: "gone", ...nobody },
   ]);

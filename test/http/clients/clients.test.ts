@@ -1,4 +1,4 @@
-/** Clients that are generated from the description of the API compile under `strict`, and say what was asked of them. */
+/** Clients that are generated from the description of the API compile under `strict`, and send correct requests. */
 import type { AddressInfo } from "node:net";
 import t from "tap";
 import { recordDimensions } from "../../tags/tagging.js";

@@ -1,4 +1,4 @@
-/** Clients that generators make from the committed description of the API, in a folder of their own, with what uses them. */
+/** Generates clients from the committed description of the API in a temporary folder, with a script that uses them. */
 import { execFile } from "node:child_process";
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -11,13 +11,16 @@ const run = promisify(execFile);
 const installed = (path: string) => join(projectRoot(), "node_modules", path);
 
 export interface Clients {
-  /** What the compiler says, line by line. */
+  /** The compiler's messages, line by line. */
   compile(): Promise<string[]>;
-  /** What the script printed, parsed. */
+  /** The output of the script, parsed. */
   use(): Promise<unknown>;
 }
 
-/** `script`: TypeScript that imports `./orval/api`, `./openapi` and `./hey-api`, and is given the service's URL. */
+/**
+ * `script` is TypeScript that imports `./orval/api`, `./openapi` and `./hey-api`. It gets the service's URL as its
+ * argument.
+ */
 export async function generateClients(
   t: Test,
   { url, script }: { url: string; script: string },

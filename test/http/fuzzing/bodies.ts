@@ -1,4 +1,4 @@
-/** Bodies: objects of the description, JSON of another kind, and what is no JSON. */
+/** Draws bodies: objects of the description, other JSON, and text that is not JSON. */
 
 import type { Schema } from "../../../src/http/description/document.js";
 import fc from "../../property.js";
@@ -60,7 +60,7 @@ export function bodyOf(schema: Schema, mood: Mood, known: Known): fc.Arbitrary<(
   );
 }
 
-/** Bodies that are no JSON: a right one is known by its media type. */
+/** Bodies that are not JSON. A valid one is chosen by its media type. */
 function textOf(type: string, mood: Mood, known: Known): fc.Arbitrary<(now: Known) => Body> {
   const right = fc.constantFrom(...(known[type] ?? []).map(String));
   const wrong = fc.oneof(
@@ -78,7 +78,7 @@ function textOf(type: string, mood: Mood, known: Known): fc.Arbitrary<(now: Know
   );
 }
 
-/** The fields of an object; in moods other than `right` some are missing, unknown or of another kind. */
+/** Draws the fields of an object. In every mood except `right`, some are missing, unknown or have another type. */
 function fieldsOf(schema: Schema, mood: Mood, known: Known): fc.Arbitrary<(now: Known) => object> {
   const fields = Object.entries(schema.properties ?? {}).map(([name, field]) => {
     const needed = schema.required?.includes(name) ?? false;
@@ -118,7 +118,7 @@ function fieldOf(
   return isWrong("mixed").chain((wrong) => (wrong ? scalar(anything) : whole));
 }
 
-/** Lists of ids hold the ids that are known one by one. */
+/** Lists of ids have one known id for each item. */
 function singular(name: string): string {
   if (name === "dimension_ids") return "dimension_id";
   return name === "remove_tag_ids" ? "tag_id" : name;

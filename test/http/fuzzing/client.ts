@@ -1,4 +1,4 @@
-/** Requests over a real connection, as they are, and their answers. */
+/** Sends requests over a real connection, unchanged, and returns the responses. */
 import { type Agent, request as httpRequest } from "node:http";
 import { gunzipSync } from "node:zlib";
 import type { FuzzRequest } from "./requests.js";
@@ -8,7 +8,7 @@ export interface HttpAnswer {
   readonly type: string | undefined;
   readonly etag: string | undefined;
   readonly text: string;
-  /** Undefined when it is no JSON. */
+  /** Undefined if the body is not JSON. */
   readonly json: unknown;
 }
 

@@ -1,4 +1,4 @@
-/** Values for parameters and fields: right ones by their description, and hostile ones. */
+/** Draws values for parameters and fields: valid ones by their description, and hostile ones. */
 
 import type { Schema } from "../../../src/http/description/document.js";
 import fc from "../../property.js";
@@ -10,10 +10,13 @@ import {
   hostileTexts,
 } from "./hostile.js";
 
-/** Values that the service knows, by the names of parameters and fields. They come and go, so a request takes the one at a place. */
+/**
+ * Values that the service knows, by the names of parameters and fields. They change during the test, so a request takes
+ * the value at a position.
+ */
 export type Known = Readonly<Record<string, readonly unknown[]>>;
 
-/** A value, or a place in the list of known ones. */
+/** A value, or a position in the list of known values. */
 export type Drawn = { readonly value: unknown } | { readonly known: string; readonly place: number };
 
 export type Mood = "right" | "mixed" | "hostile";
@@ -57,7 +60,7 @@ export function hostileValue(schema: Schema): fc.Arbitrary<Drawn> {
   );
 }
 
-/** Anything but text, for JSON. */
+/** Any JSON value except text. */
 export const anything = value(
   fc.oneof(
     fc.constantFrom(...boundaryNumbers, null, true, [], {}, [[]], [null], { a: { b: {} } }),
@@ -80,7 +83,10 @@ export function taken(draw: Drawn, known: Known): unknown {
   return values[draw.place % Math.max(values.length, 1)];
 }
 
-/** Every byte that is no letter, digit or one of a few signs. Half of a surrogate pair becomes U+FFFD, as in any client. */
+/**
+ * Percent-encodes every byte except letters, digits and a few signs. Half of a surrogate pair becomes U+FFFD, as in any
+ * client.
+ */
 export function percentEncoded(text: unknown): string {
   return [...Buffer.from(String(text))]
     .map((byte) => {
@@ -92,7 +98,7 @@ export function percentEncoded(text: unknown): string {
     .join("");
 }
 
-/** In one of so many draws. */
+/** Is true once in so many draws. */
 export function seldom<Value>(times: number, values: fc.Arbitrary<Value>): fc.Arbitrary<Value | undefined> {
   return fc.oneof({ weight: times - 1, arbitrary: fc.constant(undefined) }, { weight: 1, arbitrary: values });
 }

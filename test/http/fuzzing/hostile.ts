@@ -1,6 +1,6 @@
-/** Values that break services: what ClickHouse, Postgres, URLs, JSON or JavaScript could mistake for something else. */
+/** Values that break services because ClickHouse, Postgres, URLs, JSON or JavaScript could misread them. */
 
-/** Each means something to one of the parsers on the way, and nothing to this API. */
+/** Each has a meaning for one of the parsers on the way, and none for this API. */
 export const injections: readonly string[] = [
   "'",
   "''",
@@ -115,7 +115,7 @@ export const boundaryNumbers: readonly unknown[] = [
   9007199254740992, 9.3e18, 1.9e19, 1e21, 1e308, -1e308, 0.5, 1.0000000001, 5e-324,
 ];
 
-/** As they stand in a URL or in JSON. */
+/** Values that are inserted into a URL or JSON without encoding. */
 export const boundaryNumberTexts: readonly string[] = [
   ...boundaryNumbers.map(String),
   "00",

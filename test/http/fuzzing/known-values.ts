@@ -1,4 +1,4 @@
-/** What a service under random requests holds, and the values that find it. */
+/** Fills a service under random requests, and returns the values that find its rows. */
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
 import { dimensionIds, recordDimensions } from "../../tags/tagging.js";
@@ -6,10 +6,10 @@ import { gatherInto } from "../gathered-inventory.js";
 import { insertBilling, insertChargebacks, NOW, type Service } from "../service.js";
 import type { HttpAnswer } from "./client.js";
 
-/** Lists that grow while requests are made, and forget their oldest. */
+/** Lists grow with the requests, and drop their oldest items. */
 export type Values = Record<string, unknown[]>;
 
-/** Ids, cursors and ETags that the service gives out are used in later requests. */
+/** Later requests use the ids, cursors and ETags that the service returned. */
 export function remember(known: Values, { status, json, etag }: HttpAnswer): void {
   if (status >= 300) return;
   if (etag !== undefined) note(known, "If-None-Match", etag);
@@ -21,7 +21,7 @@ function note(known: Values, name: string, value: unknown): void {
   known[name] = [...(known[name] ?? []), value].slice(-20);
 }
 
-/** A new tag, on one of the known dimensions. */
+/** Adds a new tag to one of the known dimensions. */
 export async function addTag(app: FastifyInstance, known: Values): Promise<void> {
   const [id] = known.dimension_id ?? [];
   const payload = { tag_key: randomUUID(), display_name: "Fresh", created_by: "ada" };
@@ -33,10 +33,10 @@ export async function addTag(app: FastifyInstance, known: Values): Promise<void>
   note(known, "tag_id", made.json().tag_id);
 }
 
-/** All known dimensions have a row on it. */
+/** All known dimensions have a row on this day. */
 const COMMON_DAY = "2026-03-09";
 
-/** Rows, inventory and tags, and the values that find them. */
+/** Adds rows, inventory and tags, and returns the values that find them. */
 export async function filled({ app, stores }: Service): Promise<Values> {
   const eachDay = Array.from({ length: 60 }, (_, index) => ({
     timestamp: `2026-03-0${1 + (index % 9)}T0${index % 10}:00:00Z`,

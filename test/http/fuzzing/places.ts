@@ -1,4 +1,7 @@
-/** The places for text in requests, from the description of the API: path, parameters, their names, headers, bodies. */
+/**
+ * Lists where a request can have text, from the description of the API: path, parameters, their names, headers and
+ * bodies.
+ */
 import type { InjectOptions } from "fastify";
 import {
   type ApiDocument,
@@ -11,25 +14,25 @@ import {
 import { percentEncoded } from "./drawing.js";
 import type { Values } from "./known-values.js";
 
-/** Matches nothing that the service knows. */
+/** A value that matches nothing that the service knows. */
 export const LITERAL = "matches-nothing";
 
-/** One place for text in a request. */
+/** One position for text in a request. */
 export interface Place {
   readonly name: string;
   readonly request: (text: string) => InjectOptions;
-  /** The text as the place can carry it, and as an answer may quote it. */
+  /** Encodes the text for this position, as a response may quote it. */
   readonly carried: (text: string) => string;
   /**
-   * `code`: of an error, where the text is a name, and the answer may guess which name was meant. `status`: where the body changes by
-   * itself. Otherwise the whole body.
+   * How a response may differ from that to another text. `code`: it is an error that may suggest the name that was
+   * meant. `status`: the body changes by itself. Otherwise the whole body is equal.
    */
   readonly compared?: "code" | "status";
-  /** What it returns is a statement of SQL, with the text as a literal in it. */
+  /** The operation returns an SQL statement with the text as a literal. */
   readonly returnsSql: boolean;
 }
 
-/** Every place for text in an operation that reads, and the filters of the one that writes by filter. */
+/** Lists every position for text in each read, and the filters of the write by filter. */
 export function placesOf(document: ApiDocument, known: Values): Place[] {
   const reading = ({ method, operation }: OperationAt) =>
     method === "get" || ["exportChargebacks", "tagDimensionsByFilter"].includes(operation.operationId);
@@ -94,12 +97,12 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Valu
         );
   return [
     ...places,
-    // Texts of tags are stored: another test looks at them.
+    // Texts of tags are stored, and have a test of their own.
     ...fields
       .filter(({ name }) => !writes || !(name in tag))
       .map((each) => place(`body ${each.name}`, each.request)),
     place("an unknown parameter", (text) => request({ url: url(text, "1") }), "code"),
-    // The same for all operations.
+    // These positions are the same for all operations.
     ...(operationId === "listTenants"
       ? ["X-Request-Id", "Accept", "Accept-Encoding", "Origin", "Host"].map(header)
       : []),
@@ -109,7 +112,7 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Valu
 
 type FieldPlace = Pick<Place, "name" | "request">;
 
-/** Each text of a body, alone. */
+/** Lists each text of a body by itself. */
 function fieldPlaces(schema: Schema, request: (body: object) => InjectOptions): FieldPlace[] {
   return Object.entries(schema.properties ?? {}).flatMap(([name, field]): FieldPlace[] => {
     if (field.properties !== undefined)

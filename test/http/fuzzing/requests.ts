@@ -1,4 +1,4 @@
-/** Requests of an operation, drawn from its description: right ones, right but for one thing, and hostile from end to end. */
+/** Draws requests of an operation from its description: valid ones, valid ones with one fault, and hostile ones. */
 
 import {
   type Components,
@@ -25,7 +25,7 @@ import { hostileTexts } from "./hostile.js";
 
 export interface FuzzRequest {
   readonly method: string;
-  /** As sent, percent-encoded. */
+  /** The path as sent, percent-encoded. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | undefined;
@@ -62,7 +62,7 @@ export function requestsOf(
   );
 }
 
-/** Percent-encodings that are none. */
+/** Invalid percent-encodings. */
 const brokenEncodings = ["%", "%2", "%zz", "%FF%FE", "%ED%A0%80", "%C0%AF"];
 
 function withExample(parameter: Parameter): Parameter {
@@ -70,7 +70,7 @@ function withExample(parameter: Parameter): Parameter {
   return example === undefined ? parameter : { ...parameter, schema: { examples: [example], ...schema } };
 }
 
-/** Without references. The schemas of bodies are no circles. */
+/** Resolves references. The schemas of bodies have no cycles. */
 function whole(given: Schema, components: Components): Schema {
   const { properties, items, ...schema } = resolvedSchema(given, components);
   const fields = Object.entries(properties ?? {}).map(([name, field]) => [name, whole(field, components)]);
@@ -85,7 +85,7 @@ function pathOf(path: string, parameters: readonly Parameter[], mood: Mood, know
   const draws = parameters
     .filter((parameter) => parameter.in === "path")
     .map(({ name, schema }) => {
-      // Where the tenant is wrong, nothing else is looked at.
+      // With a wrong tenant, the service does not check the rest.
       const its = name === "tenant_name" && mood === "mixed" ? "right" : mood;
       return fc.tuple(fc.constant(name), drawn(name, schema, its, known), isBroken(mood));
     });
@@ -101,7 +101,7 @@ const isBroken = (mood: Mood) =>
   mood === "hostile" ? seldom(20, fc.constantFrom(...brokenEncodings)) : fc.constant(undefined);
 
 function queryOf(parameters: readonly Parameter[], mood: Mood, known: Known) {
-  // A cursor belongs to one query: it is right where an answer has just given it.
+  // A cursor belongs to one query, so it is valid only where a response returned it.
   const own = parameters.filter(
     (parameter) => parameter.in === "query" && (parameter.name !== "cursor" || mood !== "right"),
   );
@@ -133,7 +133,7 @@ function queryOf(parameters: readonly Parameter[], mood: Mood, known: Known) {
   });
 }
 
-/** Parameters that exclude each other, or need each other: a request that is to be right has one of them, or both. */
+/** Some parameters exclude or require each other. A valid request has one of them, or both. */
 function withoutClash(pairs: readonly string[]): readonly string[] {
   const has = (name: string) => pairs.some((pair) => pair.startsWith(`${name}=`));
   const isPeriod = !has("active_at") && has("period_start") && has("period_end");
@@ -184,14 +184,14 @@ function headersOf(parameters: readonly Parameter[], mood: Mood, known: Known) {
   });
 }
 
-/** What HTTP lets through in a header. */
+/** Characters that HTTP permits in a header. */
 function headerText(text: unknown): string {
   return String(text)
     .replaceAll(/[^\t\x20-\x7e\x80-\xff]/g, "?")
     .slice(0, 4000);
 }
 
-/** What a client asks next: for the rows behind a page, and whether what it has still holds. */
+/** Draws the client's next request: the rows behind a page, or a revalidation of what the client has. */
 export function nextRequests(request: FuzzRequest, { etag, json }: HttpAnswer): FuzzRequest[] {
   if (request.method !== "GET") return [];
   const cursor = typeof json === "object" && json !== null && "next_cursor" in json ? json.next_cursor : null;
