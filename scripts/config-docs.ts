@@ -1,13 +1,8 @@
-/**
- * Writes the generated documents of the configuration: `chargehouse.schema.json` and `docs/reference/configuration.md`.
- *
- * Run `npm run docs:config` after a change to a setting; a test fails until then.
- */
+/** Writes `docs/reference/configuration.md`. Run `npm run docs:config` after a change to a setting; a test fails until then. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { referenceDocument, schemaDocument } from "../src/config/documents.js";
+import { referenceDocument } from "../src/config/documents.js";
 import { projectRoot } from "../src/config/project.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
 
-await writeFile(join(projectRoot(), "chargehouse.schema.json"), schemaDocument(ecosystems));
 await writeFile(join(projectRoot(), "docs/reference/configuration.md"), referenceDocument(ecosystems));

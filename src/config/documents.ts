@@ -1,16 +1,17 @@
-/** Generates two files from the settings: the JSON Schema for editors, and the reference page. */
+/** Generates two documents from the settings: the JSON Schema for editors, and the reference page. */
 import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
 import { jsonSchema } from "./json-schema.js";
 import { referenceTables } from "./reference-page.js";
 import { configSchema } from "./schema.js";
+import { withSharedDefinitions } from "./shared-definitions.js";
 
 export function schemaDocument(ecosystems: EcosystemSettingsMap): string {
   const document = {
     $schema: "http://json-schema.org/draft-07/schema#",
     title: "chargehouse configuration",
-    ...jsonSchema(configSchema(ecosystems)),
+    ...withSharedDefinitions(jsonSchema(configSchema(ecosystems))),
   };
-  return `${JSON.stringify(document, null, 2)}\n`;
+  return `${JSON.stringify(document)}\n`;
 }
 
 const INTRODUCTION = `# Configuration reference

@@ -29,13 +29,15 @@ t.test("the tarball contains only the needed files, and runs where it is install
   const root = temporaryFolder(t);
   const source = join(root, "source");
   mkdirSync(source);
-  for (const name of top.filter((each) => each !== "dist"))
+  const built = ["dist", "chargehouse.schema.json"];
+  for (const name of [...top.filter((each) => !built.includes(each)), "scripts"])
     cpSync(join(projectRoot(), name), join(source, name), { recursive: true });
   symlinkSync(join(projectRoot(), "node_modules"), join(source, "node_modules"));
   const run = (folder: string, program: string, ...args: string[]) =>
     execFileSync(program, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
   const build = join(projectRoot(), "tsconfig.build.json");
   run(projectRoot(), "node_modules/.bin/tsc", "-p", build, "--noCheck", "--outDir", join(source, "dist"));
+  run(source, "node", "scripts/build-schema.mjs");
 
   const [packed]: Packed[] = JSON.parse(run(source, "npm", "pack", "--json", "--ignore-scripts"));
   if (packed === undefined) throw new Error("npm packed nothing");

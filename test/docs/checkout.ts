@@ -19,15 +19,7 @@ export interface Checkout {
   readonly port: Readonly<Record<(typeof namedPorts)[number], number>>;
 }
 
-const linked = [
-  "package.json",
-  "package-lock.json",
-  "node_modules",
-  "migrations",
-  "examples",
-  "deploy",
-  "chargehouse.schema.json",
-];
+const linked = ["package.json", "package-lock.json", "node_modules", "migrations", "examples", "deploy"];
 
 /**
  * Builds the program once, so `npm ci` and `npm run build` do nothing later. All other commands of npm run as usual.

@@ -14,15 +14,7 @@ import { MIGRATED_POSTGRES, makeMigratedPostgres } from "../migrated-postgres.js
 import { mutants as all } from "./all.js";
 import type { Mutant } from "./mutant.js";
 
-const copied = [
-  "src",
-  "test",
-  "migrations",
-  "package.json",
-  "tsconfig.json",
-  "chargehouse.schema.json",
-  "docs",
-];
+const copied = ["src", "test", "migrations", "package.json", "tsconfig.json", "docs"];
 
 function copyOfProject(): string {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-mutants-"));
