@@ -3,7 +3,7 @@ import t from "tap";
 import { createResponseCache } from "../../src/http/response-cache.js";
 
 const LONGEST = 256 * 1024;
-/** So many of the longest are kept. */
+/** The cache has space for this many of the longest responses. */
 const MOST = 64;
 
 t.test("a response that is too long is not cached, and displaces no other", async (t) => {

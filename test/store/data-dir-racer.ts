@@ -1,4 +1,6 @@
-/** Run by `data-dir.test.ts`, several at once: claims `race-N` of a folder as soon as `go-N` appears in it. */
+/**
+ * `data-dir.test.ts` runs several of these at once. Each claims `race-N` of a folder as soon as `go-N` appears in it.
+ */
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";

@@ -33,7 +33,7 @@ async function deadClaim(): Promise<string> {
   return claim;
 }
 
-/** The pid file of a process that cannot be seen from here. */
+/** The pid file of a process that is not visible from here. */
 const claimOutOfSight = () =>
   JSON.stringify({ ...ourselves(), pid: 1, host: "another", namespace: "pid:[1]", nonce: "away" });
 
@@ -133,7 +133,7 @@ t.test("of processes that start at the same time, exactly one gets a directory",
   const dead = await deadClaim();
   for (let round = 0; round < rounds; round++) {
     mkdirSync(join(folder, `race-${round}`));
-    // Half of them are fresh, half have a dead owner.
+    // Half of them are new, half have a dead owner.
     if (round % 2 === 0) writeFileSync(join(folder, `race-${round}`, "chargehouse.pid"), dead);
   }
   const racers = Array.from({ length: 4 }, () => new Racer(folder));
@@ -154,7 +154,9 @@ t.test("of processes that start at the same time, exactly one gets a directory",
   t.pass(`${rounds} rounds`);
 });
 
-/** A process that claims one directory after the other, each as soon as the file that starts the round is there. */
+/**
+ * Starts a process that claims one directory after the other, each as soon as the file that starts the round exists.
+ */
 class Racer {
   readonly child: ChildProcess;
   readonly ended: Promise<unknown>;

@@ -1,4 +1,4 @@
-/** Errors of streams that come when nobody listens: Node.js would end the process. */
+/** Errors of streams without a listener must not end the process, as Node.js would. */
 import { mkdtempSync, writeFileSync } from "node:fs";
 import { open } from "node:fs/promises";
 import { tmpdir } from "node:os";

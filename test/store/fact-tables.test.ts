@@ -1,4 +1,4 @@
-/** The declaration of the fact tables is what the migrations make of them. */
+/** The declaration of the fact tables equals the tables that the migrations create. */
 import t from "tap";
 import { columnsOf, columnTypes, factTables } from "../../src/store/fact-tables.js";
 import { sumKeys, sumTables } from "../../src/store/sum-tables.js";

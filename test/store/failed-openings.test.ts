@@ -1,4 +1,4 @@
-/** Stores that cannot be opened leave nothing behind: no connection, no child, no lock. */
+/** Stores that cannot be opened leave no connection, child process or lock. */
 import { existsSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -28,9 +28,9 @@ t.test("failed openings of a store leave no connections, however often they are 
   const { stores } = await openTestStores(t, yaml);
   const { postgres } = stores;
   for (let attempt = 0; attempt < 5; attempt += 1) await t.rejects(stores.tenant("away"), /out of order/);
-  t.equal(asked, 5, "each asked anew");
+  t.equal(asked, 5, "each attempt sent a request");
   await until("their connections are closed", () => connections.size === 0);
-  t.equal(postgres.totalCount, postgres.idleCount, "nobody keeps a connection of Postgres");
+  t.equal(postgres.totalCount, postgres.idleCount, "all connections of Postgres are idle");
 });
 
 t.test("a cancelled start releases the data directory for the next one", async (t) => {
@@ -42,7 +42,7 @@ t.test("a cancelled start releases the data directory for the next one", async (
   t.equal(
     existsSync(join(folder, "data", "postgres", "postmaster.pid")),
     false,
-    "no server of Postgres stays",
+    "no server of Postgres is left",
   );
   const stores = await openStores({ config, logger: testLogger });
   t.equal((await stores.postgres.query("SELECT 1")).rowCount, 1);

@@ -3,7 +3,7 @@ import { createPublishLock } from "../../src/store/publish-lock.js";
 
 const never = new AbortController().signal;
 
-/** Work that goes on until it is told to end, in the order of a log. */
+/** Starts work that continues until it is ended, and logs its order. */
 function steps() {
   const log: string[] = [];
   const work = (name: string) => {
@@ -38,7 +38,7 @@ t.test("changes run concurrently, and exclusive work runs alone", async (t) => {
   t.strictSame(
     log.splice(0),
     ["one begins", "two begins", "two ends"],
-    "a change that has begun is waited for",
+    "exclusive work waits for changes that have begun",
   );
   one.end();
   t.strictSame(await Promise.all(begun), ["one", "two"]);

@@ -1,4 +1,4 @@
-/** Errors of the real stores: which of them say that a store cannot work, and what the API makes of one. */
+/** Errors of the real stores show whether a store cannot work, and decide the response of the API. */
 import t from "tap";
 import { readRows } from "../../src/store/clickhouse/statement.js";
 import { storeInTrouble } from "../../src/store/store-trouble.js";
@@ -48,7 +48,11 @@ t.test("errors of a store that cannot work are recognised", async (t) => {
     ["SELECT nothing", "not the store"],
   ] as const)
     t.equal(await caught(() => postgres.query(sql)), whose, sql);
-  t.equal(storeInTrouble(new Error("no space left on device")), undefined, "a text alone says nothing");
+  t.equal(
+    storeInTrouble(new Error("no space left on device")),
+    undefined,
+    "the text of an error alone does not decide",
+  );
   t.equal(storeInTrouble("ENOSPC"), undefined);
 
   await insertChargebacks(stores, "acme", [{ timestamp: "2026-03-01T00:00:00Z", amount: "1" }]);

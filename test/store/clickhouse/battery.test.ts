@@ -1,4 +1,4 @@
-/** What any ClickHouse does for its clients: the same cases on the embedded one and, with CLICKHOUSE_URL, on a server. */
+/** Any ClickHouse has to pass these cases: the embedded one and, with CLICKHOUSE_URL, a server. */
 import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import t, { type Test } from "tap";
@@ -10,7 +10,7 @@ import { type ClientEndpoint, newDatabase, quietClient, startEngine, text } from
 interface Context {
   readonly client: ClickHouseClient;
   readonly compressed: ClickHouseClient;
-  /** A database of the case's own. */
+  /** Each case has a database of its own. */
   readonly db: string;
 }
 
@@ -21,7 +21,7 @@ async function table(client: ClickHouseClient, db: string): Promise<string> {
   return `${db}.t`;
 }
 
-/** Reads all rows of a query that fails, and gives the error. */
+/** Reads all rows of a query that fails, and returns the error. */
 async function errorOf(work: () => Promise<unknown>): Promise<ClickHouseError> {
   try {
     await work();
@@ -264,7 +264,7 @@ const cases: readonly Case[] = [
     "no row of a query that failed shows up in another",
     async (t, { client }) => {
       for (let round = 0; round < 3; round += 1) {
-        // That they fail is what counts: a client that is behind may not find out why.
+        // It matters only that they fail, because a client that lags may not learn the cause.
         const failing = Array.from({ length: 6 }, (_, index) =>
           drain(
             client,
@@ -414,13 +414,13 @@ const cases: readonly Case[] = [
       t.equal(
         await read("SELECT getSetting('max_block_size')", { max_block_size: "7" }),
         "7",
-        "a query's own settings",
+        "a query can have its own settings",
       );
-      t.equal(await read("SELECT getSetting('max_block_size')"), "99", "are gone after it");
+      t.equal(await read("SELECT getSetting('max_block_size')"), "99", "settings end with their query");
       t.equal(
         (await errorOf(() => text(client, "SELECT * FROM mine"))).type,
         "UNKNOWN_TABLE",
-        "invisible outside",
+        "a table of a session is invisible outside",
       );
       const busy = read("SELECT sleep(1)");
       await until("the session to be locked", async () => {

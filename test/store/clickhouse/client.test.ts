@@ -1,4 +1,4 @@
-/** The client that the service opens: what it always sets, on an engine. */
+/** Tests on an engine which settings the service's client always sends. */
 import t from "tap";
 import { openClickHouseClient } from "../../../src/store/clickhouse/client.js";
 import { startEngine } from "./engine-under-test.js";

@@ -1,4 +1,6 @@
-/** Reads that go to the embedded engine without the client's own transport: their parameters, their errors, and connections that are gone. */
+/**
+ * Reads can bypass the client's transport to the embedded engine. Tests their parameters, errors and lost connections.
+ */
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -96,7 +98,7 @@ t.test("direct reads of the embedded engine equal those of the client", async (t
 t.test("a read is repeated if its idle connection was closed by the engine", async (t) => {
   const path = join(tmpdir(), `direct-reads-${process.pid}.sock`);
   let requests = 0;
-  // Each connection carries one request; the second one on it is cut off.
+  // Each connection carries one request, and the second one on it is cut off.
   const seen = new WeakSet<object>();
   const server = createServer((request, response) => {
     requests += 1;

@@ -1,4 +1,7 @@
-/** An embedded ClickHouse for a test, in a folder of its own, gone with the test; and the plain ways to speak to it. */
+/**
+ * Starts an embedded ClickHouse for a test, in a folder of its own that is removed with the test, and sends it plain
+ * requests.
+ */
 import { randomBytes } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdtemp, readFile, rm } from "node:fs/promises";
@@ -41,7 +44,7 @@ export async function startEngine(
 /** The engine's own endpoint, or that of its port for SQL clients. */
 export type ClientEndpoint = Omit<Endpoint, "socketPath"> & { readonly socketPath?: string };
 
-/** A client that logs nothing, as many errors of these tests are wanted. */
+/** A client that logs nothing, because these tests expect many errors. */
 export function quietClient(
   t: Test,
   endpoint: ClientEndpoint,
@@ -81,7 +84,7 @@ export function sqlListener(
   return { host: "127.0.0.1", port, tls, users, allowedHosts, limits };
 }
 
-/** A port of loopback that leads to a unix socket, for clients that know no sockets. */
+/** Forwards a loopback port to a unix socket, for clients that do not support sockets. */
 export async function portOfSocket(t: Test, socketPath: string): Promise<number> {
   const server = createServer((near) => {
     const far = connect(socketPath);
@@ -94,7 +97,7 @@ export async function portOfSocket(t: Test, socketPath: string): Promise<number>
   return (server.address() as AddressInfo).port;
 }
 
-/** A database that no other test uses. */
+/** Creates a database that no other test uses. */
 export async function newDatabase(t: Test, client: ClickHouseClient): Promise<string> {
   const name = `test_${randomBytes(6).toString("hex")}`;
   await client.command({ query: `CREATE DATABASE ${name}` });
@@ -111,11 +114,11 @@ export interface Answer {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
-  /** The connection broke before the body's end. */
+  /** The connection broke before the end of the body. */
   readonly broken: boolean;
 }
 
-/** A request without any client library. */
+/** Sends a request without any client library. */
 export function ask(
   endpoint: ClientEndpoint,
   path: string,
@@ -156,13 +159,13 @@ export function ask(
   });
 }
 
-/** Resident memory of a process, in MiB. */
+/** Reads the resident memory of a process, in MiB. */
 export async function residentMiB(pid: number): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, "utf8");
   return Number(/VmRSS:\s+(\d+)/.exec(status)?.[1]) / 1024;
 }
 
-/** A process that nobody waited for yet (a zombie) is dead all the same. */
+/** A zombie process, for which no parent has waited yet, counts as dead. */
 export function alive(pid: number): boolean {
   try {
     process.kill(pid, 0);

@@ -1,4 +1,4 @@
-/** What a read makes of the engine's values, on the real engine. */
+/** Reads decode the engine's values, on the real engine. */
 import t from "tap";
 import { readRows, readTuples, streamRows } from "../../../src/store/clickhouse/statement.js";
 import { openTestStores } from "../../stores.js";

@@ -1,4 +1,4 @@
-/** Bits of stored files that flip: who notices it, and what helps. */
+/** Flipped bits in stored files are noticed, and the day can be repaired. */
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -73,14 +73,14 @@ t.test("a flipped bit in a published day is found", async (t) => {
           errors.map(({ date, source }) => `${source} ${date}`),
           [`store ${day}`],
         );
-        t.equal((await run()).errors.length, 1, "each run says so until it is mended");
+        t.equal((await run()).errors.length, 1, "each run reports it until it is repaired");
 
         const again = await run({ force: true, window: { start: day, end: days[1] } });
         t.strictSame(
           again.errors.filter(({ source }) => source !== "store"),
           [],
         );
-        t.strictSame(await findDamage(client), [], "a forced run of the day has written it anew");
+        t.strictSame(await findDamage(client), [], "a forced run has written the day again");
         t.strictSame((await run()).errors, []);
         t.strictSame(await chargedByDay(stores, "acme"), charged);
         t.strictSame((await reconciled(stores, "acme")).off, []);

@@ -1,4 +1,4 @@
-/** The sums of chargebacks are what their chargebacks come to, whatever is published after what. */
+/** The sums of chargebacks equal their chargebacks, in any order of publishes. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import t from "tap";
 import { replaceDays } from "../../../src/store/clickhouse/partitions.js";
@@ -24,7 +24,7 @@ t.test("sums of chargebacks follow their chargebacks", async (t) => {
   const epoch = 1;
   await claimStaging(client, epoch);
 
-  /** Replaces days of the chargebacks alone. */
+  /** Replaces days of the chargebacks only. */
   const replace = async (rowsOf: Readonly<Record<string, readonly Row[]>>) => {
     const staged = stagedTable("chargebacks", epoch);
     await client.command({ query: `TRUNCATE TABLE ${staged} SYNC` });
@@ -92,7 +92,7 @@ t.test("sums of chargebacks follow their chargebacks", async (t) => {
             classes["a month is emptied"] += 1;
           before = after;
         }),
-        // A month with one day comes, changes and goes, whatever is drawn.
+        // A month with one day is added, changed and removed, whatever else is drawn.
         {
           numRuns: 40,
           examples: [[one("1"), one("2")], [one("1")], []].map((rows) => [[{ day: "2026-02-28", rows }]]),
@@ -104,7 +104,7 @@ t.test("sums of chargebacks follow their chargebacks", async (t) => {
           "SELECT count() FROM system.parts WHERE database = currentDatabase() AND active AND rows > 0 AND table LIKE 'staged_sums%'",
         ),
         ["0"],
-        "nothing is left where they are made",
+        "the table where sums are built is empty",
       );
     },
   );

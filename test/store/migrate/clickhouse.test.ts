@@ -65,7 +65,7 @@ t.test(
     t.strictSame(
       await rows(clickhouse, "SELECT name FROM system.databases WHERE name = 'fresh'"),
       [],
-      "looking makes nothing",
+      "a check creates nothing",
     );
 
     const begun = Math.floor(Date.now() / 1000) * 1000;
@@ -81,13 +81,13 @@ t.test(
     t.strictSame(
       await tables(clickhouse, "default"),
       [],
-      "unqualified names are those of the tenant's database",
+      "unqualified names belong to the tenant's database",
     );
 
     const [first] = await clickHouseMigrationStatus(clickhouse, { dir, database });
     holds(t, first, { store: "clickhouse/fresh", revision: "0001", name: "one", state: "applied" });
     const applied = Date.parse(first?.applied_at ?? "");
-    t.ok(begun <= applied && applied <= Date.now(), "applied_at is the instant");
+    t.ok(begun <= applied && applied <= Date.now(), "applied_at is the time of the migration");
   },
 );
 
@@ -124,7 +124,7 @@ t.test("a revision that fails half-way is repaired by running it again", async (
   t.strictSame(
     await tables(clickhouse, database),
     ["both_tables", "one", "two"],
-    "its first statements have run",
+    "the first statements of the revision have run",
   );
   writeFileSync(join(dir, "0002_two.sql"), TWO);
   t.strictSame((await migrateClickHouse(clickhouse, options)).applied, ["0002_two"]);
@@ -198,12 +198,12 @@ t.test("the project's own migrations", async (t) => {
   t.strictSame((await migrateClickHouse(clickhouse, options)).applied, []);
   t.ok((await tables(clickhouse, "project")).includes("chargebacks"));
 
-  // As after a crash just before the ledger was written: each file runs on what it has made itself.
+  // Simulates a crash just before the ledger was written, so each file runs again on its own results.
   await clickhouse.command({ query: "DROP TABLE project.schema_migrations SYNC" });
   t.strictSame(
     (await migrateClickHouse(clickhouse, options)).applied,
     applied,
-    "every statement can be run again",
+    "every statement can run again",
   );
 });
 
@@ -227,7 +227,7 @@ ALTER TABLE slow UPDATE m = 2 + sleepEachRow(0.05) WHERE 1;
   t.strictSame(
     await rows(clickhouse, "SELECT sum(m) AS changed FROM mutated.slow"),
     [{ changed: "40" }],
-    "a revision is recorded when all that it started is done",
+    "a revision is recorded after all of its background work has ended",
   );
 });
 

@@ -1,4 +1,4 @@
-/** A folder of migrations made for one test. */
+/** Creates a folder of migrations for one test. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

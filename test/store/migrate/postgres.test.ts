@@ -34,12 +34,12 @@ t.test("a fresh database gets all revisions, then nothing, then what was added",
   const [first] = await postgresMigrationStatus(pool, dir);
   holds(t, first, { store: "postgres", revision: "0001", name: "one", state: "applied" });
   const applied = Date.parse(first?.applied_at ?? "");
-  t.ok(begun <= applied && applied <= Date.now(), "applied_at is the instant");
+  t.ok(begun <= applied && applied <= Date.now(), "applied_at is the time of the migration");
   const ledger = await pool.query("SELECT name FROM schema_migrations ORDER BY id");
   t.strictSame(
     ledger.rows,
     [{ name: "0001_one" }, { name: "0002_two" }],
-    "the ledger is node-pg-migrate's own",
+    "the ledger is that of node-pg-migrate",
   );
 });
 

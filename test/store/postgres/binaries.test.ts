@@ -19,10 +19,10 @@ import { copyBinaries } from "../../../src/store/postgres/binaries-copy.js";
 import { logger, nativeWithoutLinks, startPostgres, temporaryFolder } from "./temporary.js";
 
 const asRoot = process.getuid?.() === 0;
-/** Somebody else than root, who is nobody's owner here. */
+/** A user other than root, who owns nothing here. */
 const stranger = asRoot ? { uid: 65534, gid: 65534 } : undefined;
 
-/** A folder that everybody can enter, as an installation usually is. */
+/** A folder that everybody can enter, as for most installations. */
 function openFolder(t: Parameters<typeof temporaryFolder>[0]): string {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-open-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -35,7 +35,7 @@ t.test("library links that npm ci --ignore-scripts omits are created", async (t)
   t.notOk(existsSync(join(native, "lib/libicuuc.so.60")));
   const copies = join(openFolder(t), "copies");
   const binaries = await usableBinaries({ logger, user: stranger, copyFolders: [copies], nativeDir: native });
-  t.equal(binaries.postgres, join(native, "bin/postgres"), "used where it is");
+  t.equal(binaries.postgres, join(native, "bin/postgres"), "the programs are used in place");
   t.ok(lstatSync(join(native, "lib/libicuuc.so.60")).isSymbolicLink());
   t.notOk(existsSync(copies), "no copy is made");
 });
@@ -50,11 +50,15 @@ t.test("a server starts from programs without links, below a folder that only we
   await client.connect();
   t.strictSame((await client.query("SELECT 1 AS one")).rows, [{ one: 1 }]);
   await client.end();
-  t.equal(existsSync(copyFolders[0] ?? ""), asRoot, "root needs a copy for another user, others need none");
+  t.equal(
+    existsSync(copyFolders[0] ?? ""),
+    asRoot,
+    "root needs a copy for another user, and other users need none",
+  );
 });
 
 t.test("a copy is made once, even by concurrent processes, and again if it is damaged", async (t) => {
-  const native = join(openFolder(t), "native"); // a small one, the real one has 60 MB
+  const native = join(openFolder(t), "native"); // The library is small, because the real one has 60 MB.
   mkdirSync(join(native, "bin"), { recursive: true });
   mkdirSync(join(native, "share/locale"), { recursive: true });
   writeFileSync(join(native, "bin/postgres"), "a program, for the sake of the copy", { mode: 0o700 });
@@ -67,8 +71,8 @@ t.test("a copy is made once, even by concurrent processes, and again if it is da
   const copies = await Promise.all([1, 2, 3].map(() => copyBinaries(native, folder, finish)));
   const [copy = ""] = copies;
   t.strictSame(copies, [copy, copy, copy]);
-  t.strictSame(readdirSync(folder).length, 1, "nothing is left of those that were slower");
-  t.equal(lstatSync(join(copy, "bin/postgres")).mode & 0o777, 0o755, "everybody can run it");
+  t.strictSame(readdirSync(folder).length, 1, "slower processes leave nothing behind");
+  t.equal(lstatSync(join(copy, "bin/postgres")).mode & 0o777, 0o755, "everybody can run the copy");
   t.equal(lstatSync(join(copy, "share/locale/de")).mode & 0o777, 0o644);
   const before = made;
   await copyBinaries(native, folder, finish);
@@ -79,7 +83,7 @@ t.test("a copy is made once, even by concurrent processes, and again if it is da
   t.equal(lstatSync(join(copy, "bin/postgres")).size, lstatSync(join(native, "bin/postgres")).size);
   chmodSync(join(copy, "bin/postgres"), 0o777);
   await copyBinaries(native, folder, finish);
-  t.equal(made, before + 2, "what others can write is not trusted");
+  t.equal(made, before + 2, "a copy that other users can write is not trusted");
 });
 
 t.test("a folder for copies that others can write to is skipped", async (t) => {

@@ -27,7 +27,7 @@ t.test("values from Postgres are exact, or an error", async (t) => {
   ]);
   await t.rejects(pool.query("SELECT 9007199254740992::int8"), RangeError);
   await t.rejects(pool.query("SELECT '{9007199254740992}'::int8[]"), RangeError);
-  t.strictSame((await pool.query("SELECT 1 AS one")).rows, [{ one: 1 }], "the connection is still good");
+  t.strictSame((await pool.query("SELECT 1 AS one")).rows, [{ one: 1 }], "the connection still works");
   t.equal(safeInteger("-9007199254740991"), -9007199254740991);
 });
 

@@ -29,7 +29,7 @@ t.test("the first start creates a cluster, and the next one finds its rows", asy
   await t.rejects(
     query(first.connection, "SELECT 1"),
     /ECONNREFUSED|ENOENT/,
-    "a stopped server answers nobody",
+    "a stopped server refuses connections",
   );
 
   const second = await startPostgres(t, { dataDir });
@@ -52,7 +52,7 @@ t.test("the server is private, durable and modest", async (t) => {
   ]);
   await t.rejects(query({ ...postgres.connection, password: "wrong" }, "SELECT 1"), { code: "28P01" });
   if (process.platform === "linux") {
-    t.not(statSync(`/proc/${postgres.pid}`).uid, 0, "never as root");
+    t.not(statSync(`/proc/${postgres.pid}`).uid, 0, "the server never runs as root");
     t.notMatch(readFileSync(`/proc/${postgres.pid}/environ`, "utf8"), /CHARGEHOUSE_TEST_SECRET/);
   }
 });
@@ -77,7 +77,7 @@ t.test("a killed server restarts with all acknowledged rows, and the pool contin
   await pool.query("CREATE TABLE acked (n int)");
   const firstPid = postgres.pid;
   for (let n = 1; n <= 50; n++) await pool.query("INSERT INTO acked VALUES ($1)", [n]);
-  const lent = await pool.connect(); // breaks while it is lent out and idle: must not end the process
+  const lent = await pool.connect(); // The connection breaks while it is in use and while it is idle. Neither may end the process.
   process.kill(firstPid, "SIGKILL");
   await until("a new postmaster", () => postgres.pid !== firstPid);
   await until("an answer", () =>
@@ -140,7 +140,7 @@ t.test("a data directory below folders that only we can enter works", async (t) 
   for (const folder of [outer, join(outer, "private"), dataDir]) chmodSync(folder, 0o700);
   const { connection, pid } = await startPostgres(t, { dataDir });
   await query(connection, "CREATE TABLE kept AS SELECT generate_series(1, 100000) AS n");
-  process.kill(pid, "SIGKILL"); // recovery replays the log, also by paths that lead nowhere from the root
+  process.kill(pid, "SIGKILL"); // Recovery replays the log, also with paths that do not exist from the root.
   await until("recovery", () =>
     query(connection, "SELECT count(*)::int AS n FROM kept").then(
       (rows) => rows[0]?.n === 100_000,

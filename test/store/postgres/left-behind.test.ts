@@ -31,10 +31,10 @@ function startOwner(t: Test, dataDir: string): Owner {
   return { child, ended: once(child, "exit"), next };
 }
 
-/** A dead process that nobody has reaped yet does not count. */
+/** A dead process that no parent has waited for does not count. */
 const isAlive = (pid: number) => processStart(pid) !== undefined;
 
-/** The shell that ends the server after the owner. */
+/** This shell stops the server after the owner has ended. */
 function guardOf({ child: { pid } }: Owner): number {
   const children = readFileSync(`/proc/${pid}/task/${pid}/children`, "utf8").trim().split(" ");
   const guards = children.filter((child) => readFileSync(`/proc/${child}/comm`, "utf8") === "sh\n");
@@ -82,12 +82,12 @@ t.test("a second owner is refused, and the first one's server does not notice", 
     `The data directory ${dataDir} is in use by process ${first.child.pid}: stop that process, or set another data_dir.`,
   );
   await second.ended;
-  t.match(await first.next(), /^\d+$/, "goes on writing");
+  t.match(await first.next(), /^\d+$/, "the first owner continues to write");
   t.ok(isAlive(postmaster));
   const guard = guardOf(first);
   first.child.kill("SIGTERM");
   await first.ended;
-  t.notOk(isAlive(postmaster), "an owner that ends in order takes its server along");
+  t.notOk(isAlive(postmaster), "an owner that ends normally stops its server");
   t.notOk(isAlive(guard));
 });
 
@@ -104,7 +104,7 @@ t.test("an uncaught exception in the owner ends the server as well", async (t) =
   const dataDir = temporaryFolder(t);
   const owner = startOwner(t, dataDir);
   const postmaster = Number((await owner.next()).replace("postmaster ", ""));
-  owner.child.kill("SIGUSR2"); // see owner-process.ts
+  owner.child.kill("SIGUSR2"); // owner-process.ts prints this.
   await owner.ended;
   await until("the end of the postmaster", () => !isAlive(postmaster));
   t.pass("ended");
@@ -125,7 +125,7 @@ t.test("a stale pid file does not prevent a start, even if another process has i
     t.match(readFileSync(file, "utf8"), new RegExp(`^${postgres.pid}\n`));
     await postgres.stop();
   }
-  t.ok(isAlive(stranger.pid ?? 0), "a process that is no server of ours is left alone");
+  t.ok(isAlive(stranger.pid ?? 0), "a process that is not our server is left alone");
 });
 
 t.test("children of a killed postmaster are waited for", async (t) => {

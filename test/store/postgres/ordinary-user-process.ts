@@ -1,6 +1,6 @@
 /**
- * Run by `ordinary-user.test.ts`: becomes that user (after the imports, which that user might not be able to read), owns
- * a data directory, starts Postgres, asks it something and stops it.
+ * `ordinary-user.test.ts` runs this. It becomes that user after the imports, which the user may not be able to read.
+ * Then it owns a data directory, starts Postgres, runs a query and stops it.
  */
 import { statSync } from "node:fs";
 import pg from "pg";

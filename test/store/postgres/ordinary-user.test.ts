@@ -19,8 +19,9 @@ t.test(
     const folder = mkdtempSync(join(tmpdir(), "chargehouse-open-"));
     t.teardown(() => rmSync(folder, { recursive: true, force: true }));
     if (asRoot) chownSync(folder, NOBODY, NOBODY);
-    // Programs that this user can read (the installation may be in a folder that only root can enter), without library
-    // links (`npm ci --ignore-scripts`), and where he cannot make them: he then needs a copy in the data directory.
+    // Copies the programs to where this user can read them, because only root may be able to enter the folder of the
+    // installation. The copy has no library links (`npm ci --ignore-scripts`), and the user cannot create them there.
+    // So the user needs a copy in the data directory.
     const installation = mkdtempSync(join(tmpdir(), "chargehouse-native-"));
     t.teardown(() => rmSync(installation, { recursive: true, force: true }));
     chmodSync(installation, 0o755);

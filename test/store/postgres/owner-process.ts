@@ -1,6 +1,6 @@
 /**
- * Run by `left-behind.test.ts`: owns a data directory, starts its Postgres, inserts one row after the other and prints
- * the number of each one that was acknowledged. SIGTERM: stops in order. SIGUSR2: an uncaught exception.
+ * `left-behind.test.ts` runs this. It owns a data directory, starts its Postgres, inserts one row after the other and
+ * prints the number of each row that was acknowledged. SIGTERM stops it normally. SIGUSR2 throws an uncaught exception.
  */
 import pg from "pg";
 import { claimDataDir, DataDirInUseError } from "../../../src/store/data-dir.js";

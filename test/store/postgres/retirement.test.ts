@@ -1,4 +1,4 @@
-/** What a newer delivery takes the place of. */
+/** A newer delivery replaces parts of older ones. */
 import t from "tap";
 import {
   type PeriodOfLines,
@@ -22,14 +22,14 @@ const old = (periods: readonly PeriodOfLines[] | null, retired: readonly Uncount
 
 t.test("a delivery without a month replaces the periods that it contains", async (t) => {
   const october = old([part("2026-10")]);
-  t.strictSame(retirement(october, rolling(part("2026-11"))), [], "the next month takes nothing away");
+  t.strictSame(retirement(october, rolling(part("2026-11"))), [], "the next month replaces nothing");
   t.equal(retirement(october, rolling(part("2026-10"), part("2026-11"))), undefined);
   t.strictSame(
     retirement(old([part("2026-09"), part("2026-10")]), rolling(part("2026-10"))),
     [gone("2026-10")],
-    "and the month before stays",
+    "the month before stays",
   );
-  t.strictSame(retirement(october, rolling()), [], "a file without lines takes nothing away");
+  t.strictSame(retirement(october, rolling()), [], "a file without lines replaces nothing");
 });
 
 t.test("a period of another account stays", async (t) => {
@@ -43,14 +43,18 @@ t.test("days outside of a rolling window stay, and are replaced when they are de
   t.strictSame(later, [gone("2026-10", "03", "28")]);
   const rest = old([part("2026-10")], later);
   t.strictSame(retirement(rest, rolling(part("2026-10", "02", "02")))?.length, 2, "the first day stays");
-  t.equal(retirement(rest, rolling(part("2026-10", "01", "02"))), undefined, "side by side, nothing stays");
+  t.equal(
+    retirement(rest, rolling(part("2026-10", "01", "02"))),
+    undefined,
+    "two periods side by side leave nothing",
+  );
 });
 
 t.test("a named month is replaced completely by a delivery with lines of that month", async (t) => {
   const named = (...periods: PeriodOfLines[]) => ({ billing_period: "2026-10", periods });
   const october = old([part("2026-10"), part("2026-09", "28", "28")]);
   t.equal(retirement(october, named(part("2026-10", "05", "28"))), undefined);
-  t.strictSame(retirement(october, named(part("2026-11"))), [], "lines decide, and not the name");
+  t.strictSame(retirement(october, named(part("2026-11"))), [], "the lines decide, and not the name");
   t.strictSame([replacesWhole(named()), replacesWhole(named(part("2026-11")))], [true, false]);
 });
 

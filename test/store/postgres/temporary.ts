@@ -1,4 +1,4 @@
-/** Folders and servers that a test has for itself, and that are gone when it ends. */
+/** Creates folders and servers for one test, and removes them when it ends. */
 import { cpSync, lstatSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -15,7 +15,7 @@ import {
 
 export const logger = pino({ level: "silent" });
 
-/** Of mode 0700 and ours: when we are root, the server's user cannot enter it. */
+/** The folder has mode 0700. If we are root, the server's user cannot enter it. */
 export function temporaryFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -41,7 +41,7 @@ export async function temporaryPool(t: Test): Promise<pg.Pool> {
 
 let databases = 0;
 
-/** A database of its own, in a server that is there. */
+/** Creates a database in a running server. */
 export async function temporaryDatabase(t: Test, server: pg.Pool): Promise<pg.Pool> {
   const database = `temporary_${++databases}`;
   await server.query(`CREATE DATABASE ${database}`);
@@ -51,7 +51,9 @@ export async function temporaryDatabase(t: Test, server: pg.Pool): Promise<pg.Po
   return pool;
 }
 
-/** The Postgres programs below `folder`, as npm leaves them with `--ignore-scripts`: without the library links. */
+/**
+ * Copies the Postgres programs below `folder` as npm installs them with `--ignore-scripts`, without the library links.
+ */
 export function nativeWithoutLinks(folder: string): string {
   const native = join(folder, "native");
   const links = new Set<string>();

@@ -1,4 +1,4 @@
-/** Bodies that break: whoever reads is told, however late, and the process lives on. */
+/** A body that breaks is an error for its reader at any time, and the process continues. */
 import type { IncomingMessage } from "node:http";
 import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,4 +1,6 @@
-/** Requests of the drivers that BI tools bring, as their sources write them, and the bytes that they expect. */
+/**
+ * Sends the requests of the drivers of BI tools as their sources write them, and expects the bytes that they expect.
+ */
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
@@ -9,7 +11,7 @@ import { ask, quietClient, sqlListener, startEngine } from "../engine-under-test
 
 const LIMIT = 1 << 28;
 const BLOCK_INFO = "010002ffffffff00";
-/** One value of each kind of type that a column can have. */
+/** One value of each type that a column can have. */
 const TYPES =
   "1::UInt8 AS a, 'x' AS s, [1, 2]::Array(UInt16) AS r, map('k', [1]) AS m, toLowCardinality('lc') AS l, NULL::Nullable(Int64) AS n, " +
   "[toLowCardinality(toNullable('q'))] AS ln, (1, 'b')::Tuple(`a b` UInt8, c String) AS t, 1.5::Decimal(18, 4) AS d, 2::Decimal(38, 9) AS e, " +

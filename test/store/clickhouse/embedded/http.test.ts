@@ -1,4 +1,4 @@
-/** The HTTP interface itself, without a client library: status, headers, ways to send a query, authentication. */
+/** The HTTP interface without a client library: status, headers, ways to send a query, authentication. */
 import { readdir, rename } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
@@ -136,7 +136,7 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
     );
     const broken = await read(each, "x\t[1,\n");
     t.match(broken, /DB::Exception/);
-    t.notOk(broken.includes(under.dataDir), "no path of ours");
+    t.notOk(broken.includes(under.dataDir), "the error contains no path of the data directory");
     await read(query("a, b FROM input('a UInt8, b String')"), "");
     t.equal(await read("/", "SELECT count() FROM d.t"), "3\n");
     t.same(await spooledFiles(under), []);
@@ -204,7 +204,7 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
     t.notMatch(
       await read("/", "SELECT 1 FROM x WHERE ("),
       /OUTFILE '|query_id:/,
-      "nothing of ours in the text",
+      "the error contains nothing that we added to the statement",
     );
   });
 
@@ -315,7 +315,11 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
     }
     for (const id of ["a", "\u00e9 \u00fc", "a".repeat(200)]) {
       const { headers } = await ask(endpoint, `/?query_id=${encodeURIComponent(id)}`, { body: "SELECT 1" });
-      t.equal(headers["x-clickhouse-query-id"], id, "as headers carry it");
+      t.equal(
+        headers["x-clickhouse-query-id"],
+        id,
+        "the response has the id in a form that headers can contain",
+      );
     }
   });
 

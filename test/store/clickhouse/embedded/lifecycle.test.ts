@@ -1,4 +1,4 @@
-/** The child process: started on demand, restarted after a crash, gone when we are. */
+/** The child process starts on demand, restarts after a crash, and ends with its parent. */
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";

@@ -1,4 +1,6 @@
-/** What reads text of clients and of the engine takes time linear in it: quadratic, each of these would take hours. */
+/**
+ * Texts of clients and of the engine are read in linear time. In quadratic time, each of these cases would take hours.
+ */
 import t from "tap";
 import { exceptionFromEngine } from "../../../../src/store/clickhouse/embedded/server/exception.js";
 import { heredocsOf } from "../../../../src/store/clickhouse/embedded/server/heredocs.js";
@@ -9,7 +11,7 @@ import { classify } from "../../../../src/store/clickhouse/embedded/server/state
 import fc from "../../../property.js";
 
 const MIB = 1024 * 1024;
-/** So many bytes of a text that repeats what `piece` makes of a number. */
+/** Repeats what `piece` returns for each number, up to this many bytes. */
 function long(piece: (index: number) => string, bytes: number): string {
   const pieces: string[] = [];
   for (let length = 0, index = 0; length < bytes; index += 1) {
@@ -98,7 +100,7 @@ t.test(
   },
 );
 
-/** As the engine's lexer does it: from each `$`, look for the next, and for that tag again. */
+/** Does the same as the engine's lexer: from each `$`, it looks for the next one and then for that tag again. */
 function naive(sql: string, start: number): number | undefined {
   const tagEnd = sql.indexOf("$", start + 1);
   if (tagEnd < 0) return undefined;

@@ -1,4 +1,7 @@
-/** Run by a test as a process of its own, which is then killed: starts an engine and a long query, and prints the child's pid. */
+/**
+ * A test runs this as a process of its own and kills it. It starts an engine and a long query, and prints the child's
+ * pid.
+ */
 import { createClient } from "@clickhouse/client";
 import { pino } from "pino";
 import { socketAgent } from "../../../../src/store/clickhouse/client.js";

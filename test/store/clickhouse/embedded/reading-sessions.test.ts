@@ -1,4 +1,4 @@
-/** Reads of the service use a session again: nothing of one reaches the next. */
+/** Reads of the service reuse sessions, and no state of one reaches the next. */
 import type { ClickHouseSettings } from "@clickhouse/client";
 import t from "tap";
 import type { EngineSession } from "../../../../src/store/clickhouse/embedded/server/engine.js";
@@ -82,7 +82,7 @@ t.test("reads that reuse a session do not affect each other", async (t) => {
     for (let turn = 0; turn < 5; turn++) {
       const ending = new AbortController();
       const given = t.rejects(readRows(client, { query: slow, params: {} }, ending.signal), /aborted/);
-      // The question is among what it finds.
+      // The query finds itself among the results.
       await until("the slow read runs", async () => Number(await one(running)) > 1);
       ending.abort();
       await given;
@@ -131,7 +131,7 @@ t.test("the most recently used sessions are kept, up to a limit", async (t) => {
   kept.give(of("2"), b);
   t.equal(kept.take(of("3")), undefined);
   t.equal(kept.take(of("1")), a);
-  t.equal(kept.take(of("1")), undefined, "each is used by one read at a time");
+  t.equal(kept.take(of("1")), undefined, "a session is used by one read at a time");
   kept.give(of("1"), a);
   kept.give(of("1"), c);
   t.strictSame(closed, ["b"]);

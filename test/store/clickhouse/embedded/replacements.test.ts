@@ -1,4 +1,4 @@
-/** The engine is killed amid replacing partitions, again and again: no day is ever of two versions, or of none. */
+/** The engine is killed many times while it replaces partitions. A day never has rows of two versions, or none. */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { quietClient, text } from "../engine-under-test.js";
 
 const DAYS = Array.from({ length: 8 }, (_, i) => `2026-01-0${i + 1}`);
 const SWAP = `ALTER TABLE f ${DAYS.map((day) => `REPLACE PARTITION '${day}' FROM s`).join(", ")}`;
-/** Rows of a day's two parts. */
+/** The rows of a day's two parts. */
 const PARTS = [50, 60] as const;
 const KILLS = 12;
 
@@ -22,7 +22,7 @@ async function folder(t: Test): Promise<string> {
   return path;
 }
 
-/** An engine on the folder, and what it said. */
+/** Starts an engine on the folder, and records its output. */
 async function opened(t: Test, dataDir: string, database = "d") {
   const said: string[] = [];
   const logger = pino({ level: "warn" }, { write: (line: string) => void said.push(JSON.parse(line).text) });
@@ -56,14 +56,14 @@ t.test(
     const ofVersion = (version: number) => DAYS.map((day) => `${day}\t[${version}]\t110`).join("\n");
     await stage(0);
     await client.command({ query: SWAP });
-    t.equal(await notes(), 0, "a statement that is done is not written down any more");
+    t.equal(await notes(), 0, "the note of a completed statement is removed");
 
     const ended = { finished: 0, notBegun: 0 };
     for (let version = 1; version <= KILLS; version += 1) {
       await stage(version);
       const swapped = client.command({ query: SWAP }).catch(() => undefined);
       await until("the statement is written down", async () => (await notes()) > 0);
-      // From the very start of the statement to about its end.
+      // The kills are spread from the start of the statement to about its end.
       await delay((version / KILLS) * 30);
       process.kill(engine.pid() ?? 0, "SIGKILL");
       const noted = await notes();
@@ -73,13 +73,13 @@ t.test(
       t.equal(await notes(), 0);
       t.strictSame(said, []);
       const now = await shown();
-      // A kill between the note's file and its content is one before the statement.
+      // A kill after the creation of the note's file and before its content counts as one before the statement.
       const left = noted === 1 && now === ofVersion(version - 1) ? "notBegun" : "finished";
       t.equal(now, ofVersion(left === "notBegun" ? version - 1 : version), `kill ${version}`);
       ended[left] += 1;
       await client.command({ query: SWAP });
     }
-    t.ok(ended.finished >= KILLS / 2, `most of them were finished by the next engine: ${ended.finished}`);
+    t.ok(ended.finished >= KILLS / 2, `the next engine completed most of them: ${ended.finished}`);
   },
 );
 

@@ -1,11 +1,11 @@
-/** A client library that is neither ours nor ClickHouse's own gets along: @apla/clickhouse, which does much its own way. */
+/** A client library of another author works: @apla/clickhouse, which does many things in its own way. */
 import { createRequire } from "node:module";
 import type { Readable, Writable } from "node:stream";
 import { finished } from "node:stream/promises";
 import t from "tap";
 import { portOfSocket, startEngine } from "../engine-under-test.js";
 
-/** The part of the library (which has no types) that is used here. */
+/** The part of the untyped library that is used here. */
 interface AplaClient {
   querying(
     sql: string,

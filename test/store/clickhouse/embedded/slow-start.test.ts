@@ -1,4 +1,4 @@
-/** Engines that take long to start. Their processes are held by SIGSTOP, so that they use no processor time. */
+/** Engines can take long to start. SIGSTOP holds their processes, so that they use no processor time. */
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { recordingLogger } from "../../../runner/runs.js";
 import { until } from "../../../until.js";
 import { alive } from "../engine-under-test.js";
 
-/** An engine whose process is held as soon as it is there. */
+/** Starts an engine, and stops its process at once. */
 function heldEngine(t: Test, options: Partial<EmbeddedClickHouseOptions> = {}) {
   const dataDir = mkdtempSync(join(tmpdir(), "embedded-clickhouse-"));
   const { logger, messages } = recordingLogger();
@@ -35,7 +35,7 @@ t.test("a slow start is waited for, and the log shows its current step", async (
   t.strictSame([...new Set(messages())], ["the embedded ClickHouse is still starting: the process starts"]);
   process.kill(pid, "SIGCONT");
   t.type((await started).socketPath, "string");
-  t.equal(engine.pid(), pid, "it was not killed and begun anew");
+  t.equal(engine.pid(), pid, "the process was not killed and started again");
 });
 
 t.test("a start is given up if the process does nothing for too long", async (t) => {

@@ -1,4 +1,4 @@
-/** Ways to another tenant's costs, to files and to secrets, tried by a SQL user on a running port. */
+/** A SQL user tries to reach another tenant's costs, files and secrets on a running port. */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
@@ -11,7 +11,10 @@ import { ask, quietClient, sqlListener, startEngine, text } from "../engine-unde
 const AT_ONCE = 4;
 const SECRET = "the-secret-of-a-file";
 
-/** `@` is the name of a function that is not admitted, `!` a path. In each, an alias, a CTE, a column or a parameter has the same name. */
+/**
+ * `@` is the name of a function that is not admitted, `!` a path. In each statement, an alias, a CTE, a column or a
+ * parameter has the same name.
+ */
 const SAME_NAME = [
   "SELECT @('!')",
   "WITH (x -> x) AS @ SELECT @('!')",
@@ -50,7 +53,7 @@ const SAME_NAME = [
   "SELECT @If('!', 1)",
 ] as const;
 
-/** `%` is another tenant's database, or one that does not exist: the responses are the same, apart from its name. */
+/** `%` is another tenant's database, or one that does not exist. The responses are equal except for its name. */
 const OTHER_DATABASE = [
   "SELECT * FROM %.costs",
   "SELECT amounts FROM %.costs",
@@ -188,7 +191,7 @@ t.test("a SQL user cannot reach other tenants, files or secrets", async (t) => {
       if (!isRight(answer)) wrong.push(`${statement} ${query}: ${answer.slice(0, 120)}`);
     };
     const written = (form: string, name: string) => form.replaceAll("@", () => name).replaceAll("!", path);
-    // Each function in forms that admitted them all once; and the rest of the forms with functions that do the most.
+    // Each function in forms that once admitted all of them, and the other forms with the most dangerous functions.
     await each(refused, async (name) => {
       for (const form of [SAME_NAME[3], SAME_NAME[12]]) await attempt(written(form, name));
       await attempt(`SELECT arrayMap({f:Identifier}, ['${path}'])`, `param_f=${name}`);

@@ -1,4 +1,4 @@
-/** Connections that do nothing lock nobody out of the port for SQL clients. */
+/** Idle connections do not prevent others from using the port for SQL clients. */
 import { once } from "node:events";
 import { Agent, createServer, request } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
@@ -36,9 +36,9 @@ t.test("256 and more idle connections and incomplete requests do not block the S
 
 interface Bound {
   readonly port: number;
-  /** Requests to `/in` sign on; those to `/slow` sign on and end with `finish`. */
+  /** Requests to `/in` sign on. Those to `/slow` sign on and end with `finish`. */
   finish(): void;
-  /** How many requests to `/slow` have begun. */
+  /** Counts the requests to `/slow` that have begun. */
   running(): number;
 }
 

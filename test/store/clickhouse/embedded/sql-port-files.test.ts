@@ -1,6 +1,6 @@
 /**
- * Every setting, format and function that the engine knows, tried by a SQL client with the path of a file: whatever the engine learns,
- * no file outside its own folder appears or changes.
+ * A SQL client tries every setting, format and function of the engine with the path of a file. No file outside the
+ * engine's own folder appears or changes, whatever a new version of the engine adds.
  */
 import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -19,11 +19,11 @@ import {
 import { freePort } from "../../../free-port.js";
 import { ask, quietClient, sqlListener, startEngine, text } from "../engine-under-test.js";
 
-/** Formats that write a schema when a setting names a file for it. */
+/** Formats that write a schema if a setting names a file for it. */
 const WITH_SCHEMA = ["Protobuf", "ProtobufSingle", "ProtobufList"];
 const AT_ONCE = 8;
 
-/** Functions that are not admitted: reviewed with the engine's version, so that a new one is looked at. */
+/** Functions that are not admitted. The list belongs to a version of the engine, so that new functions are reviewed. */
 const REFUSED_FUNCTIONS = `
 AIClassify AIExtract AIGenerate AITranslate FQDN __actionName __applyFilter __bitBoolMaskAnd __bitBoolMaskOr __bitSwapLastTwo
 __bitWrapperFunc __getScalar __patchPartitionID __scalarSubqueryResult __toYearCalendarOnly addressToLine
@@ -121,7 +121,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
     settings.length > 1000 && formats.length > 80 && functions.length > 1500 && tableFunctions.length > 50,
   );
 
-  // Beside the engine's folder: a file that is there, a way to it, and a name that is free.
+  // Beside the engine's folder there are a file, a link to it, and an unused name.
   const outside = t.testdir();
   await writeFile(join(outside, "there"), "untouched");
   await symlink(join(outside, "there"), join(outside, "link"));
@@ -165,7 +165,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
       t.same(
         [...answers].filter(([, code]) => code !== "164").map(([name]) => name),
         [...PROTOCOL_PARAMETERS].filter((name) => settings.includes(name)).sort(),
-        "all but those that are the protocol's, and never come to the engine",
+        "all are refused except the protocol's own, which never reach the engine",
       );
       await each(settings, async (name, index) => {
         const { code } = await asked("/", `SELECT 1 AS a FORMAT TSV SETTINGS ${name} = '${target(index)}'`);
@@ -217,7 +217,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
       async (name) => {
         for (const call of [`FROM ${name}('${target(2)}')`, `WHERE 1 IN ${name}('${target(2)}')`]) {
           const { ok, code } = await asked("/", `SELECT 1 ${call}`);
-          // The engine has an admitted function of that name too, and refuses the table function to the role.
+          // The engine also has an admitted function of that name, and refuses the table function to the role.
           if (ok || (name !== "format" && !["164", "62"].includes(String(code)))) t.fail(call);
         }
       },
@@ -234,7 +234,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
       t.teardown(() => rm(dirname(saved), { recursive: true, force: true }));
       await service.command({ query: `BACKUP DATABASE facts TO File('${saved}')` });
       const held = await readdir(dirname(saved), { recursive: true });
-      t.ok(held.length > 1, "the service's own way in may");
+      t.ok(held.length > 1, "the service's own connection may");
       const tables = "SELECT database, name FROM system.tables WHERE database NOT IN ('system') ORDER BY ALL";
       const before = await text(service, tables);
       const { length } = FILE_STATEMENTS;

@@ -1,4 +1,4 @@
-/** What the port for SQL clients costs the service at most, and that the service does not need it. */
+/** The port for SQL clients has bounded costs for the service, and the service does not need it. */
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import t from "tap";
@@ -90,13 +90,21 @@ t.test("a client that guesses passwords has to wait", async (t) => {
   };
   t.strictSame(await as("a", "p"), [200, undefined]);
   for (let tries = 0; tries < 9; tries++) t.strictSame(await as("a", `guess ${tries}`), [403, "516"]);
-  t.strictSame(await as("a", "p"), [200, undefined], "a few mistakes are nothing");
+  t.strictSame(await as("a", "p"), [200, undefined], "a few mistakes have no effect");
   t.strictSame(await as("a", "the tenth"), [403, "516"]);
   t.strictSame(await as("a", "guess"), [429, "201"]);
-  t.strictSame(await as("a", "p"), [429, "201"], "the right one is not told from the others");
+  t.strictSame(
+    await as("a", "p"),
+    [429, "201"],
+    "the right password is not distinguishable from a wrong one",
+  );
   t.strictSame(await as("b", "p"), [200, undefined], "other users do not wait");
   for (let tries = 0; tries < 10; tries++) t.strictSame(await as("nobody", "p"), [403, "516"]);
-  t.strictSame(await as("nobody", "p"), [429, "201"], "a user that does not exist is like one that does");
+  t.strictSame(
+    await as("nobody", "p"),
+    [429, "201"],
+    "a user that does not exist is not distinguishable from one that does",
+  );
 });
 
 t.test("wrong passwords are counted by address and user, for a minute, in bounded memory", async (t) => {
@@ -115,7 +123,7 @@ t.test("wrong passwords are counted by address and user, for a minute, in bounde
   often("10.0.0.1");
   t.equal(right("10.0.0.1"), "QUOTA_EXCEEDED");
   t.equal(right("10.0.0.2"), undefined);
-  t.equal(right("::ffff:10.0.0.1"), "QUOTA_EXCEEDED", "the same address");
+  t.equal(right("::ffff:10.0.0.1"), "QUOTA_EXCEEDED", "the address is the same");
   now = 59_999;
   t.equal(right("10.0.0.1"), "QUOTA_EXCEEDED");
   now = 60_000;
@@ -124,7 +132,7 @@ t.test("wrong passwords are counted by address and user, for a minute, in bounde
   t.equal(right("2001:db8:0:1:2::3", "b"), "QUOTA_EXCEEDED");
   t.equal(right("2001:db8:0:2::1", "b"), undefined);
   for (const user of ["x", "y", "z"]) wrong("10.0.0.9", user);
-  t.equal(right("2001:db8:0:1::1", "b"), undefined, "the oldest of three is forgotten for a fourth");
+  t.equal(right("2001:db8:0:1::1", "b"), undefined, "of four entries, the oldest was evicted");
   const refused = () =>
     failed.during("10.0.0.1", "c", () => {
       throw exception("REQUIRED_PASSWORD", "none");
@@ -132,7 +140,7 @@ t.test("wrong passwords are counted by address and user, for a minute, in bounde
   for (let tries = 0; tries < 20; tries++) t.equal(refusal(refused), "REQUIRED_PASSWORD");
 });
 
-/** The type of the exception, or undefined where there is none. */
+/** Returns the type of the exception, or undefined if there is none. */
 function refusal(count: () => unknown): string | undefined {
   try {
     count();

@@ -1,4 +1,4 @@
-/** What the engine alone refuses to a SQL user's role, without any of the port's checks. */
+/** The engine alone refuses these statements to a SQL user's role, without the checks of the port. */
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";

@@ -1,4 +1,4 @@
-/** Statements that do not look whether they should end: what they hold, and that they hold it from their own user alone. */
+/** Some statements do not check for cancellation. They only use resources of their own user. */
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import t from "tap";
@@ -7,7 +7,10 @@ import { freePort } from "../../../free-port.js";
 import { until } from "../../../until.js";
 import { type Answer, ask, quietClient, sqlListener, startEngine, text } from "../engine-under-test.js";
 
-/** Calculated before the first block is read, in quadratic time (200,000: 21 s on one core), and the engine looks at nothing meanwhile. */
+/**
+ * The engine calculates this before it reads the first block, in quadratic time (200,000: 21 s on one core), and does
+ * not check for cancellation meanwhile.
+ */
 const stuck = (elements: number) =>
   `SELECT hasAny(range(${elements}), range(${elements}, ${2 * elements})) AS stuck`;
 const MINUTES = stuck(700_000);
@@ -15,11 +18,11 @@ const SECONDS = stuck(180_000);
 const IN_ENGINE =
   "SELECT count() FROM system.processes WHERE query LIKE '%stuck%' AND query NOT LIKE '%LIKE%'";
 const MEMORY_BYTES = 4 * 2 ** 30;
-/** A quarter of it for the port, of which each of four queries has its part. */
+/** The port gets a quarter of the memory, and each of four queries a quarter of that. */
 const PORT_BYTES = MEMORY_BYTES / 4;
 const MEMORY = "SELECT getSetting('max_memory_usage')";
 const MAX_SECONDS = 6;
-/** What a busy machine may add. */
+/** A busy machine may add this much. */
 const SOON_MS = 2_000;
 
 const users = ["a", "b", "c"].map((user) => ({ user, password: "p", databases: [] }));
@@ -50,9 +53,13 @@ t.test("two users whose statements cannot be stopped do not block the SQL port f
     first.push(timed(send(user, MINUTES, `/?query_id=${at}`)));
     await until("it to run", async () => (await text(service, IN_ENGINE)) === `${at + 1}`);
   }
-  t.strictSame(await Promise.all(first), Array(4).fill([...OVERDUE, true]), "soon after max_seconds");
-  t.equal(await text(service, IN_ENGINE), "4", "the engine goes on");
-  t.strictSame(await said("c", "SELECT 'bi'"), [200, "bi\n"], "and others are served");
+  t.strictSame(
+    await Promise.all(first),
+    Array(4).fill([...OVERDUE, true]),
+    "the responses come soon after max_seconds",
+  );
+  t.equal(await text(service, IN_ENGINE), "4", "the engine continues to run the statements");
+  t.strictSame(await said("c", "SELECT 'bi'"), [200, "bi\n"], "other users are served");
 
   const gone = new AbortController();
   const left = ["b", "b"].map((user) =>
@@ -66,7 +73,7 @@ t.test("two users whose statements cannot be stopped do not block the SQL port f
   await until("a user's whole share", async () => (await text(service, IN_ENGINE)) === "6");
   gone.abort();
   for (const answer of left) await t.rejects(answer, { name: "AbortError" });
-  // As long as a statement that can be stopped may take.
+  // A statement that can be stopped may take this long.
   await delay(1_000);
   const bytes = Math.floor(PORT_BYTES / (4 + 6));
   t.strictSame(
@@ -76,7 +83,7 @@ t.test("two users whose statements cannot be stopped do not block the SQL port f
       [200, `${bytes}\n`],
       [200, "bi\n"],
     ],
-    "with less memory each, as those that go on have theirs",
+    "other statements get less memory, because those that still run hold theirs",
   );
   t.strictSame(
     await Promise.all([timed(send("a", "SELECT 1")), timed(send("b", "SELECT 1"))]),
@@ -84,13 +91,13 @@ t.test("two users whose statements cannot be stopped do not block the SQL port f
       [...OVERDUE, true],
       [...OVERDUE, true],
     ],
-    "their own users have no place",
+    "the users of the stuck statements have no free slot",
   );
-  t.strictSame(codeOf(await send("a", "SELECT 1", "/?query_id=0")), [500, "216"], "nor is an id free");
+  t.strictSame(codeOf(await send("a", "SELECT 1", "/?query_id=0")), [500, "216"], "the query id is in use");
   t.strictSame(
     await timed(send("a", "SELECT 1", "/?query_id=0&replace_running_query=1")),
     [...OVERDUE, true],
-    "nobody waits for one for ever",
+    "replacing the query does not wait forever",
   );
   t.equal(await text(service, "SELECT 1"), "1");
 
@@ -146,16 +153,16 @@ t.test(
     slots.leaveBehind("1st spare");
     slots.leaveBehind("2nd spare");
     await delay(1);
-    t.strictSame([taken, slots.leftBehind()], [["x", "1st spare", "2nd spare"], 3], "no third one");
+    t.strictSame(
+      [taken, slots.leftBehind()],
+      [["x", "1st spare", "2nd spare"], 3],
+      "there is no third spare",
+    );
     slots.give("a", "x");
     await delay(1);
-    t.strictSame(
-      [taken.at(-1), taken.length, slots.leftBehind()],
-      ["x", 4, 2],
-      "one that is over is used again",
-    );
+    t.strictSame([taken.at(-1), taken.length, slots.leftBehind()], ["x", 4, 2], "a free slot is used again");
     slots.give("b", "1st spare");
     await delay(1);
-    t.strictSame([taken.length, slots.leftBehind()], [4, 1], "one at a time, as before");
+    t.strictSame([taken.length, slots.leftBehind()], [4, 1], "the limit is one at a time again");
   },
 );

@@ -1,4 +1,4 @@
-/** The port for SQL clients with a certificate. */
+/** The port for SQL clients can use a certificate. */
 import { once } from "node:events";
 import { request } from "node:https";
 import { connect } from "node:net";
@@ -33,14 +33,14 @@ t.test("the SQL port serves clients over TLS and renews its certificate", async 
   const idle = Array.from({ length: 300 }, () => connect({ port, host: "127.0.0.1" }));
   for (const socket of idle) socket.on("error", () => undefined);
   await Promise.all(idle.map((socket) => once(socket, "connect")));
-  t.equal(await query(first.certificate), "42\n", "connections without a handshake lock nobody out");
+  t.equal(await query(first.certificate), "42\n", "connections without a handshake do not prevent others");
   t.ok(idle.filter((socket) => socket.closed).length >= 44, "the oldest of them were closed");
   for (const socket of idle) socket.destroy();
   await t.rejects(query(renewed.certificate), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
   const plain = ask({ url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" }, "/", {
     body: "SELECT 1",
   });
-  await t.rejects(plain, { code: "ECONNRESET" }, "no password is taken in the clear");
+  await t.rejects(plain, { code: "ECONNRESET" }, "passwords are not accepted without TLS");
 
   renew(renewed);
   await until(
@@ -49,7 +49,7 @@ t.test("the SQL port serves clients over TLS and renews its certificate", async 
   );
   t.equal(engine.sqlPort()?.listening, true);
 
-  // It has just been looked at, and would be again in 10 seconds.
+  // The certificate has just been checked, and the next check would be in 10 seconds.
   t.equal(process.listenerCount("SIGHUP"), listeners + 1, "the signal does not end the service");
   renew(first);
   const since = performance.now();
@@ -58,9 +58,9 @@ t.test("the SQL port serves clients over TLS and renews its certificate", async 
     "the first certificate to be served again",
     async () => (await query(first.certificate).catch(() => "")) === "42\n",
   );
-  t.ok(performance.now() - since < 5_000, "at once");
+  t.ok(performance.now() - since < 5_000, "the renewal is immediate");
   await engine.stop();
-  t.equal(process.listenerCount("SIGHUP"), listeners, "nobody waits for signals any more");
+  t.equal(process.listenerCount("SIGHUP"), listeners, "no signal handlers are left");
 });
 
 t.test("without a certificate, SIGHUP ends the service as usual", async (t) => {

@@ -1,4 +1,4 @@
-/** What BI tools send when they connect, and the settings that come with their statements. */
+/** Statements and settings that BI tools send when they connect. */
 import t from "tap";
 import { roleOf } from "../../../../src/store/clickhouse/embedded/server/sql-port/roles.js";
 import { createSessionMemory } from "../../../../src/store/clickhouse/embedded/server/sql-port/session-cache.js";
@@ -113,7 +113,7 @@ t.test("the SQL port accepts what BI tools send with their statements", async (t
     t.equal(
       await said("SELECT 1, 2 FORMAT CSV", session, everything),
       "1,2\n",
-      "a session is its user's own",
+      "a session belongs to its user",
     );
     t.equal(await said("SET max_threads = 1"), "");
     t.not(
@@ -193,7 +193,7 @@ t.test(
     t.equal(of("a", "1"), undefined);
     for (const id of ["2", "3", "4"]) memory.remember("a", id, threads(id), 60);
     memory.remember("b", "2", threads("5"), 60);
-    t.equal(of("a", "2"), undefined, "the oldest of three");
+    t.equal(of("a", "2"), undefined, "the oldest of three sessions was evicted");
     t.equal(of("a", "3"), "3");
     t.equal(of("a", "4"), "4");
     t.equal(of("b", "2"), "5", "each user has sessions of its own");

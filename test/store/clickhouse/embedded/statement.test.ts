@@ -1,9 +1,9 @@
-/** What the tokenizer makes of statements: their kind, and where our clauses go. */
+/** The tokenizer finds the kind of a statement, and where our clauses go. */
 import t from "tap";
 import { classify } from "../../../../src/store/clickhouse/embedded/server/statement.js";
 import { holds } from "../../../holds.js";
 
-/** The statement with `|` where INTO OUTFILE or FROM INFILE would go, and the format it names. */
+/** The statement with `|` where INTO OUTFILE or FROM INFILE would be, and the format it names. */
 function seen(sql: string): string {
   const statement = classify(sql);
   switch (statement.kind) {

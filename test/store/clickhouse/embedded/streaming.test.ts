@@ -1,4 +1,4 @@
-/** Long results and long uploads pass through in bounded memory, at the pace of the client. */
+/** Long results and long uploads pass in bounded memory, at the pace of the client. */
 import { createHash } from "node:crypto";
 import { request } from "node:http";
 import { Readable } from "node:stream";
@@ -18,7 +18,7 @@ import {
 const ROWS = 5_000_000;
 const MAX_GROWTH_MIB = 250;
 
-/** Samples the engine's memory while `work` runs; gives the growth above the start. */
+/** Samples the engine's memory while `work` runs, and returns the growth. */
 async function growth(t: Test, { engine }: EngineUnderTest, work: () => Promise<void>): Promise<number> {
   const pid = engine.pid() ?? 0;
   const before = await residentMiB(pid);
@@ -68,7 +68,7 @@ t.test(
         });
       });
       t.equal(await text(client, `SELECT count() FROM ${db}.t`), String(ROWS));
-      t.ok(grown < 2 * MAX_GROWTH_MIB, `grew by ${grown} MiB`);
+      t.ok(grown < 2 * MAX_GROWTH_MIB, `memory grew by ${grown} MiB`);
     });
 
     await t.test(`a result of ${ROWS} rows`, async (t) => {
@@ -78,7 +78,7 @@ t.test(
         for await (const chunk of stream) bytes += chunk.length;
       });
       t.ok(bytes > ROWS * 20, `${bytes} bytes`);
-      t.ok(grown < MAX_GROWTH_MIB, `grew by ${grown} MiB`);
+      t.ok(grown < MAX_GROWTH_MIB, `memory grew by ${grown} MiB`);
     });
 
     await t.test(
@@ -115,7 +115,7 @@ t.test(
           });
         });
         t.equal(lines, ROWS);
-        t.ok(grown < MAX_GROWTH_MIB, `grew by ${grown} MiB`);
+        t.ok(grown < MAX_GROWTH_MIB, `memory grew by ${grown} MiB`);
       },
     );
 

@@ -45,7 +45,7 @@ t.test("a tenant can be stored on a cluster", async (t) => {
       const [count] = await text(client, "SELECT count() FROM system.tables WHERE database = 'acme'").then(
         (rows) => [Number(rows)],
       );
-      t.ok(Number(count) >= 40, "the engine has them all");
+      t.ok(Number(count) >= 40, "the engine has all tables");
 
       const { settings } = first.sent.at(-1) ?? {};
       const told = [
@@ -63,7 +63,7 @@ t.test("a tenant can be stored on a cluster", async (t) => {
         [settings?.get("deduplicate_insert"), settings?.get("deduplicate_insert_select")],
         ["disable", "disable"],
       );
-      t.strictSame(second.sent, [], "the second host is asked nothing while the first one is there");
+      t.strictSame(second.sent, [], "the second host is not used while the first one is up");
     },
   );
 
@@ -79,7 +79,11 @@ t.test("a tenant can be stored on a cluster", async (t) => {
     t.equal(await text(client, "SELECT count() FROM publishing_days"), "0");
 
     first.after = () => `${unfinished}Something else. (UNFINISHED) (version 26.7.2.1)`;
-    await t.rejects(client.command({ query: "TRUNCATE TABLE publishing_days" }), { code: "341" }, "else");
+    await t.rejects(
+      client.command({ query: "TRUNCATE TABLE publishing_days" }),
+      { code: "341" },
+      "without an unreachable replica, the error is passed on",
+    );
     first.after = () =>
       "Code: 285. DB::Exception: replicas are inactive. (TOO_FEW_LIVE_REPLICAS) (version 26.7.2.1)";
     const tooFew = await client.command({ query: "TRUNCATE TABLE publishing_days" }).then(
@@ -91,7 +95,7 @@ t.test("a tenant can be stored on a cluster", async (t) => {
 
   await t.test("a replica must catch up before it is used", async (t) => {
     first.stop();
-    // The first try may meet the connection that is being closed.
+    // The first attempt may use the connection that is being closed.
     const ask = () => text(client, "SELECT 41 + 1");
     t.equal(await ask().catch(ask), "42");
     const asked = second.sent.map(({ statement }) => statement.trim());
@@ -105,7 +109,7 @@ t.test("a tenant can be stored on a cluster", async (t) => {
         .slice(0, -1)
         .filter((each) => !/^SYSTEM SYNC|FROM system\.(databases|replicas|tables)/.test(each)),
       [],
-      "nothing else is asked before",
+      "only checks of the replica come before",
     );
   });
 });

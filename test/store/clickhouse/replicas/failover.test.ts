@@ -1,4 +1,4 @@
-/** Two real engines play the hosts of a cluster, each behind a port that can be closed. */
+/** Two real engines are the hosts of a cluster, each behind a port that can be closed. */
 import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
@@ -13,7 +13,7 @@ interface Port {
   /** New connections are refused. */
   close(): Promise<void>;
   open(): Promise<void>;
-  /** Connections that are open now break. */
+  /** Open connections break. */
   cut(): void;
   connections(): number;
 }
@@ -62,7 +62,7 @@ async function portOf(t: Test, socketPath: string, tls: boolean): Promise<Port> 
   };
 }
 
-/** An engine whose table `who` holds its name, and whose password is the same as the other's, as on replicas. */
+/** Starts an engine whose table `who` contains its name. Both have the same password, as replicas do. */
 async function host(t: Test, name: string, tls: boolean) {
   const { endpoint } = await startEngine(t);
   const own = quietClient(t, endpoint);
@@ -110,16 +110,16 @@ for (const tls of [false, true])
     const [asA, asB] = [clientOf(a.endpoint.password), clientOf(b.endpoint.password)];
     const who = (client: typeof asA) => text(client, "SELECT groupArray(name) FROM who");
 
-    t.strictSame([await who(asA), asked], ["['a']", ["a"]], "the first one is used");
+    t.strictSame([await who(asA), asked], ["['a']", ["a"]], "the first host is used");
     const made = a.port.connections();
     await who(asA);
-    t.equal(a.port.connections(), made, "by the connection that is open");
+    t.equal(a.port.connections(), made, "the open connection is used");
 
     await a.port.close();
-    t.equal(await who(asB), "['b']", "then the other one");
+    t.equal(await who(asB), "['b']", "the other host is used after that");
     t.strictSame(asked, ["a", "b"]);
     await a.port.open();
-    t.equal(await who(asB), "['b']", "which stays in use when the first is back");
+    t.equal(await who(asB), "['b']", "the other host stays in use when the first is up again");
     t.strictSame(asked, ["a", "b"]);
 
     const slow = asB.command({ query: "INSERT INTO who SELECT 'twice' FROM numbers(1) WHERE sleep(2) = 0" });
@@ -134,10 +134,10 @@ for (const tls of [false, true])
     t.strictSame(asked, ["a", "b", "a"]);
 
     await a.port.close();
-    await who(asA).catch(() => undefined); // It may still meet the connection that is being closed.
-    await t.rejects(who(asA), { code: "ECONNREFUSED" }, "nobody is there");
+    await who(asA).catch(() => undefined); // The attempt may still use the connection that is being closed.
+    await t.rejects(who(asA), { code: "ECONNREFUSED" }, "no host is up");
     await b.port.open();
-    t.equal(await who(asB), "['b']", "what was cut off is not there twice, nor at all");
+    t.equal(await who(asB), "['b']", "the statement that was cut off was not carried out");
   });
 
 t.test("connections to a host that is no longer in use are closed", async (t) => {
@@ -158,6 +158,10 @@ t.test("connections to a host that is no longer in use are closed", async (t) =>
   );
   await new Promise((resolve) => setTimeout(resolve, 500));
   current = b.port.url;
-  await t.rejects(text(client, "SELECT 1"), { code: "516" }, "the other host, whose password is another");
+  await t.rejects(
+    text(client, "SELECT 1"),
+    { code: "516" },
+    "the other host is used, which has another password",
+  );
   t.equal(await running, "ECONNRESET");
 });

@@ -36,7 +36,7 @@ t.test("an unreachable host is followed by the next ones, and used again after t
   hosts.leave("http://a:1");
   t.equal(await hosts.current(), "http://b:2");
   hosts.leave("http://a:1");
-  t.equal(await hosts.current(), "http://b:2", "one that is not in use cannot be left");
+  t.equal(await hosts.current(), "http://b:2", "a host that is not in use cannot be left");
   broken.add("http://c:3");
   hosts.leave("http://b:2");
   t.equal(await hosts.current(), "http://a:1");

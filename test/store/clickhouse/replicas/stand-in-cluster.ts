@@ -1,6 +1,6 @@
 /**
- * Two hosts that play the replicas of a cluster, in front of one real engine: what one writes the other one has. Statements that only a
- * cluster knows are recorded, and reach the engine as what they are on a single server.
+ * Two hosts simulate the replicas of a cluster in front of one real engine, so each sees what the other wrote.
+ * Statements for clusters are recorded, and reach the engine in their form for a single server.
  */
 import { createServer, type IncomingMessage, request, type ServerResponse } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
@@ -15,18 +15,18 @@ export interface Sent {
 
 export interface Host {
   readonly port: number;
-  /** What it was sent, in order. */
+  /** Received statements, in order. */
   readonly sent: Sent[];
-  /** Called before a statement is carried out; may break the host. */
+  /** Runs before a statement is carried out, and may break the host. */
   before: (statement: string) => void;
-  /** The error that a statement ends with although it was carried out. */
+  /** The statement ends with this error although it was carried out. */
   after: (statement: string) => string | undefined;
-  /** Refuses connections from now on, and breaks those that are open. */
+  /** Refuses new connections, and breaks open ones. */
   stop(): void;
   start(): Promise<void>;
 }
 
-/** What the servers say of themselves. */
+/** The state that the servers report. */
 export interface Told {
   readonly clusters: readonly (readonly [cluster: string, shard: number])[];
   readonly macros: readonly string[];
@@ -36,7 +36,7 @@ export interface StandInCluster {
   readonly engine: EngineUnderTest;
   readonly hosts: readonly [Host, Host];
   connectionString(database: string): string;
-  /** What its servers say of themselves from now on. */
+  /** Changes the state that the servers report. */
   tell(told: Partial<Told>): void;
 }
 
@@ -66,7 +66,7 @@ export async function startCluster(t: Test): Promise<StandInCluster> {
   };
 }
 
-/** Undefined: nothing is left to do on a single server. */
+/** Returns undefined if a single server has nothing to do. */
 function onSingleServer(statement: string, { clusters, macros }: Told): string | undefined {
   if (/^\s*SYSTEM SYNC /.test(statement)) return undefined;
   const rows = clusters.map(([cluster, shard]) => `('${cluster}', ${shard})`).join(", ");
