@@ -71,5 +71,5 @@ t.test("lines of other days are not rewritten, and no temporary table stays behi
   t.strictSame(await rows(copies), []);
   await client.command({ query: `CREATE TABLE rewritten_days AS ${staged}` });
   await claimStaging(client, epoch + 1);
-  t.strictSame(await rows(copies), [], "the next holder of the lease drops what a killed run left");
+  t.strictSame(await rows(copies), [], "the next holder of the lease drops the tables of a killed run");
 });

@@ -52,7 +52,11 @@ t.test("conditions of a rule select the expected lines", async (t) => {
     t.strictSame(await taken({ resource_id: String.raw`a\*` }), ["zero"]);
     t.strictSame(await taken({ resource_id: "r*1" }), ["below", "exact"]);
     t.strictSame(await taken({ resource_id: "*" }), ["above", "below", "exact", "refund", "zero"]);
-    t.strictSame(await taken({ resource_id: "r_1" }), ["below"], "without a glob, the whole text");
+    t.strictSame(
+      await taken({ resource_id: "r_1" }),
+      ["below"],
+      "a pattern without a wildcard matches the whole text",
+    );
     t.strictSame(await taken({ resource_id: { not: ["r_*", "50%*"] } }), ["exact", "refund", "zero"]);
   });
 

@@ -114,7 +114,7 @@ t.test("configured rules apply to staged days", async (t) => {
     }
     t.equal(seen.size, plans.length);
     await staged(planOf({ "acct-1": "ann" }));
-    t.ok(seen.has(String((await hashes())[0])), "and the same configuration is the same input");
+    t.ok(seen.has(String((await hashes())[0])), "the same configuration has the same hash");
   });
 
   await t.test("a pattern that the store rejects stops the run before it gathers", async (t) => {

@@ -67,11 +67,11 @@ t.test("one row that differs is a difference, and nothing is requested after it"
   }
   t.equal(bill.asked.length, asked + 2);
   bill.setRows(rows.slice(0, -1));
-  t.equal(await same(), false, "a row that is gone");
+  t.equal(await same(), false, "a row is missing");
   bill.setRows(rows.slice(0, 4));
-  t.equal(await same(), false, "a page that is gone");
+  t.equal(await same(), false, "a page is missing");
   bill.setRows([...rows, costRow("2026-03-03", { id: "c-3" })]);
-  t.equal(await same(), false, "a page more");
+  t.equal(await same(), false, "there is one page more");
   bill.setRows(rows);
   t.equal(await same(), true);
 });
@@ -90,12 +90,12 @@ t.test("a different sample, a failure, other queries and another inventory are d
     return true;
   });
   t.equal(await same(), false);
-  t.equal(bill.asked.length, asked + 1, "one attempt: to be patient is for the gathering");
+  t.equal(bill.asked.length, asked + 1, "the check sends one request, and does not retry");
   bill.setInstead(() => false);
 
-  t.equal(await same(connect(2)), false, "the bill is asked for in other queries");
+  t.equal(await same(connect(2)), false, "the bill is read by other queries");
   know(knownOf([knownAccount("sa-1"), knownAccount("sa-2")]));
-  t.equal(await same(), false, "somebody who may have been there");
+  t.equal(await same(), false, "an identity may have existed that did not before");
   know(knownOf([knownAccount("sa-1")]));
   t.equal(await same(), true);
 });
@@ -122,26 +122,26 @@ t.test("a request that failed is unchanged while it fails, and is sent once", as
   };
   metrics.failing.push({ day: "2026-03-02", match: "request_bytes", status: 422 });
   const { failures, same } = await gathered();
-  t.equal(failures, 1, "of one metric, one day");
+  t.equal(failures, 1, "one metric fails on one day");
   metrics.queries.length = 0;
   t.equal(await same(), true);
-  t.equal(metrics.queries.length, 4, "the day, the days around it, and the other metric");
+  t.equal(metrics.queries.length, 4, "the check queries the day, its neighbours and the other metric");
   metrics.failing.push({ match: "response_bytes", status: 422 });
-  t.equal(await same(), false, "another one fails");
+  t.equal(await same(), false, "another metric fails");
   metrics.failing.pop();
   metrics.failing.length = 0;
-  t.equal(await same(), false, "it is answered");
+  t.equal(await same(), false, "the query succeeds again");
 
   metrics.failing.push({ match: "_bytes", status: 422 });
   const all = await gathered();
   t.equal(await all.same(), true);
-  t.equal(all.failures, 6, "two metrics, three days each");
+  t.equal(all.failures, 6, "two metrics fail on three days each");
   metrics.failing.length = 0;
   t.equal(await all.same(), false);
 
   metrics.failing.push({ match: "request_bytes", status: 401 });
   const hopeless = await gathered();
-  t.equal(hopeless.failures, 1, "a query that is given up as a whole");
+  t.equal(hopeless.failures, 1, "the whole query fails");
   t.equal(await hopeless.same(), true);
   metrics.failing.length = 0;
   t.equal(await hopeless.same(), false);
@@ -158,7 +158,11 @@ t.test("entities that are created or deleted after a window do not change it", a
   t.not(digest([base[0] ?? knownAccount("sa-1"), knownKey("K1", "sa-2", "lkc-1")]), before);
   const connectors = [knownConnector("lcc-1", { kafka_auth_mode: "KAFKA_API_KEY", kafka_api_key: "K9" })];
   const late = knownKey("K9", "sa-1", null, { created: "2026-03-10T00:00:00Z" });
-  t.not(digest([...base, late], connectors), digest(base, connectors), "a key that tells an owner");
+  t.not(
+    digest([...base, late], connectors),
+    digest(base, connectors),
+    "a key changes the owner of a connector",
+  );
 });
 
 t.test("a page is identified by its items, whatever surrounds them", async (t) => {
@@ -181,7 +185,7 @@ t.test("a page is identified by its items, whatever surrounds them", async (t) =
   ]) {
     const found = sealed(unusual);
     t.equal(found.next, readEnvelope(unusual).next, unusual.slice(0, 30));
-    t.not(found.digest, sealed(unusual.replace("[2]", "[3]")).digest, "the items count");
+    t.not(found.digest, sealed(unusual.replace("[2]", "[3]")).digest, "a page with other items is different");
   }
   for (const empty of ['{"data":[]}', '{"data":[ ]}', '{ "data": [], "metadata":{} }'])
     t.ok(sealed(empty).isEmpty);

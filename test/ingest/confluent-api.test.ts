@@ -58,7 +58,7 @@ t.test("a list of no, one and three pages is read to its end", async (t) => {
   const one = await listed(t, page([1, 2], null));
   t.same(await one.list(), [1, 2]);
   const three = await listed(t, page([1], to("a+/=&b")), page([], to("2", "")), page([3], ""));
-  t.same(await three.list(), [1, 3], "an empty page is not the end");
+  t.same(await three.list(), [1, 3], "an empty page is not the end of the list");
   const queries = three.seen.map(({ url }) => new URL(url, "http://x").searchParams);
   t.same(
     queries.map((query) => [query.get("kind"), query.get("page_size"), query.get("page_token")]),
@@ -100,7 +100,7 @@ t.test("a list that never ends fails instead of counting its items repeatedly", 
   };
   const again = await listed(t, samePage);
   t.match((await failure(again.list())).message, /the list does not end: a page repeats$/);
-  t.equal(again.seen.length, 2, "new tokens, the same page");
+  t.equal(again.seen.length, 2, "a page with a new token and the same items ends the list");
   const digests = async () => {
     const found: string[] = [];
     for await (const digest of connected(t, again.url).cloud.digests("x", {}, { signal: forever }))
@@ -269,10 +269,10 @@ t.test(
     const connection = connected(t, "http://127.0.0.1:9", { flink });
     const region = connection.flink("eu-west-1", "AWS");
     t.ok(region);
-    t.equal(connection.flink("eu-west-1", "aws"), region, "one client for a region");
+    t.equal(connection.flink("eu-west-1", "aws"), region, "each region has one client");
     t.equal(connection.flink("ap-south-1", "aws"), undefined);
     t.ok(connection.flink("us-east-2", "AZURE"));
-    t.equal(connection.flink("us-east-2", "evil.example/"), undefined, "a cloud is a word, not a host");
+    t.equal(connection.flink("us-east-2", "evil.example/"), undefined, "a cloud is a word and not a host");
     for await (const batch of region?.list("sql/v1/statements", {}, { signal: forever, pageSize: 50 }) ??
       []) {
       t.same(batch, [1]);

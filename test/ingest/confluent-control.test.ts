@@ -42,7 +42,7 @@ t.test("rows of a response equal the sums of their classes, and charged rows equ
       const totals = counter.totals();
       t.ok(
         totals.every((each) => each.rows > 0),
-        "a class has rows or is left out",
+        "classes without rows are left out",
       );
       for (const each of totals) seen.add(`${each.class} ${each.reason}`.trim());
       const of = (wanted: (name: string) => boolean) => {

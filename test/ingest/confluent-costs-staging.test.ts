@@ -114,7 +114,7 @@ t.test("a bill can be gathered again", async (t) => {
       holds(t, result, { staged: [], unchanged: days.filter((day) => day >= start), billingLines: Number });
     }
     t.same(await hashes(), before);
-    t.same(await lines("true"), [], "nothing is written for days that have not changed");
+    t.same(await lines("true"), [], "days that have not changed are not written");
   });
 
   await t.test("the order and the paging of the rows make no difference", async (t) => {
@@ -152,7 +152,12 @@ t.test("a bill can be gathered again", async (t) => {
 
   await t.test("a line that is withdrawn disappears from its day", async (t) => {
     bill.setRows(organisation.filter((row) => typeof row !== "object" || row?.id !== "m-2026-03-10"));
-    holds(t, await stage(), { staged: ["2026-03-05", "2026-03-10"] }, "the one revised above, and this one");
+    holds(
+      t,
+      await stage(),
+      { staged: ["2026-03-05", "2026-03-10"] },
+      "the day that was revised above and this day are staged",
+    );
     t.same(await lines("day = '2026-03-10' AND product_type = 'MALFORMED'"), []);
     t.equal((await lines("day = '2026-03-10'")).length, 4);
     await publish();
@@ -169,7 +174,7 @@ t.test("a bill can be gathered again", async (t) => {
     const result = await stage();
     t.same(result.incomplete, days.slice(12));
     holds(t, result.errors, [/^costs of 2026-03-16 to 2026-03-20: /]);
-    t.same(result.staged, days.slice(0, 12), "a bill that is empty now is a change");
+    t.same(result.staged, days.slice(0, 12), "a bill that has become empty is a change");
     const after = await hashes();
     for (const day of days.slice(12)) t.equal(after.get(day), before.get(day), day);
   });

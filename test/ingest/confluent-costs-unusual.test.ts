@@ -135,7 +135,7 @@ t.test("an unreadable row is kept with its reason, and charged as far as it can 
         vendor_ids: ["c-0001"],
       },
     },
-    "all that can be read of it is kept",
+    "the line has every column that could be read",
   );
   const { gather } = await billed(t, [null, "text", 7, 7]);
   const { lines: strange } = await gather({ start: "2026-03-01", end: "2026-03-16" });

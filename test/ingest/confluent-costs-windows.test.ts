@@ -72,7 +72,7 @@ t.test("queries start on calendar days, within a month, and at most a year ago",
   for (const days of [1, 7, 28, 30]) {
     const window = { start: "2025-05-03", end: "2026-04-15" };
     const covered = requestWindows(window, days, "2026-04-20").flatMap(daysOfWindow);
-    t.same(covered, daysOfWindow(window), `each day once, by ${days}`);
+    t.same(covered, daysOfWindow(window), `each day is covered once, by ${days}`);
   }
   t.same(cutWindow({ start: "2026-01-20", end: "2026-03-03" }, { daysPerWindow: 31, cutAtMonths: true }), [
     { start: "2026-03-01", end: "2026-03-03" },
@@ -135,7 +135,11 @@ t.test("a failed query makes only its own days incomplete", async (t) => {
     return true;
   });
   const halfway = await gather();
-  t.equal(halfway.report.completeDays[0], "2026-03-16", "not even the days whose rows came");
+  t.equal(
+    halfway.report.completeDays[0],
+    "2026-03-16",
+    "days of the failed query are incomplete even if some rows arrived",
+  );
   t.notOk(halfway.lines.some((line) => line.timestamp < "2026-03-16"));
   fails(bill, "none");
   t.same((await gather()).report.completeDays, daysOfWindow(march));
@@ -151,7 +155,7 @@ t.test(
     };
     bill.setInstead(dead);
     await t.rejects(gather(), { code: "bad_status", status: 503 });
-    t.equal(bill.asked.length, 3 * 3, "three queries, three attempts each");
+    t.equal(bill.asked.length, 3 * 3, "three queries have three attempts each");
     bill.setInstead(() => false);
     await gather();
     bill.setInstead(dead);
@@ -168,7 +172,7 @@ t.test("a key without access to the bill is reported at once, and the window fai
     return true;
   });
   await t.rejects(gather(), { code: "unauthorized", message: /needs BillingAdmin/ });
-  t.equal(bill.asked.length, 1, "the other queries would only be told the same");
+  t.equal(bill.asked.length, 1, "the other queries are not sent, because they would be refused as well");
 });
 
 t.test("an abort ends the window with its reason", async (t) => {

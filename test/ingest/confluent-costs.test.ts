@@ -142,7 +142,11 @@ t.test("the net amount is charged, with the digits of the response", async (t) =
   holds(t, many, { quantity: "0.123456789012", total_cost: "1" });
   t.same(many.metadata.exact, { quantity: "0.12345678901234567", total_cost: "1.0000000000004" });
   const thirds = [1, 2, 3].map((id) => costRow("2026-03-04", { id: `c-${id}`, amount: "0.0000000000004" }));
-  t.equal((await linesOf(t, thirds))[0]?.total_cost, "0.000000000001", "merged before it is rounded");
+  t.equal(
+    (await linesOf(t, thirds))[0]?.total_cost,
+    "0.000000000001",
+    "amounts are merged before they are rounded",
+  );
 });
 
 t.test("numbers of the vendor's JSON keep more digits than a float has", async (t) => {

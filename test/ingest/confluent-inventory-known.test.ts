@@ -69,7 +69,7 @@ t.test(
     organisation.lists.set("/iam/v2/api-keys", small["/iam/v2/api-keys"].slice(1));
     const gathering = Date.now();
     await gather();
-    t.equal(await known.read(forever), before, "one picture for all windows of a run");
+    t.equal(await known.read(forever), before, "all windows of a run share one inventory");
     known.renew();
     const after = await known.read(forever);
     const key = after.identities.find(({ identity_id }) => identity_id === "KEY0001");
@@ -85,7 +85,11 @@ t.test(
       now.resources.find(({ resource_id }) => resource_id === "lksqlc-1"),
       { owner_id: "sa-30", earlier: [{ owner_id: "sa-10", until: Number }] },
     );
-    t.same(await ownersOn(now, "2026-01-07"), ["sa-10"], "a day before keeps its owner");
+    t.same(
+      await ownersOn(now, "2026-01-07"),
+      ["sa-10"],
+      "the resource had its former owner on an earlier day",
+    );
     t.same(await ownersOn(now, addDays(dayOf(new Date(gathering)), 1)), ["sa-30"]);
 
     const other = createKnownInventory(postgres, "somebody-else");

@@ -129,12 +129,12 @@ t.test("every list is gathered page by page, with all properties of its items", 
       env_id: "env-77",
     },
   });
-  t.notMatch(JSON.stringify(recorded), /not to be kept/, "credentials of other systems stay there");
+  t.notMatch(JSON.stringify(recorded), /not to be kept/, "credentials of other systems are not stored");
   holds(t, resource("lcc-2"), { owner_id: null, metadata: { kafka_auth_mode: "KAFKA_API_KEY" } });
   t.equal(
     resource("lcc-3")?.owner_id,
     identity("KEY0001")?.metadata.owner_id,
-    "the owner of its key, who pays",
+    "the owner of the connector is the owner of its key",
   );
   t.equal(resource("lcc-3")?.owner_id, "sa-10");
   holds(t, resource("lcc-3"), { metadata: { kafka_auth_mode: "KAFKA_API_KEY", kafka_api_key: "KEY0001" } });
@@ -170,7 +170,7 @@ t.test("a statement belongs to the pool that it names, and to the principal of i
   const pools = organisation.asked
     .filter(({ pathname }) => pathname === STATEMENTS)
     .map(({ searchParams }) => searchParams.get("spec.compute_pool_id"));
-  t.same(new Set(pools), new Set(["lfcp-5", "lfcp-6"]), "asked for by pool");
+  t.same(new Set(pools), new Set(["lfcp-5", "lfcp-6"]), "statements are requested by pool");
 });
 
 t.test("a failed source prevents deletions only of its own types", async (t) => {
@@ -202,12 +202,18 @@ t.test("a failed source prevents deletions only of its own types", async (t) => 
   organisation.failing.clear();
   organisation.objects.set(connectorsOf("lkc-b"), { data: null });
   const nameless = (await gathered(t, organisation)).report;
-  t.notOk(nameless.completeResourceTypes.includes("connector"), "connectors without their list");
+  t.notOk(
+    nameless.completeResourceTypes.includes("connector"),
+    "without the list, connectors are not complete",
+  );
   t.strictSame(nameless.errors, [
     "connectors: the response is not an object with an entry for each connector",
   ]);
   organisation.failing.set("/srcm/v3/clusters", 404);
-  t.notOk((await gathered(t, organisation)).report.completeResourceTypes.includes("schema_registry"), "404");
+  t.notOk(
+    (await gathered(t, organisation)).report.completeResourceTypes.includes("schema_registry"),
+    "a list that is 404 is not complete",
+  );
 });
 
 t.test("without its environments or its clusters, the gathering of an organisation fails", async (t) => {

@@ -69,7 +69,11 @@ t.test("topic rules are the defaults, changed by the configuration", async (t) =
     KAFKA_STREAMS: both,
   });
   t.notOk("KAFKA_BASE" in changed);
-  t.same(rules(JSON.parse('{"constructor":"bytes_ratio"}')).constructor, both, "any word is just a word");
+  t.same(
+    rules(JSON.parse('{"constructor":"bytes_ratio"}')).constructor,
+    both,
+    "the name of a built-in property is not special",
+  );
 });
 
 t.test("patterns of topic names match", async (t) => {

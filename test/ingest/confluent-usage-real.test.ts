@@ -52,10 +52,10 @@ t.test("a real Prometheus sums a day of minutes by the hour", needs("prometheus"
   t.same([...sums.keys()].sort(), ["lkc-1 sa-1", `${odd} sa-2`]);
   const hours = sums.get("lkc-1 sa-1");
   t.equal(hours?.size, 24);
-  t.equal(hours?.get(0), 2n * 1830n, "both kinds of requests");
+  t.equal(hours?.get(0), 2n * 1830n, "both types of requests are summed");
   t.equal(
     [...(hours?.values() ?? [])].reduce((sum, value) => sum + value, 0n),
     BigInt((1440 * 1441) / 2 + 1830),
-    "every minute once",
+    "every minute is counted once",
   );
 });

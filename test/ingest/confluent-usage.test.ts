@@ -109,7 +109,7 @@ t.test("usage of a key is that of its owner, and usage without an owner is UNALL
     "bytes_in 01-01T05 lkc-1 sa-unheard 1",
     "bytes_in 01-01T05 lkc-1 u-3 1",
   ]);
-  t.strictSame(report.dropped, {}, "bytes of a series without a principal are nobody's as well");
+  t.strictSame(report.dropped, {}, "bytes of a series without a principal are UNALLOCATED");
 });
 
 t.test("a sample of 0 shows an active identity once a day, and NaN shows nothing", async (t) => {
@@ -123,8 +123,8 @@ t.test("a sample of 0 shows an active identity once a day, and NaN shows nothing
   t.same(facts, wanted);
   t.same(report.dropped, { not_finite: 1 });
   const pieces = await gather(metrics, { billed: [written(ONE)], largestAnswerBytes: 500 });
-  t.same(pieces.facts, wanted, "however the answers are cut");
-  t.ok(metrics.queries.length > 3, "they were cut");
+  t.same(pieces.facts, wanted, "facts do not depend on the size of the pieces");
+  t.ok(metrics.queries.length > 3, "the queries were cut into pieces");
 });
 
 t.test("only billed resources are queried, day by day", async (t) => {
@@ -141,9 +141,9 @@ t.test("only billed resources are queried, day by day", async (t) => {
     `bytes_in 01-02T05 ${odd} sa-1 2`,
     `bytes_in 01-02T05 lkc-2 sa-1 2`,
   ]);
-  t.equal(metrics.queries.length, 2, "one query a metric");
+  t.equal(metrics.queries.length, 2, "each metric has one query");
   t.equal((await gather(metrics, { billed: [[ONE, "org_wide", "no-resource"]] })).facts.length, 0);
-  t.equal(metrics.queries.length, 2, "nothing is asked for what has no usage");
+  t.equal(metrics.queries.length, 2, "resources without usage are not queried");
   const many = Array.from({ length: 250 }, (_, i) => written(ONE, `lkc-${i + 1}`));
   t.equal((await gather(metrics, { billed: many })).facts.length, 3);
   t.equal(metrics.queries.length, 2 + 2 * 3);
@@ -197,9 +197,9 @@ t.test(
     t.strictSame(
       report.dropped,
       {},
-      "CFUs of a series without a statement are nobody's, beside those of others",
+      "CFUs of a series without a statement are UNALLOCATED, and do not change those of others",
     );
-    t.equal(metrics.queries.length, 1, "the second metric is not asked when the first says all");
+    t.equal(metrics.queries.length, 1, "the second metric is not queried if the first has all data");
   },
 );
 
@@ -241,7 +241,7 @@ t.test(
       "flink_statements 01-03T00 lfcp-1 sa-new 1",
     ]);
     const unmeasured = await gather(undefined, { billed: [pool(THREE)], known });
-    t.same(unmeasured.facts, facts.slice(2), "also without a Prometheus");
+    t.same(unmeasured.facts, facts.slice(2), "statements are used without a Prometheus as well");
   },
 );
 
@@ -265,7 +265,7 @@ t.test("a failure is a gap of its metric and of the billed days", async (t) => {
     "flink_cfu 2026-01-03",
     "flink_cfu_minutes 2026-01-03",
   ]);
-  t.equal(refused.facts.length, 4, "statements that ran stand in meanwhile");
+  t.equal(refused.facts.length, 4, "running statements are used until then");
 });
 
 t.test("a sink that fails ends the gathering with its error", async (t: Test) => {

@@ -57,7 +57,7 @@ t.test("leftovers of Spark, Hadoop and Delta beside their parts are skipped and 
   t.strictSame(
     inside.deliveries.map(({ files }) => files),
     [["0/task_1/part-00000-aa.csv"]],
-    "a location may have such a name itself",
+    "the location itself may have such a name",
   );
 });
 
@@ -85,7 +85,11 @@ t.test("the bytes read are those that were listed, and the id identifies the con
   t.equal(await bytesOf(deliveries[0]?.files[0]), "first");
   t.equal((await source.list()).deliveries[0]?.id, deliveries[0]?.id);
   await write(location, { "a.csv": { text: "other", modified: new Date("2026-07-02T00:00:00Z") } });
-  t.not((await source.list()).deliveries[0]?.id, deliveries[0]?.id, "of the same size");
+  t.not(
+    (await source.list()).deliveries[0]?.id,
+    deliveries[0]?.id,
+    "another content of the same size has another id",
+  );
 });
 
 t.test("a file that changes after it was listed, or while it is read, is not read", async (t) => {

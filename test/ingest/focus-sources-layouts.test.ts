@@ -81,7 +81,7 @@ t.test(
           `x, 2026-05: ${meta}/${third}/x-Manifest.json names "${base}/${third}/x-00002.csv.gz", which is not there`,
         ],
       },
-      "an older run does not take the place of a newer one that is not complete",
+      "an incomplete newer run is not replaced by an older one",
     );
   },
 );
@@ -105,7 +105,7 @@ t.test("AWS parts newer than the manifest are taken for an export in progress, f
     [`x/data/${base}/x.csv`]: at("1", 10),
     [`x/metadata/${base}/x-Manifest.json`]: at(fresh, 5),
   };
-  t.equal((await seen(t, done)).deliveries.length, 1, "written anew, and finished");
+  t.equal((await seen(t, done)).deliveries.length, 1, "the export was written again and finished");
   t.equal((await seen(t, files(55))).deliveries.length, 1);
 });
 
@@ -254,7 +254,7 @@ t.test("Azure scopes that contain one another are not charged twice", async (t) 
   t.strictSame(
     await seen(t, exports),
     { deliveries: [], waiting: [held("a"), held("b")] },
-    "a manifest names its export below the scope",
+    "a manifest names an export in a folder below its scope",
   );
   t.strictSame(
     (await seen(t, { ...run("a", "/subscriptions/s1"), ...run("b", "/subscriptions/s10") })).deliveries,

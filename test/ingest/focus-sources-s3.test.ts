@@ -78,13 +78,17 @@ t.test("bills of a bucket are listed over many pages, and read", async (t) => {
     ],
     waiting: [],
   });
-  t.equal(requests.length, 4, "pages");
+  t.equal(requests.length, 4, "the list has several pages");
   for (const file of listing.deliveries.flatMap(({ files }) => files))
     t.equal(await bytesOf(file), `bytes of ${file.name}`);
   const filesAt = async (location: string) =>
     (await source(location).seen()).deliveries.flatMap(({ files }) => files);
-  t.strictSame(await filesAt("s3://bills/pre/2026-05/b.csv"), ["pre/2026-05/b.csv"], "one key");
-  t.equal((await filesAt("s3://bills")).length, 6, "a whole bucket");
+  t.strictSame(
+    await filesAt("s3://bills/pre/2026-05/b.csv"),
+    ["pre/2026-05/b.csv"],
+    "the address is one key",
+  );
+  t.equal((await filesAt("s3://bills")).length, 6, "the address is a whole bucket");
 });
 
 t.test("a bucket without bills names what is missing", async (t) => {
@@ -160,14 +164,14 @@ t.test("an object that is cut off, or does not meet the condition, is not taken"
   t.match(
     await failure("1234", { "content-length": 8 }),
     /^(?!nothing|FileChangedError)/,
-    "cut by the network",
+    "the network cut the object off",
   );
-  t.match(await failure("1234", {}), /^FileChangedError/, "shorter");
-  t.match(await failure("123456789", {}), /^FileChangedError/, "longer");
+  t.match(await failure("1234", {}), /^FileChangedError/, "the object is shorter than listed");
+  t.match(await failure("123456789", {}), /^FileChangedError/, "the object is longer than listed");
   t.match(
     await failure("abcdefgh", { etag: '"another"' }),
     /^FileChangedError/,
-    "a service that knows no conditions",
+    "the service ignores conditions",
   );
   t.equal(await failure("12345678", {}), "nothing failed");
   t.equal(requests.at(-1)?.headers["if-match"], '"25d55ad283aa400af464c76d713c07ad"');
@@ -355,7 +359,7 @@ t.test("credentials of the instance's role are requested once until they expire"
   t.strictSame(asked, ["PUT /latest/api/token", `GET ${roles}`, `GET ${roles}bills-reader`]);
   clock = now + 3_600_000 - 5 * 60_000;
   await source.list();
-  t.equal(asked.length, 6, "asked again before it expires");
+  t.equal(asked.length, 6, "the credentials are requested again before they expire");
   role = "";
   t.equal(
     await failureOf(open(`http://127.0.0.1:${port}`).list()),

@@ -82,7 +82,7 @@ t.test("a whole window has four lines a day, usage per hour, and principals of t
   t.equal(recorded.billing.length, 16);
   t.same(new Set(recorded.usage.map((fact) => fact.metric)), new Set(METRICS));
   const keys = new Set(recorded.usage.map((f) => `${f.metric} ${f.timestamp} ${f.identity_id}`));
-  t.equal(keys.size, recorded.usage.length, "one fact for each metric, hour and identity");
+  t.equal(keys.size, recorded.usage.length, "there is one fact for each metric, hour and identity");
   t.ok(recorded.usage.every((fact) => fact.timestamp >= window.start && fact.timestamp < `${window.end}T`));
   t.same(recorded.usageGaps, []);
   const sink = recordingSink();
@@ -107,7 +107,7 @@ t.test("a whole window has four lines a day, usage per hour, and principals of t
       created_at: null,
       metadata: { raw_principal: "User:orders-gateway-1", team: "edge" },
     },
-    "its team is what people know it by",
+    "the display name is that of the team",
   );
   t.equal(found("User:orders-indexer-3")?.display_name, "User:orders-indexer-3");
   t.equal(teams.get("User:orders-indexer-3"), "UNASSIGNED");
@@ -153,7 +153,7 @@ t.test("a day without samples, or with a failed cost query, is incomplete and no
     t.ok(report.errors[0]?.startsWith(`${day}: KAFKA_STORAGE:`), `${report.errors[0]}`);
     t.notOk(
       recorded.billing.some((line) => line.timestamp.startsWith(day)),
-      "also no fixed line",
+      "the day has no fixed line either",
     );
   }
 });
@@ -257,14 +257,14 @@ t.test("6 of 24 hours are a gap, neither lower usage nor a mean of the day", asy
   const why = "only 6 of 24 hours were measured";
   const all = await gathered({ cost_types: [storage, network, usage] });
   t.strictSame(all.completeDays, days);
-  t.strictSame(all.partialDays, [broken], "it is billed for the rest, and provisional");
+  t.strictSame(all.partialDays, [broken], "the day is billed for the other hours, and is provisional");
   t.strictSame(
     all.gaps.sort(),
     ["N", "S", "alloc_X"].map((metric) => `${broken} ${metric}: ${why}`),
   );
   t.strictSame(all.billed, ["X"]);
   const alone = await gathered({ cost_types: [storage] });
-  t.strictSame(alone.errors, [`${broken}: S: ${why}`], "without any other line there is no bill");
+  t.strictSame(alone.errors, [`${broken}: S: ${why}`], "a day without any other line has no bill");
   t.strictSame(alone.billed, []);
 });
 
@@ -310,9 +310,13 @@ t.test("storage of the first sampled day is priced by its measured hours, with a
   });
   const halves = await start(1800, 18.5);
   t.strictSame(halves.remarks, [note("S", "11 of 48 samples"), note("N", "11 of 48 samples")]);
-  t.equal(halves.costs[0], `${first} S 5.5`, "eleven half hours");
+  t.equal(halves.costs[0], `${first} S 5.5`, "eleven half hours are billed");
   const nearly = await start(3600, 2);
-  t.strictSame([nearly.remarks, nearly.costs[0]], [undefined, `${first} S 24`], "a short gap is none");
+  t.strictSame(
+    [nearly.remarks, nearly.costs[0]],
+    [undefined, `${first} S 24`],
+    "a short interruption is not a gap",
+  );
 });
 
 t.test("usage without the label of the identity is UNALLOCATED, and nobody else pays for it", async (t) => {
@@ -348,7 +352,11 @@ t.test("usage without the label of the identity is UNALLOCATED, and nobody else 
     "alloc_X UNALLOCATED": 9 * 24_000_000,
     "discovery a": 24_000_000,
   });
-  t.strictSame(dropped, { without_identity: 2 * 24 }, "a query that only says who was there says nothing");
+  t.strictSame(
+    dropped,
+    { without_identity: 2 * 24 },
+    "series that only show active identities are not usage",
+  );
 });
 
 t.test("samples without the label are counted, and charged to no identity", async (t) => {
@@ -409,7 +417,7 @@ t.test(
     t.strictSame(
       await gathered({ cost_types: [{ ...usage, allocation_label: "user" }], identity_source: source }),
       { completeDays: [first, daysAgo(4), off], errors: [], notes: [note] },
-      "what only usage is measured of is billed without it",
+      "the day is billed without the costs that need usage",
     );
   },
 );

@@ -74,8 +74,12 @@ t.test("a day is priced by its quantity and rate", async (t) => {
     expectedSamples: 24,
     onlyMeasured: false,
   };
-  t.equal(priceDay(nothing), undefined, "no sample, no price");
-  t.equal(priceDay({ ...nothing, onlyMeasured: true }), undefined, "nor on a first day");
+  t.equal(priceDay(nothing), undefined, "without samples there is no price");
+  t.equal(
+    priceDay({ ...nothing, onlyMeasured: true }),
+    undefined,
+    "without samples there is no price on the first day either",
+  );
 });
 
 t.test("storage of a first day costs the sum of its measured hours, whatever the step is", async (t) => {
@@ -144,7 +148,7 @@ t.test("each strategy has a chain of tiers, and the last tier always applies", a
   t.same(
     genericMetricsOnly.derivingMetrics(settings),
     ["discovery", "alloc_Y"],
-    "not that of the other label",
+    "the allocation of the other label is not included",
   );
   const named = pluginSettings({ cluster_id: "c1", cost_types: [fixed], identity_source: staticSource });
   t.same(genericMetricsOnly.derivingMetrics(named), []);

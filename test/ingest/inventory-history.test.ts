@@ -99,7 +99,7 @@ t.test("the inventory has a history", async (t) => {
     t.same(
       before.map(({ length }) => length),
       [2, 2],
-      "the first of each, UNALLOCATED too",
+      "each entity has one version, including UNALLOCATED",
     );
     for (let again = 0; again < 3; again += 1) await gather(known);
     t.same([await versions(), await versions("identity_versions")], before);
@@ -123,17 +123,17 @@ t.test("the inventory has a history", async (t) => {
     }
     const rows = (await versions()).filter((row) => row.resource_id === "c1");
     t.equal(rows.length, 8);
-    t.equal((await versions()).length, 9, "c2 is as it was");
+    t.equal((await versions()).length, 9, "the versions of c2 do not change");
     t.same(rows[0]?.valid_from, -Infinity);
     t.same(rows[7]?.valid_to, Infinity);
     t.same(
       rows.slice(1).map((row) => row.valid_from),
       rows.slice(0, -1).map((row) => row.valid_to),
-      "without a gap",
+      "the versions have no gap between them",
     );
     t.ok(
       rows.slice(0, -1).every((row) => row.last_seen_at instanceof Date),
-      "with the gathering that last saw it so",
+      "each version has the last gathering that saw it",
     );
     const identityStates = [
       identity("u1"),
@@ -163,20 +163,32 @@ t.test("the inventory has a history", async (t) => {
     t.same(
       await names({ active_at: before }),
       ["old"],
-      "the first version also stands for the time before it",
+      "the first version also applies before its gathering",
     );
-    t.same(await names({ active_at: "2020-01-01T00:00:00Z" }), ["old"], "from its creation on");
-    t.same(await names({ active_at: "2019-12-31T23:59:59Z" }), [], "but not before");
+    t.same(
+      await names({ active_at: "2020-01-01T00:00:00Z" }),
+      ["old"],
+      "a resource exists from its creation on",
+    );
+    t.same(
+      await names({ active_at: "2019-12-31T23:59:59Z" }),
+      [],
+      "a resource does not exist before its creation",
+    );
     t.same(await names({ active_at: "2299-01-01T00:00:00Z" }), ["new"]);
-    t.same(await names({ active_at: first, search: "new" }), [], "a search too is as of then");
+    t.same(await names({ active_at: first, search: "new" }), [], "a search uses the names of that time");
     t.same(await names({ active_at: first, search: "OLD" }), ["old"]);
     t.same(await names({ period_start: before, period_end: first }), ["old"]);
-    t.same(await names({ period_start: before, period_end: second }), ["new"], "the last of the period");
+    t.same(
+      await names({ period_start: before, period_end: second }),
+      ["new"],
+      "the list shows the last version in the period",
+    );
     t.same(await names({ period_start: first, period_end: first }), ["old"], "an empty period is an instant");
     t.same(
       await names({ period_start: "2019-01-01T00:00:00Z", period_end: "2020-01-01T00:00:00Z" }),
       [],
-      "created when the period ends: not in it",
+      "a resource that is created when the period ends is not in it",
     );
   });
 
@@ -200,19 +212,19 @@ t.test("the inventory has a history", async (t) => {
     );
     holds(t, deleted, { status: "deleted", deleted_at: deleted?.valid_from });
     const at = rows[0]?.at ?? "";
-    t.same(await names({ active_at: at }), ["c1"], "deleted at the very instant: not active");
-    t.same(await names({ period_start: gap, period_end: late }), ["c1"], "a period inside of the gap");
+    t.same(await names({ active_at: at }), ["c1"], "a resource is not active at the instant of its deletion");
+    t.same(await names({ period_start: gap, period_end: late }), ["c1"], "the period is inside the gap");
     t.same(
       await names({ period_start: at, period_end: late }),
       ["c1"],
-      "deleted when the period begins: not in it",
+      "a resource that is deleted when the period begins is not in it",
     );
     t.same(await names({ period_start: gap, period_end: back }), ["c1", "c2"]);
     holds(
       t,
       await resources({ period_start: first, period_end: gap }),
       [{ resource_id: "c1" }, { resource_id: "c2", status: "deleted", deleted_at: at }],
-      "active in the period, and deleted at its end",
+      "a resource that is active in the period is shown as deleted if it is at the end",
     );
     t.same(await names({ period_start: first, period_end: gap, status: "active" }), ["c1"]);
     const people = async (moment: Partial<InventoryListInput>) =>
@@ -222,7 +234,7 @@ t.test("the inventory has a history", async (t) => {
     t.same(
       await people({ active_at: "1999-01-01T00:00:00Z" }),
       ["UNALLOCATED", "u1", "u2"],
-      "created: unknown",
+      "an unknown creation does not limit the period",
     );
     const counts = { cluster: { total: 2, active: 1, deleted: 1 } };
     const atGap = await readInventorySummary(postgres, tenantName, gap);
@@ -245,7 +257,11 @@ t.test("the inventory has a history", async (t) => {
     const back = await gather({ resources: [[resource("c1", { created_at: again }), resource("c2")]] });
     holds(t, await resources({ active_at: first, search: "c1" }), [{ created_at: "2020-01-01T00:00:00Z" }]);
     holds(t, await resources({ active_at: back, search: "c1" }), [{ created_at: again }]);
-    t.same(await names({ active_at: again, search: "c1" }), [], "deleted, as far as was known then");
+    t.same(
+      await names({ active_at: again, search: "c1" }),
+      [],
+      "the resource was known as deleted at that time",
+    );
   });
 
   await t.test("UNALLOCATED has one version forever", async (t) => {
@@ -297,7 +313,7 @@ t.test("the inventory has a history", async (t) => {
       ]);
       t.same(await names({ active_at: "2019-01-01T00:00:00Z" }), ["b", "c2"]);
       await postgres.query("DELETE FROM resources WHERE resource_id = 'c1'");
-      t.equal((await versions()).length, 1, "with an entity its history goes");
+      t.equal((await versions()).length, 1, "the history of an entity is dropped with it");
     },
   );
 

@@ -117,7 +117,7 @@ t.test("the store selects resources for the inventory", async (t) => {
     t.strictSame(
       (await stored()).map(({ status }) => status),
       ["active"],
-      "one that was taken for deleted comes back",
+      "a resource that was wrongly taken for deleted becomes active again",
     );
   });
 
@@ -203,7 +203,7 @@ t.test("the store selects resources for the inventory", async (t) => {
     setTimeout(() => stop.abort(new Error("enough")), 500);
     await t.rejects(sink.resourceRows(endless), /enough/);
     t.strictSame(await stored(), []);
-    t.equal(postgres.idleCount, postgres.totalCount, "the connection is back");
+    t.equal(postgres.idleCount, postgres.totalCount, "the connection is back in the pool");
   });
 
   await t.test("any text is stored as by single records, also if its names come back", async (t) => {

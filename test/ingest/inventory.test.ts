@@ -129,7 +129,7 @@ t.test("the inventory is gathered", async (t) => {
         t,
         await gather({ resources: [resource("c1")], identities: [identity("u2")] }),
         { deletedResources: 0 },
-        "once",
+        "each deletion is counted once",
       );
       await gather({
         resources: [resource("c1"), resource("c2")],
@@ -188,21 +188,26 @@ t.test("the inventory is gathered", async (t) => {
     t.same(
       rows,
       [{ zero_gathers: { "resource:cluster": 3, "identity:principal": 3 } }],
-      "counted, over restarts",
+      "the count survives restarts",
     );
   });
 
   await t.test("a source that returns nothing as often as the threshold deletes its entities", async (t) => {
     await gather({ resources: [resource("c1")] }, 2);
     holds(t, await gather({}, 2), { deletedResources: 0 });
-    holds(t, await gather({ resources: [resource("c1")] }, 2), { deletedResources: 0 }, "starts anew");
+    holds(
+      t,
+      await gather({ resources: [resource("c1")] }, 2),
+      { deletedResources: 0 },
+      "the count starts again",
+    );
     holds(t, await gather({}, 2), { deletedResources: 0 });
     holds(t, await gather({}, 2), { deletedResources: 1 });
     holds(t, await gather({}, 2), { deletedResources: 0 });
     const { rows } = await postgres.query("SELECT zero_gathers FROM tenants");
     t.same(rows, [{ zero_gathers: {} }]);
     await gather({ resources: [resource("c1")] }, 0);
-    holds(t, await gather({}, 0), { deletedResources: 1 }, "0 is taken as 1");
+    holds(t, await gather({}, 0), { deletedResources: 1 }, "a threshold of 0 counts as 1");
   });
 
   await t.test("UNALLOCATED is never deleted, and a repeated id counts once", async (t) => {

@@ -81,7 +81,11 @@ t.test("the admin client works with librdkafka", needs("kcat"), async (t) => {
         completeIdentityTypes: ["principal"],
         errors: [],
       });
-      t.equal(report.absenceGraceSeconds?.topic, undefined, "a topic that is not listed has gone");
+      t.equal(
+        report.absenceGraceSeconds?.topic,
+        undefined,
+        "a topic that is not listed counts as deleted at once",
+      );
       const byId = new Map(recorded.resources.map((resource) => [resource.resource_id, resource]));
       holds(t, byId.get("orders"), { metadata: { broker_count: 4, kafka_cluster_id: /^mockCluster/ } });
       holds(t, byId.get("orders:broker:2"), {
@@ -91,7 +95,7 @@ t.test("the admin client works with librdkafka", needs("kcat"), async (t) => {
         metadata: { cluster_id: "orders", broker_id: 2 },
       });
       holds(t, byId.get("orders:topic:payments"), { resource_type: "topic", display_name: "payments" });
-      t.notOk(byId.has("orders:topic:other"), "nothing of the metrics");
+      t.notOk(byId.has("orders:topic:other"), "the inventory has nothing from metrics");
       holds(t, recorded.identities, [{ identity_id: "User:alice" }]);
       holds(t, lines, [{ msg: /another number of brokers than broker_count/ }]);
 
@@ -230,12 +234,17 @@ t.test("with TLS, the certificate and its name are checked, and the client's own
   };
   const tls = { cert: brokerCertificate, key: brokerKey };
   const broker = await startBroker(t, { topics, tls });
-  holds(t, await describeCluster(admin(broker.server, ca), forever), wholeCluster, "by its address");
+  holds(
+    t,
+    await describeCluster(admin(broker.server, ca), forever),
+    wholeCluster,
+    "the server is named by its address",
+  );
   holds(
     t,
     await describeCluster(admin(`localhost:${broker.port}`, ca), forever),
     wholeCluster,
-    "by its name",
+    "the server is named by its host name",
   );
   await t.rejects(describeCluster(admin(broker.server, { security_protocol: "SSL" }), forever), {
     code: "unreachable",

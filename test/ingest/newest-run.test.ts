@@ -24,12 +24,12 @@ t.test("if one run states no time, all are sorted by the dates of their files", 
   t.strictSame(
     order(run("a", 100, "2026-06-05T00:00:00Z"), run("b", 300), run("c", 200, "2026-06-01T00:00:00Z")),
     ["b", "c", "a"],
-    "the newest is the one without a time",
+    "the newest run is the one without a time",
   );
   t.strictSame(
     order(run("a", 300, "2026-06-01T00:00:00Z"), run("b", 100), run("c", 200, "2026-06-05T00:00:00Z")),
     ["a", "c", "b"],
-    "a time that others state does not count",
+    "the times that other runs state do not count",
   );
 });
 

@@ -20,7 +20,7 @@ t.test("numbers become strings with every digit, and nothing else changes", asyn
 
 t.test("invalid JSON stays invalid", async (t) => {
   for (const json of ["01", "1-2", "[1.]", "[.5]", "-", "+1", '{"a":1', '"open 5', "[1 2]", "1e", "NaN"]) {
-    t.throws(() => JSON.parse(json), SyntaxError, `${json} is no JSON`);
+    t.throws(() => JSON.parse(json), SyntaxError, `${json} is not JSON`);
     t.throws(() => JSON.parse(quoteNumbers(json)), SyntaxError, json);
   }
 });

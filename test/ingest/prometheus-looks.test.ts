@@ -46,7 +46,7 @@ t.test("a range that differs from the step is reported if samples are added up",
   const other = { usage: "increase(sent[5m]) + rate(got[1h30m])", cost: "sum(increase(sent[60m]))" };
   const found = await remarks(t, named, other);
   t.equal(found["usage alloc_N"], ranges("[5m], [1h30m]"));
-  t.equal(found["cost N"], undefined, "the same length written in another way");
+  t.equal(found["cost N"], undefined, "the same length in another notation is not reported");
   const millisecond = await remarks(t, named, { usage: "increase(sent[3599999ms])" });
   t.equal(millisecond["usage alloc_N"], undefined);
 });

@@ -172,12 +172,12 @@ t.test("a query that is always refused costs fewer and fewer requests", async (t
   const requests: number[] = [];
   for (let query = 0; query < 6; query += 1) {
     const { failed, whole, requests: sent } = await asked(down, patience);
-    t.strictSame(failed, [whole], "it fails as a whole");
+    t.strictSame(failed, [whole], "the query fails as a whole");
     requests.push(sent);
   }
   t.strictSame(requests, [33, 17, 9, 5, 5, 5]);
   await asked({ days: 1, resources: 1, broken: new Set() }, patience);
-  t.equal((await asked(down, patience)).requests, 33, "after a response there is patience again");
+  t.equal((await asked(down, patience)).requests, 33, "after a response, failures are tolerated again");
 });
 
 t.test("a resource that is broken on all but one day of a month keeps that day", async (t) => {

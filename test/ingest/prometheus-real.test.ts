@@ -100,7 +100,7 @@ t.test("a metered system works on a real Prometheus", needs("prometheus", "promt
     const sink = recordingSink();
     const report = await gatherer.gatherWindow({ start: first, end: third }, sink, forever);
     holds(t, report, { completeDays: [first, second], errors: [] });
-    t.same(report.dropped, { not_finite: 1 }, "carol's NaN; discovery groups it to a 1");
+    t.same(report.dropped, { not_finite: 1 }, "NaN of carol is dropped, and discovery groups it to 1");
 
     const costs = sink.recorded.billing.map((line) => [
       line.timestamp.slice(0, 10),

@@ -82,7 +82,7 @@ t.test(
     t.equal(whole.days.length, 7);
     for (const bytes of [30_000, 3000, 1000]) {
       const pieces = await gathered(sourceOf(t, url, { kind: "none" }, bytes), week);
-      t.same(pieces.samples, whole.samples, `answers of at most ${bytes} bytes`);
+      t.same(pieces.samples, whole.samples, `responses of at most ${bytes} bytes`);
       t.same(pieces.failed, []);
     }
     t.ok(requests.length > 100);
@@ -149,7 +149,7 @@ t.test("a resource that fails on all days affects no other, in any window or met
     }
   }
   t.equal(new Set(had).size, 2 * 8 * 38, "no good day is lost");
-  t.equal(had.length, 2 * 8 * 38, "nor had twice");
+  t.equal(had.length, 2 * 8 * 38, "no day is read twice");
   t.equal(new Set(failed).size, 2 * 38);
   t.strictSame([...new Set(failed.map((place) => place.split(" ")[1]))], ["lkc-4"]);
 });
@@ -215,7 +215,7 @@ t.test("a wrong query is an error with Prometheus' own message", async (t) => {
     status: 400,
     message: /bad_data/,
   });
-  t.equal(requests.length, 1, "and is not asked in pieces");
+  t.equal(requests.length, 1, "the query is not repeated in pieces");
 });
 
 t.test("the current labels are read", async (t) => {

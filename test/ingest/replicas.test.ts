@@ -137,7 +137,7 @@ t.test("two replicas behind one Prometheus are reported", needs("prometheus", "p
       wanted.map((name) => `the query of ${name}: ${remark("prometheus_replica")}`),
     );
     const again = await gatherer.gatherWindow(window, recordingSink(), forever);
-    t.equal(again.notes, undefined, "the next window of the run says it no more");
+    t.equal(again.notes, undefined, "the next window of the run does not report it again");
   });
 
   await t.test("check-config --connect reports the same queries", async (t) => {

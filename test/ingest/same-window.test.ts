@@ -50,14 +50,14 @@ t.test("a window is gathered again only if it has changed", async (t) => {
 
   await t.test("a window that waits is gathered, and left alone once it is published", async (t) => {
     t.equal(await gathered(), true);
-    t.equal(await gathered(), true, "nothing of it is published yet");
+    t.equal(await gathered(), true, "nothing of the window is published yet");
     await publish();
     const before = await dates();
     t.equal(await gathered(), false);
     t.same(await dates(), before);
     t.equal(await gathered({ same: false }), true);
     t.same(await rows("billing"), [], "the days had not changed");
-    t.equal(await gathered(), false, "and again");
+    t.equal(await gathered(), false, "the window is left alone again");
   });
 
   await t.test("a window is gathered if something else decides what is made of it", async (t) => {
@@ -109,12 +109,16 @@ t.test("a window is gathered again only if it has changed", async (t) => {
       }
       t.equal(await gathered({}, again), false);
       const other = [...refused.completeTypes, "identity:user"];
-      t.equal(await gathered({}, { ...again, completeTypes: other }), true, "another list has come");
+      t.equal(
+        await gathered({}, { ...again, completeTypes: other }),
+        true,
+        "another list has become complete",
+      );
       t.equal(await gathered({}, { ...again, completeTypes: other }), false);
-      t.equal(await gathered({}, again), false, "less than that is no news");
-      t.equal(await gathered(), true, "all of it has come");
+      t.equal(await gathered({}, again), false, "fewer complete lists are not a reason to gather");
+      t.equal(await gathered(), true, "all lists are complete");
       t.equal(await gathered(), false);
-      t.equal(await gathered({}, again), false, "an outage of the list");
+      t.equal(await gathered({}, again), false, "the list fails again");
     },
   );
 
@@ -133,7 +137,7 @@ t.test("a window is gathered again only if it has changed", async (t) => {
       t.equal(
         await gathered({ ...refused, failures: 101 }),
         true,
-        "too many questions to ask each of them again",
+        "there are too many failures to check each of them",
       );
       t.equal(await gathered({ ...refused, failures: 100 }), true);
       t.equal(await gathered({ ...refused, failures: 100 }), false);

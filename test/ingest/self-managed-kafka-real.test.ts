@@ -111,7 +111,11 @@ t.test("self-managed Kafka works on a real Prometheus", needs("prometheus", "pro
           t.equal(used.get(`${date} bytes_in_per_principal User:alice`), day(2));
           t.equal(used.get(`${date} bytes_in_per_principal User:bob`), day(1));
           t.equal(used.get(`${date} bytes_out_per_principal User:bob`), day(4));
-          t.equal(used.get(`${date} bytes_out_per_principal User:alice`), 0n, "who reads nothing is there");
+          t.equal(
+            used.get(`${date} bytes_out_per_principal User:alice`),
+            0n,
+            "a principal who reads nothing has usage of 0",
+          );
         }
         t.equal(used.size, 8);
       }
@@ -131,7 +135,7 @@ t.test("self-managed Kafka works on a real Prometheus", needs("prometheus", "pro
       ["User:alice", "User:bob"],
     );
     const now = await gather(selected);
-    t.same(now.recorded.identities, [], "in the last hour nothing was");
+    t.same(now.recorded.identities, [], "the last hour has no series");
     t.same(now.inventory.errors, []);
   });
 

@@ -100,7 +100,7 @@ t.test("three brokers, 50 GiB stored, 20 GiB in and 40 GiB out cost 8.32 a day",
     granularity: "daily",
     metadata: { samples: 24, expected_samples: 24 },
   });
-  t.same(ownQueries(prometheus), new Set(DEFAULT_QUERIES), "the queries, word for word");
+  t.same(ownQueries(prometheus), new Set(DEFAULT_QUERIES), "the queries are exactly the defaults");
 
   const used = new Map<string, bigint>();
   for (const { metric, identity_id, micro_units } of recorded.usage) {
@@ -203,7 +203,7 @@ t.test("compute is billed during an outage, and the day is provisional because o
     const { gather } = await kafka(t, script);
     const { report, recorded } = await gather();
     t.same([report.completeDays, report.partialDays], [[], [first, second]], name);
-    t.same(report.errors, [], `${name}: what a partial day lacks is a gap of it`);
+    t.same(report.errors, [], `${name}: missing data of a partial day is a gap`);
     const compute = recorded.billing.filter((line) => line.product_type === "SELF_KAFKA_COMPUTE");
     t.same(
       compute.map((line) => [line.total_cost, line.metadata.unmeasured]),
@@ -213,7 +213,7 @@ t.test("compute is billed during an outage, and the day is provisional because o
       ],
       name,
     );
-    t.equal(recorded.billing.length, 2 * (4 - lacking.length), `${name}: nothing is billed as free`);
+    t.equal(recorded.billing.length, 2 * (4 - lacking.length), `${name}: missing data is not billed as free`);
     const gaps = new Set(recorded.usageGaps.map(({ metric }) => metric));
     for (const product of lacking) t.ok(gaps.has(product), `${name}: the day is provisional for ${product}`);
   }
@@ -268,7 +268,10 @@ t.test(
       daysNeedIt: false,
     });
     for (const type of ["broker", "topic", "principal"]) {
-      t.ok((report.absenceGraceSeconds?.[type] ?? 0) > DAY_SECONDS, `${type} may rest for a while`);
+      t.ok(
+        (report.absenceGraceSeconds?.[type] ?? 0) > DAY_SECONDS,
+        `${type} may have no samples for a while`,
+      );
     }
     t.same(
       recorded.resources.map((r) => [
@@ -312,7 +315,12 @@ t.test("principals that appear later are found in the next gathering, without a 
   prometheus.answer = () => 401;
   const away = await inventory();
   holds(t, away.report, { completeResourceTypes: ["cluster"], completeIdentityTypes: [] });
-  holds(t, away.recorded.resources, [{ resource_id: "orders" }], "the cluster is there all the same");
+  holds(
+    t,
+    away.recorded.resources,
+    [{ resource_id: "orders" }],
+    "the cluster is known although it has no samples",
+  );
   prometheus.answer = usual;
   t.equal((await inventory()).recorded.identities.length, 2);
 });

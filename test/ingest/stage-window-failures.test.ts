@@ -35,7 +35,12 @@ t.test("staging a window survives failures", async (t) => {
       holds(t, result.errors[0], reason);
     }
     const nowhere = await stage({ billing: [...billing, line("2026-01-01", { timestamp: "soon" })] });
-    holds(t, nowhere, { staged: [], incomplete: DAYS }, "a line of no day spoils them all");
+    holds(
+      t,
+      nowhere,
+      { staged: [], incomplete: DAYS },
+      "a line that cannot be stored makes all days incomplete",
+    );
     const outside = await stage({ billing: [...billing, line("2026-01-04"), line("2025-12-31")] });
     holds(t, outside, { staged: DAYS, dropped: { outside_window: 2 } });
     const bad = [
@@ -69,7 +74,7 @@ t.test("staging a window survives failures", async (t) => {
     await stage({ billing, usage });
     await t.rejects(stage({ billing, usage: plenty, last: fails }), { message: "down" });
     t.same(await hashes(), [null, null, null]);
-    holds(t, await stage({ billing, usage }), { staged: DAYS }, "and the next gathering starts from nothing");
+    holds(t, await stage({ billing, usage }), { staged: DAYS }, "the next gathering starts from nothing");
     t.equal((await rows("usage")).length, 6);
   });
 
@@ -82,10 +87,10 @@ t.test("staging a window survives failures", async (t) => {
       await postgres.query("UPDATE leases SET epoch = $1", [EPOCH + 1]);
     };
     await t.rejects(stage({ billing, usage, last: taken }), LeaseLostError);
-    t.same(await dates(), before, "lost while gathering");
+    t.same(await dates(), before, "the lease is lost while gathering");
     await postgres.query("UPDATE leases SET epoch = $1", [EPOCH]);
     await t.rejects(stage({ billing, usage: plenty, last: taken }), LeaseLostError);
-    t.same(await hashes(), [null, null, null], "lost while staging: nothing is recorded as staged");
+    t.same(await hashes(), [null, null, null], "if the lease is lost while staging, nothing is recorded");
     await postgres.query("UPDATE leases SET epoch = $1", [EPOCH]);
   });
 });

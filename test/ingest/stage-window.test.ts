@@ -120,7 +120,7 @@ t.test("a window is staged", async (t) => {
     await stage({ billing: two, usage });
     const base = await hashes();
     await stage({ billing: [...two].reverse(), usage: [...usage].reverse() });
-    t.same(await hashes(), base, "order");
+    t.same(await hashes(), base, "the order of rows does not matter");
     const others: [string, Script, Partial<StageWindowOptions>?][] = [
       ["a cost", { billing: [line("2026-01-01", { total_cost: "1" }), ...two.slice(1)], usage }],
       ["a repeated line", { billing: [...two, line("2026-01-01")], usage }],
@@ -155,7 +155,7 @@ t.test("a window is staged", async (t) => {
     await stage(gap("503"));
     const before = await hashes();
     await stage(gap("timeout"));
-    t.same(await hashes(), before, "the words of a gap");
+    t.same(await hashes(), before, "the text of a gap does not matter");
     t.same(
       (await dates()).map((date) => date.lacks),
       [[], ["m of c1 could not be fetched: timeout"], []],
@@ -200,19 +200,19 @@ t.test("a window is staged", async (t) => {
     t.same(
       await rows("usage", "DISTINCT toString(day) AS day"),
       [{ day: "2026-01-01" }],
-      "usage of nothing is not kept",
+      "usage of a day without lines is not stored",
     );
     await publish();
     holds(t, await stage({ usage }), { staged: ["2026-01-01"], empty: DAYS.slice(1) });
     t.same(await rows("usage"), []);
     await publish();
-    holds(t, await stage({}), { staged: [], unchanged: ["2026-01-01"] }, "gone for good");
+    holds(t, await stage({}), { staged: [], unchanged: ["2026-01-01"] }, "the published day stays empty");
     await stage({ billing });
     holds(
       t,
       await stage({}),
       { staged: [], unchanged: ["2026-01-01"], empty: DAYS.slice(1) },
-      "staged, but never published",
+      "the day was staged and never published",
     );
     t.equal((await dates()).length, 1);
   });
@@ -236,7 +236,7 @@ t.test("a window is staged", async (t) => {
     await publish();
     const changed = [line("2026-01-01", { total_cost: "1" }), ...billing.slice(1)];
     await stage({ billing: changed, usage }, { inventoryLacks: ["connectors: HTTP 403"] });
-    t.same(await flags(), [false, true, true], "an unchanged day keeps its own");
+    t.same(await flags(), [false, true, true], "an unchanged day keeps its flag");
   });
 
   await t.test("series are stored, and refused, like their facts", async (t) => {
@@ -272,7 +272,7 @@ t.test("a window is staged", async (t) => {
     const facts = await staged({ usage: factsOf(series) });
     t.strictSame(await staged({ series }), facts);
     t.equal(facts.usage.length, 72 + 5 + 4 + 1 + 2 + 1 + 1);
-    t.equal(facts.gaps.length, 2 * 3, "of the metric, and of the set that is derived from it");
+    t.equal(facts.gaps.length, 2 * 3, "the metric and its derived identity set have gaps");
     t.strictSame(facts.result.dropped, { malformed: 4, outside_window: 2 });
   });
 

@@ -178,5 +178,5 @@ t.test("a large result comes in small pieces, and only on demand", needs("zstd")
     t.equal(part.length, 1000);
     break;
   }
-  t.ok(closed, "and is let go when nobody wants more");
+  t.ok(closed, "the stream is closed when nobody reads it any more");
 });

@@ -90,7 +90,7 @@ t.test(
       t.equal(code, "unauthorized");
       t.ok(message.endsWith(`the token file ${join(dir, name)} cannot be used: ${reason}`), message);
     }
-    t.equal(seen.length, 3, "nothing is sent without a token");
+    t.equal(seen.length, 3, "without a token nothing is sent");
   },
 );
 
@@ -208,7 +208,12 @@ t.test("a wait is capped, and there is none after the last attempt", async (t) =
   t.equal(seen.length, 3);
   const retry = { attempts: 1, baseDelayMs: 1, maxDelayMs: 3_600_000 };
   const once = await failure(clientOf(t, url, { retry }).request(get(), forever));
-  holds(t, once, { code: "rate_limited", attempts: 1 }, "or it would come an hour later");
+  holds(
+    t,
+    once,
+    { code: "rate_limited", attempts: 1 },
+    "without the limit the response would come an hour later",
+  );
 });
 
 t.test("an abort ends a wait at once", async (t) => {
@@ -217,7 +222,7 @@ t.test("an abort ends a wait at once", async (t) => {
   const retry = { attempts: 3, baseDelayMs: 1, maxDelayMs: 3_600_000 };
   const request = failure(clientOf(t, url, { retry }).request(get(), giveUp.signal));
   setTimeout(() => giveUp.abort(new Error("enough")), 50);
-  holds(t, await request, { code: "aborted" }, "or it would come an hour later");
+  holds(t, await request, { code: "aborted" }, "without the abort the response would come an hour later");
 });
 
 t.test("an abort ends a request in progress", async (t) => {
@@ -352,7 +357,7 @@ t.test(
     );
     t.equal(most, 1);
     t.equal(seen.length, 5);
-    t.same(order, [1, 2, 3, 0], "the one that had to wait let the others pass");
+    t.same(order, [1, 2, 3, 0], "a request that waits lets the others pass");
   },
 );
 
@@ -389,7 +394,10 @@ t.test("an upstream that states its limit of requests is used at that pace", asy
     const patient = clientOf(t, mean.url, { pace: { concurrency: 2, minIntervalMs: 50 } });
     const began = performance.now();
     for (let turn = 0; turn < 3; turn += 1) await patient.request(get(), forever);
-    t.ok((mean.seen[2]?.at ?? 0) - began > 90, `the agreed pace, with ${remaining} left for ${reset}`);
+    t.ok(
+      (mean.seen[2]?.at ?? 0) - began > 90,
+      `the requests keep the stated pace, with ${remaining} left for ${reset}`,
+    );
   }
 });
 
@@ -405,7 +413,7 @@ t.test("a request that is aborted in the queue leaves it, and the others go on",
   const second = failure(client.request(get(), giveUp.signal));
   const third = client.request(get(), forever);
   giveUp.abort();
-  holds(t, await second, { code: "aborted" }, "while the first still runs");
+  holds(t, await second, { code: "aborted" }, "the first request still runs");
   while (release === undefined) await new Promise((resolve) => setImmediate(resolve));
   release();
   await Promise.all([first, third]);

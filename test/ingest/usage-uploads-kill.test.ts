@@ -32,12 +32,16 @@ t.test("a kill -9 in the middle of an upload leaves a consistent state", async (
   const finish = async (key: string, quantity: number, allowedBefore: readonly string[]) => {
     const child = start({ key, quantity, stays: false });
     const before = factsIn(await said(child));
-    t.ok(allowedBefore.includes(before), "what counts is that of one upload, whole");
+    t.ok(allowedBefore.includes(before), "one complete upload counts");
     t.equal(await said(child), "sent");
-    t.equal(factsIn(await said(child)), factsOf(quantity), "sent again under its key, it counts");
+    t.equal(
+      factsIn(await said(child)),
+      factsOf(quantity),
+      "the upload counts after it is sent again under its key",
+    );
     const cleaned = await said(child);
     t.equal(factsIn(cleaned), factsOf(quantity));
-    t.equal(typeof cleaned === "object" && cleaned.partitions, 1, "what was cut off is gone");
+    t.equal(typeof cleaned === "object" && cleaned.partitions, 1, "the interrupted upload is dropped");
     await child.exited;
     return before;
   };
@@ -63,5 +67,5 @@ t.test("a kill -9 in the middle of an upload leaves a consistent state", async (
     const found = await finish(key, quantity, [old, factsOf(quantity)]);
     ends[found === old ? "before" : "after"] += 1;
   }
-  t.ok(ends.before > 0 && ends.after > 0, `${ends.before} were cut off, ${ends.after} counted already`);
+  t.ok(ends.before > 0 && ends.after > 0, `${ends.before} were interrupted, ${ends.after} counted already`);
 });

@@ -136,7 +136,7 @@ t.test("an upload replaces the days and metrics that it covers, whatever came be
       t.strictSame(
         await countingUploads(store),
         { facts: facts.sort(), partitions: of.size },
-        "also when it is cleaned up",
+        "cleaning up does not change it",
       );
     }),
     { numRuns: 40 },
@@ -182,7 +182,7 @@ t.test("an upload that is cut off leaves the counting data in place", async (t) 
     t.strictSame(
       await countingUploads(store),
       { ...counted, partitions: 2 },
-      "what may still be on its way is left",
+      "an upload that may still be active is left alone",
     );
   });
 

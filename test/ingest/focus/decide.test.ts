@@ -69,7 +69,7 @@ t.test("precedence decides by source or by file, whatever was charged before", a
   t.strictSame(by("*/b.csv"), won(["1"]));
   t.strictSame(by("s1/**"), won(["2"]));
   t.strictSame(by("other"), { held: ["2"], superseded: [], undecided: [] });
-  t.strictSame(outcome(both, { ...none, adding: new Set(["s1"]) }), won([]), "both are charged as is set");
+  t.strictSame(outcome(both, { ...none, adding: new Set(["s1"]) }), won([]), "a setting can charge both");
 });
 
 t.test("the loser keeps the days that the winner does not cover", async (t) => {

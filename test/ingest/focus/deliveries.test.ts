@@ -87,7 +87,7 @@ t.test("a delivery with only other datasets replaces nothing, and is read once",
   t.strictSame(
     (await told([deliveryOf([bill("1")]), deliveryOf(unread, other)])).notes,
     notes,
-    "each run says so",
+    "each run reports it",
   );
   t.strictSame((await kept()).records, ["current 4 4", "no_bill null undefined"]);
   // The bill was moved elsewhere, and its month has only the other dataset.
@@ -115,11 +115,11 @@ t.test("snapshots replace their month, and additions add to it", async (t) => {
   t.strictSame(
     await kept(),
     { records: ["replaced 4 4", "current 4 28", "current 4 8"], partitions: [4, 4] },
-    "only its scope",
+    "only bills of the same scope are replaced",
   );
   const unread = { ...bill("2"), open: () => t.fail("opened") as never };
   await told([deliveryOf([unread])]);
-  t.equal((await recorded(store)).length, 3, "the same again is not read");
+  t.equal((await recorded(store)).length, 3, "the same bill is not read again");
   await store.postgres.query("DELETE FROM deliveries");
   const addition = (name: string, amount: string) => {
     const rows = Array(4).fill({ EffectiveCost: amount, BilledCost: amount, ResourceId: name });
@@ -127,12 +127,12 @@ t.test("snapshots replace their month, and additions add to it", async (t) => {
   };
   await told([addition("a.csv", "1"), addition("b.csv", "2")]);
   await told([addition("a.csv", "1"), addition("b.csv", "2")]);
-  t.strictSame((await kept()).records, ["current 4 4", "current 4 8"], "each addition once");
+  t.strictSame((await kept()).records, ["current 4 4", "current 4 8"], "each addition is loaded once");
   await told([addition("a.csv", "1"), addition("b.csv", "3")]);
   t.strictSame(
     (await kept()).records,
     ["current 4 4", "replaced 4 8", "current 4 12"],
-    "a file that was written anew counts as it is now",
+    "a file that was written again replaces its former content",
   );
 });
 
@@ -141,7 +141,11 @@ t.test("a bill of a past month that shrinks by more than the limit waits", async
   const smaller = deliveryOf([bill("4")]);
   const problem = "bills 2026-05: its billed_cost in USD is 60 % less than that of the bill it would replace";
   t.strictSame((await told([smaller])).errors, [problem]);
-  t.strictSame((await told([smaller])).errors, [problem], "and says so until it is accepted or replaced");
+  t.strictSame(
+    (await told([smaller])).errors,
+    [problem],
+    "each run reports it until the bill is accepted or replaced",
+  );
   t.strictSame((await kept()).records, ["current 4 40", "waiting_for_acceptance 4 16"]);
   t.strictSame((await told([deliveryOf([bill("10", 1)])])).errors, [
     "bills 2026-05: it has 75 % fewer lines than the bill it would replace (1 instead of 4)",
@@ -149,11 +153,11 @@ t.test("a bill of a past month that shrinks by more than the limit waits", async
   t.strictSame((await told([deliveryOf([bill("6")])])).errors, []);
   t.strictSame((await kept()).records, ["replaced 4 40", "replaced 4 16", "replaced 1 10", "current 4 24"]);
   await told([]);
-  t.strictSame((await kept()).partitions, [4], "the next run drops what waited in vain");
+  t.strictSame((await kept()).partitions, [4], "the next run drops the bill that waited");
   t.strictSame(
     (await told([deliveryOf([bill("1")])], { today: "2026-05-20" })).errors,
     [],
-    "a month that is not over may",
+    "a bill of a month that is not over may shrink",
   );
 });
 
@@ -246,13 +250,13 @@ t.test("a bill without any readable date is refused, and the one before counts",
     "bills 2026-05: no line has an ISO date in ChargePeriodStart, such as 2026-05-31T00:00:00Z: nothing of it is charged";
   const delivery = deliveryOf([fileOf("bill.csv", undated)]);
   t.strictSame(await told([delivery]), { errors: [problem], warnings: [], notes: [] });
-  t.strictSame(await told([delivery]), { errors: [problem], warnings: [], notes: [] }, "each time");
+  t.strictSame(await told([delivery]), { errors: [problem], warnings: [], notes: [] }, "each run reports it");
   t.strictSame(await kept(), { records: ["current 4 4", "refused null undefined"], partitions: [4] });
   const header = deliveryOf([fileOf("none.csv", csv([]))], { billing_period: "2026-04" });
   t.strictSame(
     await told([header]),
     { errors: [], warnings: [], notes: [] },
-    "one without lines lacks no date",
+    "a bill without lines needs no date",
   );
 });
 
@@ -308,7 +312,7 @@ t.test("charges that are delivered in another way replace the earlier deliveries
       files: each.files.map((file) => ({ ...file, open: () => t.fail("opened") as never })),
     }));
     t.strictSame(await told(unread), { errors: [], warnings: [], notes: [] });
-    t.strictSame((await kept()).records, records, "and stay so");
+    t.strictSame((await kept()).records, records, "the records stay the same");
   }
 });
 
@@ -319,7 +323,7 @@ t.test(
     await told([]);
     t.strictSame((await kept()).records, ["current 2 2"]);
     await told([ofMonth(csv([{}]), "2026-05"), undated(june("1", 10, 11))]);
-    t.strictSame((await kept()).records, ["current 2 2", "current 1 1"], "both ways are in use");
+    t.strictSame((await kept()).records, ["current 2 2", "current 1 1"], "both deliveries are current");
     await told([ofMonth(csv([{}]), "2026-05")]);
     t.strictSame((await kept()).records, ["current 2 2", "current 1 1"]);
   },
@@ -331,11 +335,11 @@ t.test("bills that would remove days wait together for the remaining bills or fo
     "bills: the bill of 2026-06 would take the place of the bill without a month, because the source delivers in another way now; but ";
   const lost = `${problem}2 days of what is there now would be lost, from 2026-06-11 on`;
   t.strictSame((await told([ofMonth(june("1", 10))])).errors, [lost]);
-  t.strictSame((await told([ofMonth(june("1", 10))])).errors, [lost], "each time");
+  t.strictSame((await told([ofMonth(june("1", 10))])).errors, [lost], "each run reports it");
   t.strictSame(
     (await told([ofMonth(june("0.1", 10, 11, 12))])).errors,
     [`${problem}its billed_cost in USD is 90 % less than that of the bill it would replace`],
-    "the month is over",
+    "the month is over, so its bill may not shrink",
   );
   const source = {
     ...sourceOf(),
@@ -362,6 +366,10 @@ t.test("bills that would remove days wait together for the remaining bills or fo
     "SELECT delivery_id::int AS id FROM deliveries WHERE state = 'waiting_for_acceptance' ORDER BY 1",
   );
   await acceptDelivery(store.postgres, store.tenantName, rows[0]?.id ?? 0);
-  t.strictSame((await kept()).records, ["replaced 3 3", "current 1 1", "current 1 1"], "accepted together");
+  t.strictSame(
+    (await kept()).records,
+    ["replaced 3 3", "current 1 1", "current 1 1"],
+    "the bills are accepted together",
+  );
   t.strictSame(await told(additions), { errors: [], warnings: [], notes: [] });
 });

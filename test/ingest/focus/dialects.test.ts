@@ -172,7 +172,7 @@ t.test("a text that is too long refuses the bill, and names its column", async (
   t.strictSame(
     await linesOf(csv([{ ResourceId: "\u00fc".repeat(1000) }]), "lengthUTF8(ResourceId) AS id"),
     [{ id: 1000 }],
-    "characters count, not bytes",
+    "the limit counts characters, and not bytes",
   );
   const longer = {
     ResourceId: "i".repeat(1001),
@@ -194,14 +194,22 @@ t.test("a file that unpacks to more than the limit is refused, and so is an endl
   const bill = csv(Array.from({ length: 12_000 }, () => ({})));
   t.ok(bill.length > 1_048_576);
   const problem = '"bill.csv" unpacks to more than 1 MiB (limits.max_unpacked_mib)';
-  t.equal(await linesOf(gzipSync(bill), "1", 1), problem, "gzip");
-  t.equal(await linesOf(gzipSync(large), "1", 1), problem, "whatever it is");
+  t.equal(await linesOf(gzipSync(bill), "1", 1), problem, "a gzip file is limited by its unpacked size");
+  t.equal(await linesOf(gzipSync(large), "1", 1), problem, "any unpacked content is limited");
   t.strictSame(await linesOf(gzipSync(bill), "toFloat64(max(line)) AS n", 2), [{ n: 12_000 }]);
-  t.strictSame(await linesOf(bill, "toFloat64(max(line)) AS n", 1), [{ n: 12_000 }], "not compressed");
+  t.strictSame(
+    await linesOf(bill, "toFloat64(max(line)) AS n", 1),
+    [{ n: 12_000 }],
+    "a file that is not compressed has no limit",
+  );
   const path = `${t.testdir()}/bill.parquet`;
   await duck.run(`COPY (SELECT TIMESTAMP '2026-05-01 00:00:00' AS ChargePeriodStart, 1 AS EffectiveCost, 'USD' AS BillingCurrency,
     md5(range::TEXT) AS ResourceId FROM range(200000)) TO '${path}' (FORMAT parquet, COMPRESSION zstd)`);
-  t.equal(await linesOf(await readFile(path), "1", 1), problem, "Parquet");
+  t.equal(
+    await linesOf(await readFile(path), "1", 1),
+    problem,
+    "a Parquet file is limited by its unpacked size",
+  );
   const endless = `${csv([])}"${"x".repeat(17 * 1_048_576)}"\n`;
   t.equal(await linesOf(gzipSync(endless), "1"), '"bill.csv" has a line of more than 16 MiB');
 });

@@ -71,7 +71,7 @@ t.test("a bill of two sources counts once, and the second one is not an error", 
   const note =
     'second 2026-05: all of it counts already: "b.csv" has the same bytes as "a.csv" of the source first, and counts once.';
   t.strictSame(await run(sources), { errors: [], warnings: [], notes: [note] });
-  t.strictSame(await run(sources), { errors: [], warnings: [], notes: [note] }, "each time");
+  t.strictSame(await run(sources), { errors: [], warnings: [], notes: [note] }, "each run reports it");
   t.equal(await charged(), 10);
   t.strictSame(await states(), ["first current", "second superseded"]);
   await run({ second: sources.second });
@@ -90,7 +90,7 @@ t.test("a file that was left out is loaded once the file that counted is gone", 
     first: [bill("first", [fileOf("a.csv", text("11", "i-3"))])],
     second: [bill("second", [fileOf("b.csv", shared), fileOf("c.csv", text("3", "i-2"))])],
   });
-  t.equal(await charged(), 24, "in the same run");
+  t.equal(await charged(), 24, "the file is loaded in the same run");
 });
 
 t.test("a file of another size is not read twice", async (t) => {

@@ -72,7 +72,7 @@ t.test(
     t.strictSame(
       await kept(),
       { records: ["current 2", "current 3"], lines: [2, 1], sums: 2 },
-      "its last day is kept",
+      "the last day of the bill is still kept",
     );
     const later = { keepFrom: "2026-05-21" };
     t.strictSame(await told([unread(may), unread(june)], later), nothingToSay);
@@ -82,12 +82,12 @@ t.test(
       "its last day is 2026-05-20, and retention_days keeps days from 2026-05-21 on",
     ]);
     t.strictSame(await told([unread(may), unread(june)], { keepFrom: "2026-05-25" }), nothingToSay);
-    t.strictSame(await kept(), expired, "and stays so");
+    t.strictSame(await kept(), expired, "the bills stay expired");
     t.strictSame(await told([], { keepFrom: "2026-07-01" }), nothingToSay);
     t.strictSame(
       await kept(),
       { records: ["expired 2", "expired 3"], lines: [], sums: 0 },
-      "also where the source does not list it any more",
+      "bills that are not listed any more expire, too",
     );
   },
 );
@@ -115,14 +115,14 @@ t.test("a charge keeps its bill until the last day that it is charged to", async
   t.strictSame(
     (await kept()).records,
     ["replaced 31", "replaced 31", "current 31"],
-    "each reading is recorded, and one counts",
+    "each load is recorded, and one counts",
   );
   await store.postgres.query("DELETE FROM deliveries");
   await told([bill([charge(1, "1", 3701)])], { spread, keepFrom: "2026-05-02" });
   t.strictSame(
     (await kept()).records,
     ["expired 1"],
-    "one that is too long to be believed is of its first day",
+    "a charge with an implausibly long period counts on its first day",
   );
 });
 
@@ -166,7 +166,7 @@ t.test("a bill that is already too old is read once, and its lines are dropped",
   t.strictSame(
     await kept(),
     { records: ["replaced 1", "expired 5"], lines: [], sums: 0 },
-    "each content once",
+    "each content is read once",
   );
   t.strictSame(await told([unread(corrected)], { keepFrom }), nothingToSay);
   const additions = ["a.csv", "b.csv"].map((name, at) =>
@@ -174,7 +174,7 @@ t.test("a bill that is already too old is read once, and its lines are dropped",
   );
   await store.postgres.query("DELETE FROM deliveries");
   await told(additions, { keepFrom });
-  t.strictSame((await kept()).records, ["expired 1", "current 1"], "of additions each by itself");
+  t.strictSame((await kept()).records, ["expired 1", "current 1"], "additions expire independently");
 });
 
 t.test("a bill within a longer retention is read again, with the same lines and sums", async (t) => {
@@ -189,14 +189,18 @@ t.test("a bill within a longer retention is read again, with the same lines and 
   t.strictSame(await told([delivery], { keepFrom: "2026-05-02" }), nothingToSay);
   t.strictSame(await lines(), before);
   t.strictSame(await kept(), { records: ["replaced 3.75", "current 3.75"], lines: [2], sums: 1 });
-  t.strictSame(await told([unread(delivery)], { keepFrom: "2026-05-02" }), nothingToSay, "once");
+  t.strictSame(
+    await told([unread(delivery)], { keepFrom: "2026-05-02" }),
+    nothingToSay,
+    "the bill is read once",
+  );
 
   const unreadable = { ...delivery, files: [fileOf("bill.csv", "BilledCost\n1\n")] };
   await told([unread(delivery)], { keepFrom: "2026-06-01" });
   const { errors } = await told([unreadable]);
-  t.equal(errors.length, 1, "a file that cannot be read any more is told");
+  t.equal(errors.length, 1, "a file that cannot be read any more is reported");
   const nothingOpened = { ...unreadable, files: unread(unreadable).files };
-  t.strictSame((await told([nothingOpened])).errors, errors, "and is not tried again");
+  t.strictSame((await told([nothingOpened])).errors, errors, "the file is not read again");
 });
 
 t.test("a waiting bill expires together with the bill that it would replace", async (t) => {
@@ -208,7 +212,7 @@ t.test("a waiting bill expires together with the bill that it would replace", as
   t.strictSame(
     await kept(),
     { records: ["current 20", "waiting_for_acceptance 2"], lines: [2, 2], sums: 2 },
-    "a day that it would take away is kept",
+    "a day that the waiting bill would remove is kept",
   );
   t.strictSame(await told([unread(less)], { keepFrom: "2026-05-10" }), nothingToSay);
   t.strictSame(await kept(), { records: ["expired 20", "expired 2"], lines: [], sums: 0 });
@@ -246,7 +250,7 @@ t.test("a source that changes to months misses nothing that is older than the re
   t.strictSame(
     (await told([june], { keepFrom, spread })).errors,
     [lost],
-    "a charge that runs on into what is kept",
+    "a charge that continues within the retention would be lost",
   );
   const may = bill(rows.slice(2, 3), { billing_period: "2026-05" });
   const april = bill([charge(-5, "1")], { billing_period: "2026-04" });

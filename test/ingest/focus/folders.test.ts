@@ -159,5 +159,5 @@ t.test("in random folders, nothing is charged twice, and nothing is left out wit
     { numRuns: 40, examples: [[decidedDraftGoes]], interruptAfterTimeLimit: 240_000 },
   );
   const lacking = [...classes, "run", "conflict", "decided"].filter((what) => !seen.has(what));
-  t.strictSame(lacking, [], "all classes of cases came up");
+  t.strictSame(lacking, [], "all classes of cases occurred");
 });

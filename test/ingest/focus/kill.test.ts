@@ -38,19 +38,19 @@ t.test("a kill -9 in the middle of a load leaves a consistent state", async (t) 
     await new Promise((resolve) => setTimeout(resolve, milliseconds));
     child.kill("SIGKILL");
     const [, signal] = await child.exited;
-    t.equal(signal, "SIGKILL", `${milliseconds} ms after its last byte`);
+    t.equal(signal, "SIGKILL", `the process was killed ${milliseconds} ms after its last byte`);
     const ended = await child.message();
     const next = await finished();
     const old = JSON.stringify(next.before) === JSON.stringify([bill(1)]);
     if (old) cutOff += 1;
-    t.equal(old && ended !== undefined, false, "a load that said that it had ended counts");
+    t.equal(old && ended !== undefined, false, "a load that reported its end counts");
     t.strictSame(
       next,
       old ? { before: [bill(1)], ...whole } : { before: [bill(2)], sent: true, ...whole },
       old ? "the bill from before counts" : "the new bill counts, and was replaced",
     );
   }
-  t.ok(cutOff > 0, `${cutOff} of 4 loads were cut off`);
+  t.ok(cutOff > 0, `${cutOff} of 4 loads were interrupted`);
 });
 
 t.test("a kill -9 beside the statements by which a bill expires leaves a consistent state", async (t) => {
@@ -83,7 +83,11 @@ t.test("a kill -9 beside the statements by which a bill expires leaves a consist
     const died = await said(start({ keepFrom, point }));
     t.strictSame(died, { before: [whole], hit: name, ended: "SIGKILL" }, name);
     const repaired = { before: [left], counted: [none], held: [none], ended: 0 };
-    t.strictSame(await said(start({ keepFrom })), repaired, "the next run finishes it, and reads nothing");
-    t.strictSame(await said(start({})), loaded, "and it is read again when the retention is longer");
+    t.strictSame(
+      await said(start({ keepFrom })),
+      repaired,
+      "the next run finishes the expiry, and reads nothing",
+    );
+    t.strictSame(await said(start({})), loaded, "the bill is read again if the retention is longer");
   }
 });

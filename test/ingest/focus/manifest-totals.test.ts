@@ -93,14 +93,14 @@ t.test("a file with other rows than the manifest states is charged, and each run
   const problem = `"${range}/1/b.csv" has 2 rows, and "${range}/1/manifest.json" states 4${ADVICE}`;
   const report = { errors: [`bills 2026-05: ${problem}`], warnings: [], notes: [] };
   t.strictSame(await load(source), report);
-  t.equal(await chargedRows(), 5, "the files are charged as they are");
+  t.equal(await chargedRows(), 5, "the files are charged unchanged");
   t.strictSame(await load(source), report, "the next run reports it, too");
   const [delivery] = await recorded(store);
   t.strictSame(delivery?.remarks, [problem]);
   t.strictSame(delivery?.findings, [{ id: "manifest_totals", what: problem, lines: 2, examples: [] }]);
 
   await write(folder, runOf("2", EQUAL));
-  t.strictSame((await load(source)).errors, [], "a newer run with all rows ends it");
+  t.strictSame((await load(source)).errors, [], "a newer run of the export with all rows ends the report");
   t.equal(await chargedRows(), 5);
 });
 
@@ -143,7 +143,7 @@ t.test("sums by currency are compared exactly, if a manifest has them", async (t
     return (await load(sourceIn(await folderOf(t, runOf("1", { ...EQUAL, totals }))))).errors;
   };
   t.strictSame(await state([{ currency: "USD", rows: 5, ...sum }]), []);
-  t.strictSame(await state([{ currency: "USD", total: 7 }]), [], "a total of another form is not compared");
+  t.strictSame(await state([{ currency: "USD", total: 7 }]), [], "a total of another type is not compared");
   const differing = [
     { currency: "USD", ...sum, EffectiveCost: "5.000000000001" },
     { currency: "EUR", ...sum, BilledCost: "0", EffectiveCost: "-1", ListCost: "0", ContractedCost: "0" },
@@ -163,7 +163,7 @@ t.test(
       ...runOf("1", { rows: 4, parts: { "a.csv": 2, "b.csv": 2 } }, { a: broken, b: broken }),
     };
     const report = await load(sourceIn(await folderOf(t, files)));
-    t.strictSame(report.errors, [], "the copy counts once, and has the rows that are stated");
+    t.strictSame(report.errors, [], "the copy counts once, and has the stated rows");
     t.equal(await chargedRows(), 2);
 
     await store.postgres.query("DELETE FROM deliveries");

@@ -74,16 +74,16 @@ t.test("a draft beside its final version holds the month, until one of the two i
     `"2026-05-draft.csv" of the source bills and "2026-05-final.csv" of the source bills have the same charges of account "payer" in 2026-05 (2 days from 2026-05-01 to 2026-05-02, 15 USD): neither is charged. ${decideBy}`,
   ]);
   t.equal(await charged(), 0);
-  t.strictSame((await run(both)).errors, errors, "each run says so");
+  t.strictSame((await run(both)).errors, errors, "each run reports it");
   const { rows } = await store.postgres.query("SELECT state, waits_for FROM deliveries");
   t.strictSame(rows, [{ state: "waiting_for_acceptance", waits_for: "overlap" }]);
   const finalFirst = { ...undecided, precedence: ["bills/*-final.csv"] };
   t.strictSame((await run(both, finalFirst)).errors, []);
   t.equal(await charged(), 15.5, "a glob decides");
   t.strictSame((await run(both, { ...undecided, precedence: ["bills/*-draft.csv"] })).errors, []);
-  t.equal(await charged(), 15, "and is decided anew by each run");
+  t.equal(await charged(), 15, "each run decides again");
   t.strictSame((await run({ bills: [bill("bills", [final])] })).errors, []);
-  t.equal(await charged(), 15.5, "a file that is gone");
+  t.equal(await charged(), 15.5, "one of the files is removed");
 });
 
 t.test("charged bills stay charged if another source delivers the same charges", async (t) => {
@@ -99,19 +99,19 @@ t.test("charged bills stay charged if another source delivers the same charges",
   t.strictSame(
     (await run({ first: next, second })).errors.map((error) => error.slice(0, 31)),
     ['"a.csv" of the source first and'],
-    "its next delivery counts all the same",
+    "the next delivery of the source counts nevertheless",
   );
   t.equal(await charged(), 16);
   const { notes } = await run({ first: next, second }, { ...undecided, precedence: ["second"] });
   t.strictSame(notes, [
     'first 2026-05: another bill is charged for 2026-05 of account "payer" from 2026-05-01 to 2026-05-02',
   ]);
-  t.equal(await charged(), 18, "the second one, and the day that it does not have");
+  t.equal(await charged(), 18, "the second source is charged, with the day that it does not have");
   t.strictSame(
     (await run({ first: next, second }, { precedence: [], adding: new Set(["second"]) })).errors,
     [],
   );
-  t.equal(await charged(), 33, "both, as is set");
+  t.equal(await charged(), 33, "the setting charges both");
 });
 
 t.test("of two new sources with the same charges neither is charged, whichever is read first", async (t) => {
@@ -124,7 +124,7 @@ t.test("of two new sources with the same charges neither is charged, whichever i
   const { rows } = await store.postgres.query("SELECT max(delivery_id)::int AS id FROM deliveries");
   await acceptDelivery(store.postgres, store.tenantName, rows[0].id);
   t.strictSame((await run({ first, second })).errors, []);
-  t.equal(await charged(), 11, "a person decides");
+  t.equal(await charged(), 11, "the setting of a user decides");
 });
 
 t.test(
@@ -146,7 +146,7 @@ t.test(
       bill("bills", [each], { kind: "additive", billing_period: undefined }),
     );
     t.strictSame((await run({ bills: additions }, adding)).errors, []);
-    t.equal(await charged(), 32.5, "additions of one source count likewise");
+    t.equal(await charged(), 32.5, "additions of one source count in the same way");
   },
 );
 
@@ -190,7 +190,7 @@ t.test("a bill that an earlier version charged twice is charged once", async (t)
   await store.postgres.query(
     "UPDATE deliveries SET state = 'current', problem = NULL, waits_for = NULL, shared_charges = NULL, periods = NULL",
   );
-  t.equal(await charged(), 22, "as before");
+  t.equal(await charged(), 22, "the next run charges the same");
   one(t, (await run(both)).errors, /"b.csv" alone is charged/);
   t.equal(await charged(), 12);
   one(t, (await run(both)).errors, /"b.csv" alone is charged/, "each run says so");
@@ -205,7 +205,7 @@ t.test("a file that changes to the next month removes nothing of the last one", 
   t.strictSame((await run({ bills: [rolling({ "01 a": 4, "02 a": 5 }, "2026-06")] })).errors, []);
   t.equal(await charged(), 39);
   t.strictSame((await run({ bills: [rolling({ "01 a": 10, "30 a": 20 }, "2026-05")] })).errors, []);
-  t.equal(await charged(), 39, "the former one again");
+  t.equal(await charged(), 39, "the former file counts again");
 });
 
 t.test("a copy that gave way to a bill also gives way to its next delivery", async (t) => {

@@ -66,7 +66,7 @@ t.test("bills in the formats of the providers are loaded", async (t) => {
         lines,
         wanted.reduce((all, each) => all + (each?.rows ?? 0), 0),
       );
-      t.equal(sums.length, 1, "one currency");
+      t.equal(sums.length, 1, "the set has one currency");
       for (const [column, name] of columns) {
         const total = wanted.reduce((all, each) => all + ticks(each?.total[column] ?? "0"), 0n);
         t.equal(ticks(sums[0]?.[name] ?? "0"), total, column);

@@ -26,9 +26,9 @@ const judged = (old: RecordedDelivery, lines: number, now: Sums, changes: Partia
 
 t.test("a bill that keeps half of its lines and costs replaces the former one", async (t) => {
   const old = bill(10, [sums("100")]);
-  t.equal(judged(old, 5, [sums("50")]), undefined, "exactly half");
+  t.equal(judged(old, 5, [sums("50")]), undefined, "exactly half is not too little");
   t.equal(judged(old, 20, [sums("300")]), undefined);
-  t.equal(judged(bill(10, [sums("-100")]), 10, [sums("-50")]), undefined, "of refunds as well");
+  t.equal(judged(bill(10, [sums("-100")]), 10, [sums("-50")]), undefined, "refunds have the same limit");
 });
 
 t.test("a bill that loses more than the limit waits, and reports what is missing", async (t) => {
@@ -46,7 +46,7 @@ t.test("a bill that loses more than the limit waits, and reports what is missing
   t.equal(
     judged(old, 10, [sums("100", "80")]),
     "its billed_cost in EUR is 100 % less than that of the bill it would replace",
-    "each currency for itself",
+    "each currency has the limit",
   );
   t.match(judged(bill(10, [sums("-100")]), 10, [sums("-10")]), /^its billed_cost in USD is 90 % less/);
 });
@@ -55,7 +55,7 @@ t.test("the limit is that of the setting", async (t) => {
   const old = bill(10, [sums("100")]);
   t.match(judged(old, 8, [sums("100")], { limit: 0.1 }), /^it has 20 % fewer lines/);
   t.equal(judged(old, 9, [sums("90")], { limit: 0.1 }), undefined);
-  t.equal(judged(old, 0, [], { limit: 1 }), undefined, "anything may be lost");
+  t.equal(judged(old, 0, [], { limit: 1 }), undefined, "with a limit of 1, everything may be lost");
 });
 
 t.test("only bills of past months are held", async (t) => {
@@ -63,7 +63,11 @@ t.test("only bills of past months are held", async (t) => {
   t.equal(judged(old, 1, [sums("1")], { today: "2026-05-31" }), undefined);
   t.type(judged(old, 1, [sums("1")], { today: "2026-06-01" }), "string");
   const unnamed = (last_day: string | null) => bill(10, [sums("100")], { billing_period: null, last_day });
-  t.type(judged(unnamed("2026-05-31"), 1, [sums("1")]), "string", "by its last day where it names no month");
+  t.type(
+    judged(unnamed("2026-05-31"), 1, [sums("1")]),
+    "string",
+    "a bill without a month has its last day as its month",
+  );
   t.equal(judged(unnamed("2026-06-02"), 1, [sums("1")]), undefined);
   t.equal(judged(unnamed(null), 1, [sums("1")]), undefined);
 });
