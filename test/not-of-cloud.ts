@@ -1,4 +1,4 @@
-/** Columns of listed rows that only cloud bills fill, as they are for other bills. */
+/** Columns of listed rows that only cloud bills fill, with the values that other bills have. */
 export const notOfCloud = {
   charge_category: "",
   service_provider: "",

@@ -174,13 +174,13 @@ t.test("stores that are in use can be backed up and restored", async (t) => {
       t.strictSame(await seen(restored, "globex"), expected.globex);
       const { client } = await restored.tenant("acme");
       const facts = await checkFacts({ client, postgres: restored.postgres, tenantName: "acme", keepFrom });
-      t.strictSame([facts.differing, facts.agreeing.length], [[], 2], "both stores are of one moment");
+      t.strictSame([facts.differing, facts.agreeing.length], [[], 2], "both stores have the same state");
       t.strictSame((await reconciled(restored, "acme")).off, []);
       t.strictSame(await written(restored, "acme"), await written(stores, "acme"));
       const { rows } = await restored.postgres.query(
         "SELECT tenant_name, staged_hash FROM tracking_dates WHERE staged_hash IS NOT NULL",
       );
-      t.strictSame(rows, [], "half a day does not count");
+      t.strictSame(rows, [], "an incomplete day does not count");
       const again = runContext(restored, { ecosystems });
       for (const name of ["acme", "globex"]) {
         const result = await runOnce(again, other.config, name);
@@ -197,7 +197,7 @@ t.test("stores that are in use can be backed up and restored", async (t) => {
         { postgres: restored.postgres, tenantName: "acme", dimensionId: Number(id) },
         tag("new", "x"),
       );
-      t.equal(added.tag_id, 3, "numbers go on where they were");
+      t.equal(added.tag_id, 3, "ids continue from the backup");
     } finally {
       await restored.close();
     }
@@ -210,7 +210,7 @@ t.test("stores that are in use can be backed up and restored", async (t) => {
       cpSync(target, copy, { recursive: true });
       damage(copy);
       await t.rejects(restoreBackup({ config, folder: copy, logger: testLogger, signal }), { message: what });
-      t.equal(existsSync(config.data_dir), false, "nothing was begun");
+      t.equal(existsSync(config.data_dir), false, "the restore did not begin");
       rmSync(copy, { recursive: true });
     };
     const tags = (copy: string) => join(copy, "postgres", "tags.copy");
@@ -369,6 +369,6 @@ t.test("a data directory whose restore was killed is not opened", async (t) => {
   await t.rejects(openStores({ config, logger: testLogger }), {
     message: /half holds a restore that was cut off: delete what is in it/,
   });
-  t.strictSame(readdirSync(config.data_dir), ["restore.unfinished"], "and it is given up again");
+  t.strictSame(readdirSync(config.data_dir), ["restore.unfinished"], "the restore is refused again");
   await t.rejects(beginRestore(config.data_dir), { code: "EEXIST" });
 });

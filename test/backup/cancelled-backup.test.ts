@@ -52,12 +52,12 @@ t.test("a backup that is cancelled at any moment leaves neither a copy nor a bro
       20,
     );
     if (existsSync(join(copies, "cut"))) {
-      t.ok(existsSync(join(copies, "cut", "manifest.json")), "a copy with its final name is whole");
+      t.ok(existsSync(join(copies, "cut", "manifest.json")), "a copy with its final name is complete");
       rmSync(join(copies, "cut"), { recursive: true });
     }
   }
   t.ok(cancelled >= CANCELLED / 4, `${cancelled} backups were cancelled`);
-  t.strictSame(uncaught, [], "no error went unheard");
+  t.strictSame(uncaught, [], "every error was handled");
   await delay(500);
   t.strictSame(readdirSync(copies), ["whole"], "nothing writes to a copy that was given up");
   // The service may still be giving the last one up.

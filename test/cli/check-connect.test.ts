@@ -208,11 +208,7 @@ t.test("check-config --connect", async (t) => {
     });
     const words = stdout.replaceAll(/\s+/g, " ").replaceAll(/; charged: \S+ to \S+/g, "");
     t.equal(code, 0);
-    t.equal(
-      stderr,
-      "The configuration is valid, and every upstream responds.\n",
-      "nothing has to be looked at",
-    );
+    t.equal(stderr, "The configuration is valid, and every upstream responds.\n", "nothing is reported");
     t.equal(
       words,
       "acme (focus) ok resources none ok identities none " +
@@ -267,7 +263,7 @@ t.test("check-config --connect", async (t) => {
     t.equal(
       await shown([{ tag: "x" }], [{ name: "all", where: { "tag.costcenter": "7" }, split }]),
       output("94 %", "CostCenter") + output("1 %", "COSTCENTER"),
-      "a rule reads it as well",
+      "a rule reads the tag as well",
     );
   });
 

@@ -71,7 +71,7 @@ t.test("the page of commands has every command with every option", async (t) => 
       .replaceAll("|", "\\|");
     t.ok(page.includes(`| \`${shown}\` |`), `${name}: ${shown}`);
   }
-  t.equal(page.match(/^\| `/gm)?.length, commands.length, "and no other");
+  t.equal(page.match(/^\| `/gm)?.length, commands.length, "the page has no other commands");
 });
 
 t.test("commands on the stores", async (t) => {

@@ -30,7 +30,7 @@ t.test("a port in use is reported before any work is done, with the flag to chan
       exitCode: 1,
     });
     await t.rejects(refused, CommandError);
-    t.strictSame([written.stdout, readdirSync(folder)], ["", []], "nothing was begun");
+    t.strictSame([written.stdout, readdirSync(folder)], ["", []], "no work was done");
   }
 });
 
@@ -61,10 +61,14 @@ t.test("--exit on a terminal of 80 × 24 shows every table in full, and who pays
         .map((part) => part !== undefined),
     ),
     Array.from({ length: 20 }, (_, at) => [true, at % 4 < 3]),
-    "three of each tenant and currency with cost and share, and how many more there are",
+    "each tenant and currency shows three recipients with cost and share, and the number of others",
   );
   const again = lines.findIndex((line) => /^A bill is delivered again: .* on \d{4}-\d\d-\d\d\.$/.test(line));
-  t.match(lines[again + 1] ?? "", /^clouds {2}1 day published, [1-9]\d* rows$/, "of three days that it has");
+  t.match(
+    lines[again + 1] ?? "",
+    /^clouds {2}1 day published, [1-9]\d* rows$/,
+    "the tenant has published one of its days",
+  );
   const question = lines.indexOf("Does it still add up?", again);
   t.ok(question > again);
   t.equal(lines.at(-1), "Every line adds up.");
@@ -75,7 +79,7 @@ t.test("--exit on a terminal of 80 × 24 shows every table in full, and who pays
       .filter((line) => /^clouds /.test(line))
       .map((line) => line.split(/ {2,}/).at(-1)),
     ["0", "0"],
-    "in both currencies",
+    "the difference is 0 in both currencies",
   );
 });
 

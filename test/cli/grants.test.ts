@@ -74,7 +74,7 @@ t.test("grants prints or applies statements for users", async (t) => {
       );
       const [acme = "", globex = ""] = passwords.map(([, , password]) => password ?? "");
       t.not(acme, globex);
-      t.notOk(stdout.includes(acme) || stdout.includes(globex), "only hashes");
+      t.notOk(stdout.includes(acme) || stdout.includes(globex), "the output has only hashes of passwords");
       const [title, ...lines] = (stdout.split("-- Tenant globex")[0] ?? "").trim().split("\n");
       t.equal(title, "-- Tenant acme: database acme on http://ch-1.example.org:8123");
       const rights = READABLE.map((name) => `SELECT ON \`acme\`.\`${name}\``).join(", ");
@@ -103,13 +103,17 @@ t.test("grants prints or applies statements for users", async (t) => {
         "GrantQuery",
         "CreateUserQuery",
       ]);
-      await t.rejects(kindOf("GRANT SELECT ON acme.t FROM r"), /Syntax error/, "the parser refuses");
+      await t.rejects(
+        kindOf("GRANT SELECT ON acme.t FROM r"),
+        /Syntax error/,
+        "the parser refuses invalid statements",
+      );
       const set = [...(lines[3] ?? "").matchAll(/(\w+) = /g)].map(([, name]) => literal(name ?? ""));
       const known = await text(
         engine,
         `SELECT count() FROM system.settings WHERE name IN (${set.join(", ")})`,
       );
-      t.strictSame([set.length, known], [5, "5"], "settings are those of the engine");
+      t.strictSame([set.length, known], [5, "5"], "the settings exist in the engine");
     },
   );
 
@@ -207,7 +211,11 @@ t.test("grants prints or applies statements for users", async (t) => {
     );
     for (const [user, shownPassword] of shown(failed.stdout))
       t.equal(users.get(user), hashOf(shownPassword), user);
-    t.equal(shown(failed.stdout).size, 2, "a password that was set is shown, whatever comes after");
+    t.equal(
+      shown(failed.stdout).size,
+      2,
+      "passwords that were set are shown even if a later statement fails",
+    );
 
     refused = /^CREATE ROLE/;
     refusal = "516. DB::Exception: admin: Authentication failed. (AUTHENTICATION_FAILED)";

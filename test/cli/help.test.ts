@@ -11,7 +11,7 @@ for (const entry of commands) {
     const command = await entry.load();
     const help = commandHelp(entry, command);
     const [usage, , list = ""] = help.split("\n\n");
-    t.equal(usage?.replaceAll(/\s+/g, " "), `chargehouse ${command.usage}`, "the usage is whole");
+    t.equal(usage?.replaceAll(/\s+/g, " "), `chargehouse ${command.usage}`, "the usage has all words");
     const listed = [...list.matchAll(/^ {2}(--[a-z-]+)/gm)].map(([, flag = ""]) => flag);
     t.strictSame(listed.sort(), [...flagsIn(command.usage), "--help"].sort());
     t.strictSame(

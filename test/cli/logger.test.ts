@@ -55,7 +55,7 @@ t.test("logging.format json writes one object per line, the level critical, and 
     err: { type: "Error", message: "the disk is full", code: "ENOSPC", stack: /logger\.test/ },
   });
   const time = Date.parse(line.time);
-  t.ok(begun <= time && time <= Date.now(), "with an ISO time");
+  t.ok(begun <= time && time <= Date.now(), "the line has an ISO time");
   holds(t, JSON.parse(error ?? ""), { level: "error", msg: "a message at error" });
   t.notMatch(fatal, /hunter2/);
 });

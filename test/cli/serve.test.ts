@@ -86,7 +86,7 @@ t.test("chargehouse serve", async (t) => {
 
   await t.test("mode worker runs, serves nothing, and begins with every tenant active", async (t) => {
     const service = start("worker");
-    t.equal(await service.ended, 0, "after one cycle, without a refresh");
+    t.equal(await service.ended, 0, "the process ends after one cycle, without a refresh");
     t.equal(service.isListening(), false);
     t.equal(await suspended(), 0);
     holds(t, await runRecords(stores, "acme"), [{ trigger: "schedule", status: "completed" }]);
@@ -107,7 +107,7 @@ t.test("chargehouse serve", async (t) => {
     holds(t, record, { trigger: "api", status: "completed", dates_gathered: 7, errors: [] });
     const { last_run, last_result } = await status();
     holds(t, last_result, { dates_gathered: 7, dates_calculated: 0, errors: [], completed_at: last_run });
-    t.equal(Date.parse(last_run), Date.parse(record.ended_at), "of this very run");
+    t.equal(Date.parse(last_run), Date.parse(record.ended_at), "the record is that of this run");
     service.abort.abort();
     t.equal(await service.ended, 0);
   });
@@ -139,7 +139,7 @@ t.test("chargehouse serve", async (t) => {
         const headers = { host: "elsewhere.example" };
         get(`${service.url()}/metrics`, { headers }, (response) => resolve(response.resume().statusCode));
       });
-      t.equal(await status, 421, "hosts are admitted as by the API");
+      t.equal(await status, 421, "hosts are checked as by the API");
       service.abort.abort();
       t.equal(await service.ended, 0);
     },

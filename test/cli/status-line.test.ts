@@ -98,7 +98,7 @@ t.test("progress is a bar that never moves back, while there are days to publish
   observer.published?.("globex", day(1));
   t.equal(await shown(), "████████████░░░░░░░░  3 days published, 8 rows  1 of 2 tenants done");
   observer.finished?.("globex", outcome);
-  t.equal(await shown(), "", "nothing is left to show");
+  t.equal(await shown(), "", "the status line is empty");
 });
 
 t.test("a table that is wider than the terminal has one line for each cell", async (t) => {

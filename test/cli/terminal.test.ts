@@ -57,7 +57,7 @@ for (const size of sizes) {
       t.strictSame(
         lines,
         ["acme     7 days published, 7 rows", "metered  FAILED: no days gathered", ...(errorsAt[cols] ?? [])],
-        "the error once",
+        "the error is shown once",
       );
       t.equal(run.cursorShown(), true);
       const bars = run.frames.map((frame) => frame.at(-1) ?? "").filter((line) => /[█░]/.test(line));
@@ -66,11 +66,11 @@ for (const size of sizes) {
       t.strictSame(
         lengths,
         lengths.toSorted((a, b) => a - b),
-        "which never went back",
+        "the bar never moves back",
       );
       t.ok(
         bars.every((line) => line.length < cols),
-        "in one line",
+        "the bar fits into one line",
       );
     });
 

@@ -86,12 +86,12 @@ t.test("an unreachable ClickHouse of a tenant is reported with its setting", asy
 
   const { io, written } = commandIo();
   t.equal(await run.run(["--config", file], io), 1);
-  t.equal(written.stdout, `acme  FAILED: no days gathered\n  ${reason}\n`, "run");
+  t.equal(written.stdout, `acme  FAILED: no days gathered\n  ${reason}\n`, "run reports it");
 
   const here = fileOf("here", "");
   t.equal(await run.run(["--config", here], commandIo().io), 0);
   const moved = await refusal(moveTenant, ["acme", "--config", here, "--to-config", file]);
-  t.equal(moved, reason, "move-tenant, of the new configuration");
+  t.equal(moved, reason, "move-tenant reports it for the new configuration");
 });
 
 t.test("a server that is no ClickHouse, or refuses the password or TLS, is reported", async (t) => {
@@ -193,6 +193,6 @@ t.test("an error of several addresses has the error of each", async (t) => {
       ]),
   });
   const [error] = await once(socket, "error").catch((reason: unknown) => [reason]);
-  t.equal(error.message, "", "Node says nothing");
+  t.equal(error.message, "", "Node.js has no message");
   t.equal(errorText(error), "connect ECONNREFUSED 127.0.0.1:9; connect ECONNREFUSED 127.0.0.2:9");
 });

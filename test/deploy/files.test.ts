@@ -130,7 +130,7 @@ t.test(
     t.notOk(lines.some((line) => /^ADD |:latest| sudo /.test(line)));
     t.ok(lines.filter((line) => line.startsWith("FROM ")).every((line) => line.includes("{NODE_IMAGE}")));
     const ignore = deployText("docker/Dockerfile.dockerignore").split("\n");
-    t.equal(ignore[1], "*", "nothing is sent that is not named");
+    t.equal(ignore[1], "*", "files are only sent if they are named");
     const sent = ignore.filter((line) => line.startsWith("!")).map((line) => line.slice(1));
     for (const each of sent) t.ok(existsSync(join(projectRoot(), each)), each);
     for (const each of ["package.json", "package-lock.json", "LICENSE", "migrations", "src"])
@@ -162,7 +162,7 @@ t.test("the health check of the image works with and without TLS", async (t) => 
     isWell = false;
     t.equal(await exitCode(port), 1);
     await new Promise((resolve) => server.close(resolve));
-    t.equal(await exitCode(port), 1, "nobody listens");
+    t.equal(await exitCode(port), 1, "no process listens");
   }
 });
 

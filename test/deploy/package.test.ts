@@ -47,7 +47,10 @@ t.test("the tarball contains only the needed files, and runs where it is install
     paths.filter((path) => /\.(map|tsx?|tsbuildinfo|log)$|(^|\/)(test|bench|node_modules)\//.test(path)),
     [],
   );
-  t.ok(existsSync(join(source, "dist/main.js.map")), "there were source maps to leave out");
+  t.ok(
+    existsSync(join(source, "dist/main.js.map")),
+    "the build has source maps, which the package leaves out",
+  );
 
   // Without the embedded engines, which are 600 MB and not needed here.
   const folder = join(root, "installed");

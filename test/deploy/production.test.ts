@@ -241,21 +241,29 @@ t.test(
       const as = async (name: string) => bearer(await issuer.tokenFor(name)).headers;
       const status = async (name: string, path: string, method?: string) =>
         (await see(`/api/v1/${path}`, to, await as(name), method)).status;
-      t.equal(await status("ada", "audit"), 200, "finops: everything");
-      t.equal(await status("bob", "tenants/support/chargebacks"), 200, "team-payments: its tenant");
-      t.equal(await status("bob", "tenants/support/pipeline/run", "POST"), 403, "but no runs");
-      t.equal(await status("eve", "tenants"), 403, "without a role: nothing");
+      t.equal(await status("ada", "audit"), 200, "the role finops permits everything");
+      t.equal(
+        await status("bob", "tenants/support/chargebacks"),
+        200,
+        "the role team-payments permits reads of its tenant",
+      );
+      t.equal(
+        await status("bob", "tenants/support/pipeline/run", "POST"),
+        403,
+        "the role team-payments permits no runs",
+      );
+      t.equal(await status("eve", "tenants"), 403, "a user without a role may do nothing");
       t.equal((await see("/api/v1/tenants", to)).status, 401);
       const forged = (await issuer.tokenFor("ada")).replace(/.{10}$/, "A".repeat(10));
       t.equal(
         (await see("/api/v1/tenants", to, bearer(forged).headers)).status,
         401,
-        "a signature that is not the issuer's",
+        "a signature of another issuer is refused",
       );
       t.equal(
         (await see("/api/v1/audit", to, bearer(token).headers)).status,
         200,
-        "programs go on using tokens",
+        "programs continue to use tokens",
       );
     });
 
@@ -283,14 +291,14 @@ t.test(
             () => false,
           ),
       );
-      t.equal((await ask("/api/v1/me", { to: secure })).status, 401, "nginx asks who it is");
+      t.equal((await ask("/api/v1/me", { to: secure })).status, 401, "nginx requires a password");
       const claims = { "x-forwarded-user": "root", "x-forwarded-groups": "nobody" };
       const { body } = await ask("/api/v1/me", { to: secure, headers: { ...ada, ...claims } });
-      t.equal(JSON.parse(body).name, "ada", "whatever a client says of itself");
+      t.equal(JSON.parse(body).name, "ada", "a name that the client sends is ignored");
       t.equal(
         (await ask("/api/v1/audit", { to: secure, headers: ada })).status,
         200,
-        "with the role of nginx",
+        "the user has the role from nginx",
       );
     });
   },

@@ -39,7 +39,10 @@ export async function readPages(t: Test, pages: readonly string[], given?: Check
       const first = pageBlocks(tutorial).find((block) => block.kind === "file");
       const reader = { checkout, folder, shell, isServing: false };
       for (const block of first === undefined ? blocks : [first, ...blocks]) await follow(t, block, reader);
-      t.ok([0, undefined].includes(await shell.stop()), "what goes on ends well at Ctrl-C");
+      t.ok(
+        [0, undefined].includes(await shell.stop()),
+        "a process that is still running ends cleanly at Ctrl-C",
+      );
     });
   }
 }
@@ -74,7 +77,7 @@ async function follow(t: Test, block: Block, reader: Reader): Promise<void> {
       t.pass(`listens: ${written}`);
     } else {
       if (reader.isServing && needsTheStore.test(command)) {
-        t.equal(await shell.stop(), 0, "the server ends well at Ctrl-C");
+        t.equal(await shell.stop(), 0, "the server ends cleanly at Ctrl-C");
         reader.isServing = false;
       }
       const { code, output } = await shell.run(command);

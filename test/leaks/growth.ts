@@ -1,14 +1,19 @@
-/** Whether a series of counts grows, or only moves about. */
+/** Decides whether a series of counts grows, or only varies. */
 
-/** So many are no growth, however even a series is: connections that are kept for the next request, and the like. */
+/**
+ * A rise of up to this many is not growth, however even the series is. Connections that are kept for the next request
+ * cause it.
+ */
 const NO_GROWTH = 4;
-/** What a series moves about is no growth either: its line has to rise by more than so many times the distance of its points from it. */
+/**
+ * Variation is not growth either: the line has to rise by more than this many times the distance of the points from it.
+ */
 const NOISE = 3;
 
 export interface Growth {
-  /** Of the line through the points (least squares), for each second. */
+  /** The slope per second of the line through the points, by least squares. */
   readonly slope: number;
-  /** From the line's start to its end, it rises by more than the points move about it. */
+  /** The line rises by this much from its start to its end. */
   readonly grows: boolean;
 }
 

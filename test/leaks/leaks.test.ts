@@ -76,19 +76,19 @@ function line(title: string, read: (name: (typeof columns)[number]) => number): 
   return [title.padStart(8), ...cells].join(" ");
 }
 
-t.test("what grows is told from what moves about", async (t) => {
+t.test("growth is distinguished from variation", async (t) => {
   const seconds = Array.from({ length: 60 }, (_, index) => index * 5);
   const grows = (count: (second: number) => number) =>
     growthOf(seconds.map((second) => [second, count(second)])).grows;
   t.equal(
     grows((second) => 300 + second / 30),
     true,
-    "two a minute",
+    "a rise of two per minute is growth",
   );
   t.equal(
     grows((second) => 300 + (second % 35) + second / 2),
     true,
-    "whatever moves beside",
+    "a rise is found in spite of variation",
   );
   t.equal(
     grows(() => 300),

@@ -1,4 +1,7 @@
-/** Everything that clients do with the service, also what goes wrong, once for each tenant; and a run of it on changed input. */
+/**
+ * Sends every kind of request that clients send, including wrong ones, once for each tenant, and starts a run on
+ * changed input.
+ */
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
@@ -9,14 +12,14 @@ import { until } from "../until.js";
 export interface LoadedTenant {
   readonly name: string;
   readonly sqlPort: number;
-  /** Of the user `bi`. */
+  /** The password of the user `bi`. */
   readonly sqlPassword: string;
 }
 
 interface Asked {
   readonly method?: string;
   readonly body?: unknown;
-  /** Sent as it is. */
+  /** A body that is sent unchanged. */
   readonly text?: string;
   readonly auth?: string;
 }
@@ -41,7 +44,7 @@ async function ask(url: string, asked: Asked = {}): Promise<{ status: number | u
   return { status: response.statusCode, text };
 }
 
-/** Hangs up after so many milliseconds, or when the answer has begun. */
+/** Aborts after this many milliseconds, or when the response has begun. */
 async function hangUp(url: string, asked: Asked, when: number | "begun"): Promise<void> {
   const sent = send(url, asked);
   sent.on("error", () => undefined);
@@ -55,7 +58,7 @@ async function hangUp(url: string, asked: Asked, when: number | "begun"): Promis
   await closed;
 }
 
-/** Half a request, and then nothing. */
+/** Sends half a request, and then nothing. */
 async function sendHalf(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect(Number(port), hostname);
@@ -66,7 +69,7 @@ async function sendHalf(url: string): Promise<void> {
   await once(socket, "close");
 }
 
-/** A gathering and a calculation of the tenant, to its end. Returns how many rows it published. */
+/** Gathers and calculates the tenant completely. Returns the number of published rows. */
 export async function run(t: Test, url: string, { name }: LoadedTenant): Promise<number> {
   const pipeline = `${url}/api/v1/tenants/${name}/pipeline`;
   const started = await ask(`${pipeline}/run`, { body: { force_gather: true } });
@@ -86,7 +89,7 @@ export async function run(t: Test, url: string, { name }: LoadedTenant): Promise
 const manyColumns = Array.from({ length: 100 }, () => "allocation_detail");
 const aggregates = ["identity_id", "resource_id&group_by=product_type&group_by=cost_type"];
 
-/** Fails when an answer has another status than it is to have. */
+/** Fails if a response has another status than expected. */
 export async function readAndTag(t: Test, url: string, tenant: LoadedTenant): Promise<void> {
   const base = `${url}/api/v1/tenants/${tenant.name}`;
   const today = dayOf(new Date());

@@ -1,4 +1,7 @@
-/** `chargehouse serve` on its embedded stores, in a process that also tells what they hold. In: the configuration's file. */
+/**
+ * Runs `chargehouse serve` on its embedded stores, in a process that also reports their resources. Its argument is the
+ * configuration's file.
+ */
 import { type Contents, contentsOf } from "../../bench/contents.js";
 import { createLogger } from "../../src/cli/logger.js";
 import { serveStores } from "../../src/cli/serve.js";
@@ -8,12 +11,18 @@ import { readRows } from "../../src/store/clickhouse/statement.js";
 import { openStores } from "../../src/store/open-stores.js";
 import { signalEntries } from "../signal-entries.js";
 
-/** What its stores hold, what the engine's memory is made of, and the service's own heap after what nobody needs was collected. */
+/**
+ * Returns the contents of its stores, the parts of the engine's memory, and the service's own heap after a garbage
+ * collection.
+ */
 export interface Held extends Contents {
-  /** Who waits for the service to end. */
+  /** Listeners that wait for the service to end. */
   readonly signalEntries: number;
   readonly engineCachesMiB: number;
-  /** What the engine has asked its allocator for and not given back: it does not move with what the allocator keeps, or the system takes away. */
+  /**
+   * Memory that the engine has requested from its allocator and not released. It does not vary with what the allocator
+   * keeps or the system reclaims.
+   */
   readonly engineAllocatedMiB: number;
   readonly heapMiB: number;
 }

@@ -1,4 +1,4 @@
-/** The service whose handles and files are counted: what its processes have open, and what lies around in its folders. */
+/** Starts the service and counts the open handles of its processes and the files in its folders. */
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
@@ -9,36 +9,39 @@ import { programArguments } from "../../src/config/program.js";
 import { copyMigratedPostgres } from "../migrated-postgres.js";
 import type { FromService, Held } from "./service-process.js";
 
-/** A count for each thing that may leak. */
+/** A count for each resource that may leak. */
 export interface Use extends Held {
   readonly serviceMiB: number;
   readonly serviceHandles: number;
   readonly serviceThreads: number;
   readonly engineMiB: number;
-  /** Without those of its threads: of each that has run a statement, the engine keeps three files in `/proc` open. */
+  /**
+   * Without those of its threads, because the engine keeps three files in `/proc` open for each thread that has run a
+   * statement.
+   */
   readonly engineHandles: number;
   readonly engineThreads: number;
-  /** Memory that its processes share, its buffers above all, counted once. */
+  /** Memory that its processes share, mainly its buffers, counted once. */
   readonly postgresMiB: number;
-  /** Of that, what they share: it fills up to the size of the buffers, 64 MiB. */
+  /** The shared part of it. It fills up to the size of the buffers, 64 MiB. */
   readonly postgresSharedMiB: number;
   readonly postgresHandles: number;
-  /** The postmaster's children. */
+  /** Child processes of the postmaster. */
   readonly postgresProcesses: number;
-  /** Files and folders that are neither of a table nor of Postgres. */
+  /** Files and folders that belong neither to a table nor to Postgres. */
   readonly temporaryFiles: number;
-  /** Entries of the folder that the sockets of Postgres are in. */
+  /** Entries of the folder with the sockets of Postgres. */
   readonly socketEntries: number;
 }
 
 export interface CountedService {
   readonly url: string;
   use(): Promise<Use>;
-  /** How many handles of each kind the engine has open. */
+  /** Number of the engine's handles of each kind. */
   engineHandleKinds(): ReadonlyMap<string, number>;
 }
 
-/** Starts it in `folder`; stopped at the end of the test. `config`: all but `data_dir`. */
+/** Starts the service in `folder`, and stops it at the end of the test. `config` has everything except `data_dir`. */
 export async function startCountedService(t: Test, folder: string, config: object): Promise<CountedService> {
   const temporary = join(folder, "tmp");
   const data = join(folder, "data");
@@ -102,7 +105,7 @@ async function answerOf(child: ChildProcess): Promise<FromService> {
 
 const OF_THREAD = /^\/proc\/\d+\/task\/\d+\/(schedstat|stat|io)$/;
 
-/** What each handle is of. One that is closed meanwhile is none. */
+/** Returns the target of each handle. A handle that is closed meanwhile has none. */
 function handles(pid: number): string[] {
   const folder = `/proc/${pid}/fd`;
   try {
@@ -114,7 +117,7 @@ function handles(pid: number): string[] {
       }
     });
   } catch {
-    return []; // a backend of Postgres that has just ended
+    return []; // The process is a backend of Postgres that has just ended.
   }
 }
 
@@ -123,7 +126,7 @@ function threads(pid: number): number {
   return Number(count);
 }
 
-/** `socket:[123]` and `/data/…/part/data.bin` are kinds `socket:[]` and `data.bin`. */
+/** `socket:[123]` and `/data/…/part/data.bin` have the kinds `socket:[]` and `data.bin`. */
 function kindsOf(links: readonly string[]): ReadonlyMap<string, number> {
   const kinds = new Map<string, number>();
   for (const link of links) {
@@ -133,7 +136,7 @@ function kindsOf(links: readonly string[]): ReadonlyMap<string, number> {
   return kinds;
 }
 
-/** Paths below a folder. Files come and go while it is read. */
+/** Lists the paths below a folder. Files may appear and disappear meanwhile. */
 function filesOf(folder: string): string[] {
   try {
     return readdirSync(folder, { recursive: true, encoding: "utf8" });
@@ -142,7 +145,10 @@ function filesOf(folder: string): string[] {
   }
 }
 
-/** Of a table are its parts and its definition; what the engine has not finished there has `tmp` before its name. */
+/**
+ * The files of a table are its parts and its definition. Those that the engine has not finished have `tmp` before their
+ * names.
+ */
 function isTemporary(path: string): boolean {
   if (path.split(sep).some((name) => /^(delete_)?tmp_|^pgsql_tmp/.test(name))) return true;
   const isOfStore = ["postgres", join("clickhouse", "engine")].some((folder) =>

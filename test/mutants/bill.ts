@@ -14,7 +14,7 @@ const duplicates = ["test/ingest/focus/duplicates.test.ts"];
 const overlaps = ["test/ingest/focus/overlaps.test.ts"];
 const retired = ["test/store/postgres/retirement.test.ts"];
 
-/** Bills of clouds: how they are read, what rules did with them, and how they leave. */
+/** Mutants of bills of clouds: reading, rules, and exports. */
 export const billMutants = [
   ...mutantsOf("src/ingest/csv/unzstd.ts", zstd, [
     ["a changed bit counts", "Number(hash.digest() & 0xffffffffn) !== checksum.readUInt32LE()", "false"],

@@ -15,7 +15,7 @@ const crash = ["test/runner/publish-crash.test.ts"];
 const kept = ["test/http/response-cache.test.ts", "test/http/revalidation.test.ts"];
 const tags = ["test/http/tags.test.ts"];
 
-/** Edges of amounts, days and answers: what is exactly at a bound, and what stays as it was. */
+/** Mutants of edges of amounts, days and responses: exact bounds, and values that must not change. */
 export const edgeMutants = [
   ...mutantsOf("src/ingest/ecosystems/focus/deliveries/shrinkage.ts", shrinkage, [
     [

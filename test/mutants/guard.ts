@@ -9,7 +9,7 @@ const sqlTools = ["test/store/clickhouse/embedded/sql-port-tools.test.ts"];
 const sqlAttacks = ["test/store/clickhouse/embedded/sql-port-attacks.test.ts"];
 const sqlPort = ["test/store/clickhouse/embedded/sql-port-limits.test.ts"];
 
-/** Of what keeps others out, and of what keeps what is secret in. */
+/** Mutants of access control and of the protection of secrets. */
 const signOn = ["test/http/sign-on.test.ts"];
 const damage = ["test/store/facts/damage.test.ts"];
 const modest = ["test/http/modest-json.test.ts"];

@@ -1,16 +1,16 @@
 /** A small change of the product that a test has to notice. */
 export interface Mutant {
-  /** What is wrong with it. */
+  /** Describes the mistake. */
   readonly name: string;
   readonly file: string;
-  /** Stands in the file exactly once. */
+  /** A text that occurs in the file exactly once. */
   readonly from: string;
   readonly to: string;
-  /** Test files of which one has to fail. */
+  /** Test files. One of them has to fail. */
   readonly tests: readonly string[];
 }
 
-/** Mutants of one file that the same tests are to notice: name, from, to. */
+/** Makes mutants of one file that the same tests have to notice. Each is a name, a text, and its replacement. */
 export function mutantsOf(
   file: string,
   tests: readonly string[],
@@ -19,7 +19,7 @@ export function mutantsOf(
   return changes.map(([name, from, to]) => ({ name, file, from, to, tests }));
 }
 
-/** Text with `@{` where the file has the beginning of a template's expression, which would look like a mistake here. */
+/** Text in which `@{` stands for the beginning of a template's expression, which the linter would report here. */
 export function template(text: string): string {
   return text.replaceAll("@{", "${");
 }

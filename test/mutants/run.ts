@@ -1,6 +1,7 @@
 /**
- * Holds the tests against a list of mutants: `npm run mutants`, or `npm run mutants -- word` for those whose name or file has
- * the word. Works on a copy. The tests that a mutant names have to pass without it, and one of them has to fail with it.
+ * Checks that the tests notice a list of mutants: `npm run mutants`, or `npm run mutants -- word` for those whose name
+ * or file has the word. It works on a copy. The tests of a mutant have to pass without it, and one of them has to fail
+ * with it.
  */
 import { spawn } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
@@ -31,7 +32,7 @@ const migrated = {
   clickhouse: join(folder, "migrated-clickhouse"),
 };
 
-/** Fewer lines than CI draws: a mutant is in most of them. */
+/** Fewer lines than in CI are sufficient, because a mutant affects most of them. */
 const environment = {
   ...process.env,
   FC_LINES: process.env.FC_LINES ?? "1500",

@@ -1,10 +1,10 @@
-/** Exact decimals: no digit is ever lost before the one rounding that is asked for. */
+/** Exact decimals lose no digit before the one rounding that is requested. */
 
 import t from "tap";
 import { decimalText, parseExact, plus, roundedQuotient, times } from "../../src/numbers/exact.js";
 import fc from "../property.js";
 
-/** Reads a text, gives it back with so many places. */
+/** Reads a text, and returns it with this many places. */
 const round = (text: string, places = 12) => {
   const value = parseExact(text);
   return value === undefined ? undefined : decimalText(roundedQuotient(value, 1n, places), places);

@@ -148,7 +148,7 @@ t.test(
           .replaceAll(/\$\{database\}/g, "cloud")
           .replaceAll(/\$\{currency\}/g, "USD")
           .replaceAll(/\$__dateFilter\((\w+)\)/g, `$1 >= toDate('2026-01-01') AND $1 <= toDate('${today}')`);
-        t.notMatch(query, /\$/, "nothing is left to replace");
+        t.notMatch(query, /\$/, "no variable is left to replace");
         t.ok((await rowsOf(stores, "cloud", query)).length > 0, title);
       }
     }

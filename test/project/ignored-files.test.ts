@@ -34,7 +34,7 @@ t.test("the package contains no secrets and no data", async (t) => {
   const paths = packed.flatMap(({ files }) => files.map(({ path }) => path));
   t.ok(
     paths.includes("dist/main.js") && paths.includes("examples/services/compose.yaml"),
-    "the rest is there",
+    "the package has everything else",
   );
   t.strictSame(
     paths.filter((path) => /(^|\/)(\.env|data\/)/.test(path)),

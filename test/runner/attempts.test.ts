@@ -57,7 +57,7 @@ t.test("days that cannot be calculated are tried a limited number of times", asy
       t.same(await chargedOn(stores, "refused", heavy), ["ann: 5", "bob: 5"], "what was published stays");
 
       const second = await runOnce(tight, config, "refused");
-      t.match(second.errors[0]?.message, /^attempt 2 of 3/, "kept across gathers");
+      t.match(second.errors[0]?.message, /^attempt 2 of 3/, "the number of attempts is kept across gathers");
       const third = await runOnce(tight, config, "refused");
       t.match(third.errors[0]?.message, /^attempt 3 of 3/);
       t.equal(third.dates_calculated, 1);
@@ -70,7 +70,7 @@ t.test("days that cannot be calculated are tried a limited number of times", asy
       upstream.bill.set(heavy, { "r-1": "5" });
       upstream.members = { ann: 1 };
       await runOnce(context, config, "refused");
-      t.same(await chargedOn(stores, "refused", heavy), ["ann: 5"], "new input starts anew");
+      t.same(await chargedOn(stores, "refused", heavy), ["ann: 5"], "new input starts the attempts again");
     },
   );
 

@@ -67,7 +67,7 @@ t.test("a run calculates exactly the days whose input has changed", async (t) =>
     await run();
     t.same(calculated, [daysBefore(7)]);
     await run();
-    t.same(calculated, [daysBefore(6)], "a day without any line: when it is said twice");
+    t.same(calculated, [daysBefore(6)], "a day without any line is believed when it is found so twice");
     t.same(await chargedOn(stores, "acme", daysBefore(7)), ["ann: 5", "bob: 5"]);
     t.same(await chargedOn(stores, "acme", daysBefore(6)), []);
     holds(t, await reconciled(stores, "acme"), { days: 6, off: [], staged: 0 });

@@ -86,10 +86,10 @@ t.test("property: a run accepts clocks that are near the other clocks", async (t
           "SELECT run_clock FROM tenants WHERE tenant_name = $1",
           [tenantName],
         );
-        assert.equal(rows[0]?.run_clock?.getTime(), latest, "the latest clock that was taken is kept");
+        assert.equal(rows[0]?.run_clock?.getTime(), latest, "the latest accepted clock is kept");
       }
     }),
     { numRuns: 300 },
   );
-  t.strictSame(classes.missing(names, 2), [], "every kind of clock was met");
+  t.strictSame(classes.missing(names, 2), [], "every kind of clock occurred");
 });

@@ -27,7 +27,7 @@ t.test("a clock that jumps after a run has read it changes nothing", async (t) =
   t.strictSame(
     await daysOf(stores, "acme"),
     ["2026-02-21 7.2", "2026-02-27 7.2"],
-    "the days of the first look",
+    "the days are those of the first read of the clock",
   );
 });
 

@@ -52,7 +52,7 @@ async function runs(t: Test, yaml: string, offsets: readonly number[], ecosystem
       "SELECT toString(sum(total_cost)) AS cost FROM billing",
     );
     const charged = control?.classes.find((each) => each.class === "charged");
-    t.equal(charged?.cost, billed?.cost, "what is charged is what is published");
+    t.equal(charged?.cost, billed?.cost, "the charged amount is the published amount");
     const { rows } = await stores.postgres.query<{ text: string }>(
       `SELECT concat_ws(' ', day, class, nullif(reason, ''), rows, trim_scale(cost)) AS text FROM control_totals ORDER BY day, class, reason`,
     );

@@ -38,11 +38,15 @@ t.test("costs from the beginning of a month count even if windows would cut them
   upstream.bill.set("2026-05-30", { bob: "100", s: "50" });
   const context = runContext(stores, { ecosystems });
   await runOnce(context, config, "x");
-  t.same(await chargedOn(stores, "x", "2026-05-30"), shared(25, 25), "in the first run");
-  t.equal((await runOnce(context, config, "x")).dates_calculated, 0, "and then nothing is new");
+  t.same(await chargedOn(stores, "x", "2026-05-30"), shared(25, 25), "the first run counts them");
+  t.equal((await runOnce(context, config, "x")).dates_calculated, 0, "the next run calculates nothing");
   upstream.bill.set("2026-05-10", { ann: "300" });
   await runOnce(context, config, "x");
-  t.same(await chargedOn(stores, "x", "2026-05-30"), shared(37.5, 12.5), "in the run of a revision");
+  t.same(
+    await chargedOn(stores, "x", "2026-05-30"),
+    shared(37.5, 12.5),
+    "a run with a revised bill counts them",
+  );
 });
 
 /** Windows with unchanged responses are not read again, as with bills of clouds. */
@@ -80,5 +84,9 @@ t.test("a day that has lost its bill no longer counts as a weight", async (t) =>
   await runOnce(context, config, "x");
   await runOnce(context, config, "x"); // A day without a bill is believed when it is found so twice.
   t.same(await chargedOn(stores, "x", "2026-05-10"), [], "the day is empty");
-  t.same(await chargedOn(stores, "x", "2026-05-12"), shared(25, 25), "its charge weighs once");
+  t.same(
+    await chargedOn(stores, "x", "2026-05-12"),
+    shared(25, 25),
+    "its charge is counted once as a weight",
+  );
 });

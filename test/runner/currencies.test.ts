@@ -100,15 +100,15 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
           weight: "1",
           total_weight: "2",
         })),
-        "a line's recipients are counted without those of the other currency",
+        "recipients are counted by currency",
       );
       const ofEuro = (await read("chargebacks?currency=EUR")).items;
       t.equal(ofEuro.length, 5);
       t.same(new Set(ofEuro.map((row: { currency: string }) => row.currency)), new Set(["EUR"]));
-      t.equal((await read("chargebacks?currency=eur")).total, 0, "exact");
+      t.equal((await read("chargebacks?currency=eur")).total, 0, "filters compare exactly");
       const paged = await read("chargebacks?page_size=3");
       const rest = await read(`chargebacks?page_size=100&cursor=${paged.next_cursor}`);
-      t.same([...paged.items, ...rest.items], items, "pages behind a cursor have what is left");
+      t.same([...paged.items, ...rest.items], items, "pages behind a cursor have the remaining rows");
     },
   );
 
@@ -167,7 +167,7 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
     const apart = await read(
       "chargebacks/aggregate?group_by=identity_id&group_by=product_type&time_bucket=month",
     );
-    t.strictSame(apart.totals, [EUR, USD], "also where no table of sums has the columns");
+    t.strictSame(apart.totals, [EUR, USD], "sums without a table of sums are by currency, too");
     t.equal(apart.total_buckets, 10);
   });
 
@@ -236,7 +236,7 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
       url: "/api/v1/tenants/acme/export",
       payload: explained,
     });
-    t.equal(weighed.body.split('""total_weight"":""2""').length, 5, "weights are of one line");
+    t.equal(weighed.body.split('""total_weight"":""2""').length, 5, "weights belong to one line");
   });
 
   await t.test("topic attributions have a currency", async (t) => {

@@ -66,9 +66,9 @@ t.test("a run survives the loss of Postgres at any statement", async (t) => {
       if (cutAt === undefined) continue;
       ends.set(end, (ends.get(end) ?? 0) + 1);
       await t.test(`${mode} statement ${statement}, ${cutAt}: ${end}`, async (t) => {
-        t.strictSame((await reconciled(stores, "acme")).off, [], "what is visible adds up");
+        t.strictSame((await reconciled(stores, "acme")).off, [], "the visible data adds up");
         const { rows } = await stores.postgres.query("SELECT gather_failures FROM tenants");
-        t.strictSame(rows, [{ gather_failures: 0 }], "the upstream is not to blame");
+        t.strictSame(rows, [{ gather_failures: 0 }], "no failure of the upstream is counted");
         const next = await runOnce(context, config, "acme");
         t.strictSame([next.status, next.errors], ["completed", []]);
         t.strictSame(await charged(), expected());

@@ -147,7 +147,7 @@ t.test("a cycle runs several tenants", async (t) => {
     const overlapping = await cycles.run(some("d", "e"), { trigger: "schedule", signal });
     const elsewhere = await createCycleRunner(context, 1).run(some("d"), { trigger: "schedule", signal });
     t.same([...overlapping.values(), ...elsewhere.values()], [undefined, undefined, undefined]);
-    t.same(events, ["d skipped", "e skipped", "d skipped"], "the queued one is not queued twice");
+    t.same(events, ["d skipped", "e skipped", "d skipped"], "the queued tenant is not queued twice");
     t.same(messages(), [
       "Tenant d: run skipped, already in progress",
       "Tenant e: run skipped, already in progress",
@@ -183,13 +183,18 @@ t.test("a cycle runs several tenants", async (t) => {
         soon?.notes[0] ?? "",
         /^not gathered: the last gathering began 10\d seconds ago, and min_refresh_gap_seconds is 1800$/,
       );
-      t.strictSame((await runRecords(stores, "e")).at(-1)?.notes, soon?.notes, "its record says so");
+      t.strictSame((await runRecords(stores, "e")).at(-1)?.notes, soon?.notes, "its record has the note");
       t.equal(upstream.windows, 0);
       t.equal(messages()[0], "Tenant e: gathered moments ago, not gathering again");
       holds(t, await run("api"), { dates_gathered: 1, dates_calculated: 1 });
-      holds(t, await run("schedule"), { dates_gathered: 0 }, "moments after a triggered one");
+      holds(
+        t,
+        await run("schedule"),
+        { dates_gathered: 0 },
+        "a scheduled run does not gather moments after a triggered one",
+      );
       const again = await run("api");
-      holds(t, again, { dates_gathered: 0 }, "and so for a second trigger");
+      holds(t, again, { dates_gathered: 0 }, "a second trigger does not gather either");
       t.match(
         again?.notes[0] ?? "",
         /a triggered run gathers once in 60 seconds unless it has force_gather$/,
@@ -202,7 +207,7 @@ t.test("a cycle runs several tenants", async (t) => {
         t,
         await run("schedule"),
         { dates_gathered: 2, dates_pending: 1, dates_calculated: 1 },
-        "a moment early is not inside",
+        "a run that is due a moment early gathers",
       );
       holds(t, await run("schedule"), { dates_gathered: 0, dates_pending: 0, dates_calculated: 0 });
     },
@@ -218,11 +223,11 @@ t.test("a cycle runs several tenants", async (t) => {
     const { postgres } = stores;
     await postgres.query("UPDATE tenants SET last_gather_at = NULL WHERE tenant_name = 'e'");
     holds(t, await run(), { status: "completed", notes: [] });
-    t.match((await run())?.notes[0], /^not gathered: /, "inside the gap");
+    t.match((await run())?.notes[0], /^not gathered: /, "the run is inside the gap");
 
     const changed = some("e").map((tenant) => ({ ...tenant, lookback_days: tenant.lookback_days - 1 }));
     holds(t, await run(changed), { status: "completed", notes: [] }, "the settings have changed");
-    t.match((await run(changed))?.notes[0], /^not gathered: /, "and are the same again");
+    t.match((await run(changed))?.notes[0], /^not gathered: /, "the settings stay the same");
     holds(t, await run(), { status: "completed", notes: [] }, "they are changed back");
 
     upstream.onWindow = async () => {
@@ -249,8 +254,8 @@ t.test("a cycle runs several tenants", async (t) => {
     await postgres.query("DELETE FROM runs WHERE tenant_name = 'e'");
     await run();
     await cutOff("1 hour");
-    t.match((await run())?.notes[0], /^not gathered: /, "a run was cut off behind its good gathering");
+    t.match((await run())?.notes[0], /^not gathered: /, "an interrupted run had gathered successfully");
     await cutOff("0 seconds");
-    holds(t, await run(), { status: "completed", notes: [] }, "a run was cut off before it had gathered");
+    holds(t, await run(), { status: "completed", notes: [] }, "an interrupted run had not gathered");
   });
 });

@@ -157,7 +157,7 @@ t.test("published usage stays when the retention of a Prometheus has passed", as
     t.same(await charged(name), before.get(name), `${name}: who pays what stays`);
     t.same((await reconciled(stores, name)).off, []);
   }
-  t.same((await runOnce(context, config, "vendor")).errors, [], "it is no error");
+  t.same((await runOnce(context, config, "vendor")).errors, [], "missing samples are not an error");
 
   // Changed rules still apply to the days, with the usage measured then.
   const own = config.tenants.get("own");

@@ -131,7 +131,7 @@ t.test("a run that is ended early", async (t) => {
     shutdown.abort(new Error("Interrupted by shutdown (SIGTERM)"));
     const results = await cycle;
     holds(t, results.get("unlimited")?.errors, [{ message: "Interrupted by shutdown (SIGTERM)" }]);
-    t.equal(results.get("interrupted"), undefined, "one that had not begun does not begin");
+    t.equal(results.get("interrupted"), undefined, "a run that had not begun does not begin");
     holds(t, (await runRecords(stores, "unlimited")).at(-1), { status: "failed" });
     t.equal(await leaseLeft("unlimited"), false);
     holds(t, await reconciled(stores, "unlimited"), { off: [] });

@@ -74,7 +74,7 @@ t.test("a run survives the death of a cluster's host at any statement", async (t
       if (hit === undefined) continue;
       ends.set(status, (ends.get(status) ?? 0) + 1);
       await t.test(`${mode} statement ${statement}, ${hit}: ${status}`, async (t) => {
-        t.strictSame((await reconciled(stores, "acme")).off, [], "what is visible adds up");
+        t.strictSame((await reconciled(stores, "acme")).off, [], "the visible data adds up");
         const next = await runOnce(context, config, "acme");
         t.strictSame([next.status, next.errors], ["completed", []]);
         t.strictSame(await charged(), ["ann: 2", "bob: 6", `ann: ${half()}`, `bob: ${half()}`]);

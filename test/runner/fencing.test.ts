@@ -45,7 +45,7 @@ t.test("a tenant has one run at a time", async (t) => {
       return upstream.windows > 0;
     });
     holds(t, await first.done, { status: "completed", dates_calculated: 1 });
-    t.equal((await runRecords(stores, "acme")).length, 1, "the refused one left no record");
+    t.equal((await runRecords(stores, "acme")).length, 1, "the refused run left no record");
   });
 
   await t.test("a run that loses its lease is aborted, and none of its data becomes visible", async (t) => {
@@ -75,7 +75,11 @@ t.test("a tenant has one run at a time", async (t) => {
     t.same(await chargedOn(stores, "acme", day), ["ann: 5", "bob: 5"]);
     upstream.onWindow = async () => undefined;
     holds(t, await runOnce(context, config, "acme"), { status: "completed" });
-    t.same(await chargedOn(stores, "acme", day), ["ann: 49.5", "bob: 49.5"], "the next holder does it");
+    t.same(
+      await chargedOn(stores, "acme", day),
+      ["ann: 49.5", "bob: 49.5"],
+      "the next holder publishes the days",
+    );
   });
 });
 
@@ -111,7 +115,7 @@ t.test("a holder that continues after its lease was taken over has no effect", a
     await t.rejects(publishDays(old, [{ day, rows: 1 }]), LeaseLostError);
     await t.rejects(recordResult(old, [{ day, rows: 1 }]), LeaseLostError);
     await postgres.query("UPDATE leases SET epoch = 1, expires_at = now()");
-    await t.rejects(recordIntent(old, [day]), LeaseLostError, "nor when its own lease has run out");
+    await t.rejects(recordIntent(old, [day]), LeaseLostError, "an expired lease cannot record one either");
   });
 
   await t.test("an outdated holder cannot record the result of another holder's intent", async (t) => {
@@ -189,9 +193,9 @@ t.test("a new epoch claims the staging tables", async (t) => {
     t.same(
       renames.map((query) => query.split(" TO ").length),
       twinned.map(() => 2),
-      "each by a statement of its own: replicated databases take no more",
+      "each table is renamed by its own statement, as replicated databases require",
     );
-    t.same(await staged(11), ["newest"], "by number, not by text");
+    t.same(await staged(11), ["newest"], "epochs are compared as numbers, and not as text");
   });
 
   await t.test("staging tables are recreated if a migration has changed the fact table", async (t) => {

@@ -174,7 +174,7 @@ for (const spread of ["none", "daily"]) {
         t.strictSame(
           published.map(({ currency, amount }) => `${amount} ${currency}`).sort(),
           charged.sort(),
-          "what is published is what the class says",
+          "the published amounts are those of the class",
         );
       }),
       { numRuns: EXAMPLES, examples: [[[...oneOfEach]]], endOnFailure: true },

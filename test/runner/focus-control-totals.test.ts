@@ -98,7 +98,7 @@ t.test("each line of a bill is in one class, and the classes add up to the file"
     "cloud: 1 line is charged with 0 by `cost: effective`, where BilledCost is 3 USD and EffectiveCost is 0 USD",
   ]);
   const second = await runOnce(runContext(stores), config, "acme");
-  t.strictSame(second.notes, first.notes, "a run that finds nothing new says it again");
+  t.strictSame(second.notes, first.notes, "a run without changes reports the same");
 
   const older = { start: "2026-06-01", end: "2026-06-03" };
   await runOnce(runContext(stores), config, "acme", { window: older });

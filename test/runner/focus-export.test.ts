@@ -185,7 +185,7 @@ t.test("an exported FOCUS file can be read as a bill", async (t) => {
         }
       const ids = new Set(rows.map(({ x_SplitOriginId }) => x_SplitOriginId));
       const origins = [...ids].map((id) => rows.filter((row) => row.x_SplitOriginId === id));
-      t.equal(Math.max(...origins.map((parts) => parts.length)), 6, "3, 2 and 1 parts of a charge");
+      t.equal(Math.max(...origins.map((parts) => parts.length)), 6, "charges have 3, 2 and 1 parts");
       for (const parts of origins)
         t.equal(new Set(parts.map(({ x_SplitOriginCost }) => x_SplitOriginCost)).size, 1);
       const methods = new Set(

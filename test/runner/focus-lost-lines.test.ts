@@ -79,7 +79,7 @@ t.test("lines that the store has lost are read again", async (t) => {
     t.strictSame(await reconciled(stores, "acme"), whole);
     const before = await bills();
     t.strictSame(await run(), completed);
-    t.strictSame(await bills(), before, "once");
+    t.strictSame(await bills(), before, "the lines are read once");
   });
 
   await t.test("days with lost lines stay as published if the source no longer has them", async (t) => {

@@ -83,7 +83,7 @@ t.test(
     t.strictSame(
       await run("2026-06-06"),
       { ...completed, calculated: 1, notes: notKept },
-      "one day of the bill has gone",
+      "one day of the bill was dropped",
     );
     const charged = ["2026-05-29 2.5", "2026-06-03 4"];
     t.strictSame(await chargedByDay(stores, "acme"), charged);
@@ -95,7 +95,7 @@ t.test(
       ],
     );
 
-    t.strictSame(await run("2026-06-07"), completed, "the other one goes, too");
+    t.strictSame(await run("2026-06-07"), completed, "the other day is dropped, too");
     t.strictSame(await chargedByDay(stores, "acme"), ["2026-06-03 4"]);
     t.strictSame([await states(), await onDisk()], [["2026-05 expired", "2026-06 current"], [1]]);
     const [expired] = await bills();
@@ -107,7 +107,7 @@ t.test(
         ["3.75"],
         "2026-05-29",
       ],
-      "what the bill was is known still",
+      "the record of the bill stays",
     );
     t.ok(expired?.expired_at);
     t.strictSame(await reconciled(stores, "acme"), { days: 1, billing: "4", off: [], staged: 0 });

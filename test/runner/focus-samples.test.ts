@@ -191,7 +191,11 @@ t.test("bills in the providers' formats can be read, exported and read again", a
   for (const sample of samples) {
     await t.test(sample.place, async (t) => await compare(t, opened, folder, sample));
     await t.test(`${sample.place} as it leaves`, async (t) => {
-      t.strictSame(await errorsIn(t, join(out, tenantName(sample))), sample.broughtAlong, "focus-check");
+      t.strictSame(
+        await errorsIn(t, join(out, tenantName(sample))),
+        sample.broughtAlong,
+        "the export has only the errors of the bill",
+      );
       const now = () => new Date(`${today}T12:00:00Z`);
       const [first, second] = [tenantName(sample), again(sample)];
       await sameCostsAgain(t, { ...opened, first, second, now });

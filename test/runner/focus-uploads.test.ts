@@ -80,7 +80,11 @@ t.test("lines are split by uploaded usage", async (t) => {
     used(`${first},gpu_hours,gpu-1,web,3`, `${first},gpu_hours,gpu-1,data,1`, `${first},gpu_hours,gpu-9,x,5`),
   );
   const after = await run();
-  t.strictSame([after.status, after.dates_calculated], ["completed", 1], "the day that was uploaded, alone");
+  t.strictSame(
+    [after.status, after.dates_calculated],
+    ["completed", 1],
+    "only the day of the upload is calculated",
+  );
   t.strictSame((await charged())[0], ["data: 2", "web: 6"]);
   t.strictSame((await run()).dates_calculated, 0);
 
@@ -91,7 +95,7 @@ t.test("lines are split by uploaded usage", async (t) => {
     t.strictSame(await charged(), [["ops: 8"], ["ml: 6", unmeasured("2")]]);
     t.strictSame((await reconciled(stores, "acme")).off, []);
     await run();
-    t.equal(await partitions(), 2, "what was replaced is dropped");
+    t.equal(await partitions(), 2, "the replaced upload is dropped");
     await t.rejects(upload("c", used(`${first},gpu_hours,gpu-1,ops,8`)), { name: "KeyReusedError" });
   });
 
@@ -103,7 +107,7 @@ t.test("lines are split by uploaded usage", async (t) => {
     t.strictSame((await charged())[0], ["new: 8"]);
     await upload("d", used(`${first},gpu_hours,gpu-1,newer,1`));
     t.strictSame((await run()).dates_calculated, 1);
-    t.strictSame((await charged())[0], ["newer: 8"], "a file that is there still is not taken again");
+    t.strictSame((await charged())[0], ["newer: 8"], "a file that is still there is not loaded again");
     file("z.csv", used(`${first},gpu_hours,gpu-1,changed,1`), 3);
     await run();
     t.strictSame((await charged())[0], ["changed: 8"]);

@@ -1,6 +1,6 @@
 /**
- * Full disks: a run fails with the reason and counts against nobody, no partial data is visible, and the next run needs
- * no manual step.
+ * With a full disk, a run fails with the reason and counts as nobody's failure, no partial data is visible, and the
+ * next run needs no manual step.
  */
 import { join } from "node:path";
 import t from "tap";

@@ -52,7 +52,7 @@ t.test("an interrupted publish of attributions is completed or discarded", async
     t.same(
       await attributedOn(stores, tenantName, changed),
       ["orders: 2", "users: 6"],
-      "the old day is there",
+      "the old day is visible",
     );
     // The following runs must work without a gather.
     upstream.onWindow = async () => {
@@ -108,7 +108,11 @@ t.test("an interrupted publish of attributions is completed or discarded", async
       await runOnce(context, config, "staging_gone");
       t.same(await chargedOn(stores, "staging_gone", changed), ["ann: 1", "bob: 3"]);
       t.same(await attributedOn(stores, "staging_gone", changed), []);
-      t.same(await attributedOn(stores, "staging_gone", kept), ["orders: 2", "users: 6"], "of the same bill");
+      t.same(
+        await attributedOn(stores, "staging_gone", kept),
+        ["orders: 2", "users: 6"],
+        "a day with the same bill keeps its attributions",
+      );
       holds(t, await attributionDate(stores, "staging_gone", changed), {
         published_hash: null,
         publishing_hash: null,
@@ -121,7 +125,7 @@ t.test("an interrupted publish of attributions is completed or discarded", async
         "staging_gone",
         "SELECT toString(count()) AS n FROM topic_usage",
       );
-      t.same(usage, [{ n: "8" }], "two metrics of two topics on two days");
+      t.same(usage, [{ n: "8" }], "the store has two metrics of two topics on two days");
     },
   );
 
@@ -136,12 +140,12 @@ t.test("an interrupted publish of attributions is completed or discarded", async
       t.same(
         await attributedOn(stores, "bill_gone", changed),
         ["orders: 2", "users: 6"],
-        "and what adds up to it",
+        "the old attributions add up to it",
       );
       t.same(
         await attributedOn(stores, "bill_gone", kept),
         ["orders: 4", "users: 4"],
-        "the other day moves on",
+        "the other day is published",
       );
       upstream.onWindow = async () => undefined;
       await runOnce(context, config, "bill_gone");

@@ -59,7 +59,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
       t.same(
         await attributedOn(stores, "usual", light),
         ["orders: -0.0833", "users: -0.250033333333"],
-        "a refund",
+        "a refund is attributed",
       );
       t.same(await attributedOn(stores, "usual", other), ["users: 0", "orders: 1.25", "users: 3.75"]);
       await adds(t, "usual");
@@ -101,7 +101,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
       t.same(
         await attributedOn(stores, "usual", heavy),
         unmeasured,
-        "without traffic; SHARED has no rule now",
+        "without traffic, costs are attributed evenly, and SHARED has no rule now",
       );
       const skipping = withTopics(opened.config, { missing_metrics_behavior: "skip" });
       await runOnce(context, skipping, "usual");
@@ -117,7 +117,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
       upstream.bill.clear();
       await lossSaidBefore(stores, "usual");
       await runOnce(context, config, "usual");
-      t.same(await attributedOn(stores, "usual", heavy), [], "a day whose bill has gone");
+      t.same(await attributedOn(stores, "usual", heavy), [], "the bill of the day has been withdrawn");
       holds(t, await reconciled(stores, "usual"), { days: 0, staged: 0 });
     },
   );
@@ -138,10 +138,15 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     const nowhere = ["__UNATTRIBUTED__: 8 metrics_fetch_failed", "__UNATTRIBUTED__: 1 metrics_fetch_failed"];
     t.same(await attributedOn(stores, "outage", heavy), nowhere);
     holds(t, await attributionDate(stores, "outage", heavy), { provisional: true, provisional_attempts: 1 });
-    holds(t, await trackingDate(stores, "outage", heavy), { provisional: false }, "the chargebacks are not");
+    holds(
+      t,
+      await trackingDate(stores, "outage", heavy),
+      { provisional: false },
+      "the chargebacks are not provisional",
+    );
     const marked = "SELECT DISTINCT toString(day) AS day FROM topic_attributions WHERE provisional";
     t.same(await rowsOf(stores, "outage", marked), [{ day: heavy }]);
-    t.equal((await attributedOn(stores, "outage", light)).length, 5, "healthy days are whole");
+    t.equal((await attributedOn(stores, "outage", light)).length, 5, "days without failures are complete");
     const published = await chargebackParts(stores, "outage");
     const settled = await runOnce(context, config, "outage");
     t.same(settled.errors, [
@@ -156,7 +161,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     t.same(await rowsOf(stores, "outage", marked), []);
     upstream.topicGaps.clear();
     await runOnce(context, config, "outage");
-    t.equal((await attributedOn(stores, "outage", heavy)).length, 5, "until the metrics are back");
+    t.equal((await attributedOn(stores, "outage", heavy)).length, 5, "the attribution waits for the metrics");
 
     upstream.topicGaps.set(heavy, ["topic_bytes_in"]);
     const outage = await runOnce(context, config, "outage");
@@ -166,8 +171,8 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
         "topic_bytes_in of metered-1, r-1 could not be fetched: the test says so: the usage of topics that is published stays",
       ],
     );
-    t.equal((await attributedOn(stores, "outage", heavy)).length, 5, "what was measured before stays");
-    t.same(await chargebackParts(stores, "outage"), published, "chargebacks were never touched");
+    t.equal((await attributedOn(stores, "outage", heavy)).length, 5, "earlier measurements are kept");
+    t.same(await chargebackParts(stores, "outage"), published, "chargebacks are not changed");
     await adds(t, "outage");
   });
 
@@ -207,13 +212,13 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     t.same(
       await attributedOn(stores, "moved", heavy),
       ["orders: 2", "users: 6", "__UNATTRIBUTED__: 1 metrics_fetch_failed"],
-      "the new cluster takes nothing from the other",
+      "the new cluster takes no usage from the other",
     );
     holds(t, await attributionDate(stores, "moved", heavy), { provisional: true, staged_hash: null });
     t.same(
       await attributedOn(stores, "moved", light),
       ["orders: 1", "users: 3"],
-      "by what was measured before",
+      "earlier measurements are used",
     );
     await adds(t, "moved");
     upstream.onTopics = () => undefined;
@@ -269,7 +274,11 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     t.same(await attributedOn(stores, "switched", heavy), []);
     t.same(await attributedOn(stores, "switched", light), ["orders: 2", "users: 6"]);
     await runOnce(context, config, "switched");
-    t.same(await attributedOn(stores, "switched", heavy), ["orders: 1", "users: 3"], "and come with it");
+    t.same(
+      await attributedOn(stores, "switched", heavy),
+      ["orders: 1", "users: 3"],
+      "attributions are removed with the bill",
+    );
     await adds(t, "switched");
   });
 
@@ -281,12 +290,16 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     const three = withTopics(opened.config, { retention_days: 3 });
     await runOnce(runContext(stores, { ecosystems }), three, "kept");
     const days = async () => (await attributionDays(stores, "kept")).map((row) => row.day);
-    t.same(await days(), [daysBefore(3), daysBefore(2)], "older days are not even attributed");
+    t.same(await days(), [daysBefore(3), daysBefore(2)], "older days are not attributed");
     t.same(requested, ["metered-1"]);
     const later = midnightOf(addDays(today, 1));
     await runOnce(runContext(stores, { ecosystems, now: () => later }), three, "kept");
     t.same(await days(), [daysBefore(2)]);
-    t.equal(await attributionDate(stores, "kept", daysBefore(3)), undefined, "with its state");
+    t.equal(
+      await attributionDate(stores, "kept", daysBefore(3)),
+      undefined,
+      "the state of the day is dropped as well",
+    );
     holds(t, await trackingDate(stores, "kept", daysBefore(3)), { chargeback_calculated: true });
     holds(t, await reconciled(stores, "kept"), { days: 6, off: [], staged: 0 });
   });
@@ -315,7 +328,11 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     upstream.topicGaps.set(heavy, ["topic_bytes_in", "topic_bytes_out", "topic_retained_bytes"]);
     upstream.topics = { orders: 1, idle: 0 };
     await excluding("users");
-    t.same(await attributed(), [["orders: 8"], ["orders: 8"]], "during an outage");
+    t.same(
+      await attributed(),
+      [["orders: 8"], ["orders: 8"]],
+      "excluded topics get nothing during an outage",
+    );
 
     upstream.topicGaps.clear();
     upstream.topics = { orders: 1, users: 3, idle: 0 };
@@ -324,9 +341,13 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     stillCovers = async () => [];
     upstream.topics = {};
     t.strictSame((await excluding("use*")).errors, []);
-    t.same(await attributed(), [["orders: 8"], ["orders: 8"]], "once its samples are gone");
+    t.same(
+      await attributed(),
+      [["orders: 8"], ["orders: 8"]],
+      "excluded topics get nothing after their samples are gone",
+    );
     holds(t, await excluding("use*"), { dates_calculated: 0 });
-    t.same(await attributed(), [["orders: 8"], ["orders: 8"]], "and the next run changes nothing");
+    t.same(await attributed(), [["orders: 8"], ["orders: 8"]], "the next run changes nothing");
     await excluding("*");
     const nobody = ["__UNATTRIBUTED__: 8 no_topics_located"];
     t.same(await attributed(), [nobody, nobody]);

@@ -149,7 +149,7 @@ t.test(
       }),
       { numRuns: 1500 },
     );
-    t.strictSame(classes.missing(names, 2), [], "every kind of day was met");
+    t.strictSame(classes.missing(names, 2), [], "every kind of day occurred");
     t.strictSame([...cuts].sort(), ["at a month", "at the start", "by length"]);
   },
 );

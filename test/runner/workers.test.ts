@@ -123,7 +123,7 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
   const killed = start("SIGKILL");
   const ofKilled = await hit(killed, "SIGKILL");
   const diedAt = await clock();
-  t.not(ofStopped, ofKilled, "each has a tenant of its own");
+  t.not(ofStopped, ofKilled, "each worker has another tenant");
   const third = start();
   const others = tenants.filter((tenant) => ![ofStopped, ofKilled].includes(tenant));
 
@@ -183,7 +183,7 @@ async function playRound(t: Test, { stores, folder, yaml, rate, isPatient }: Rou
       `SELECT FROM runs AS one JOIN runs AS other USING (tenant_name)
        WHERE one.run_id <> other.run_id AND one.started_at <= other.started_at AND one.ended_at > other.started_at`,
     );
-    t.strictSame(rows, [], "no two runs of a tenant at once");
+    t.strictSame(rows, [], "no two runs of a tenant overlap");
     for (const tenant of tenants) {
       const { days, off, billing } = await reconciled(stores, tenant);
       t.strictSame([days, off], [daysOf(tenant), []], `${tenant} adds up`);
