@@ -5,29 +5,21 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { build } from "esbuild";
+import { bundleOptions, pageWith, source } from "./console-bundle.mjs";
 
-const root = fileURLToPath(new URL("..", import.meta.url));
-const source = join(root, "src/console");
-const target = process.argv[2] ?? join(root, "dist/console");
+const target = process.argv[2] ?? fileURLToPath(new URL("../dist/console", import.meta.url));
 const assets = join(target, "assets");
 
 rmSync(target, { recursive: true, force: true });
 mkdirSync(assets, { recursive: true });
 
 const { metafile } = await build({
-  entryPoints: [join(source, "main.tsx"), join(source, "style.css")],
+  ...bundleOptions,
   outdir: assets,
   entryNames: "[name]-[hash]",
   chunkNames: "[name]-[hash]",
-  bundle: true,
-  splitting: true,
   minify: true,
   metafile: true,
-  format: "esm",
-  target: "es2022",
-  jsx: "automatic",
-  jsxImportSource: "preact",
-  logLevel: "warning",
 });
 
 const outputOf = (entry) => {
@@ -53,9 +45,5 @@ for (const name of readdirSync(assets)) {
   writeFileSync(join(assets, `${name}.br`), brotliCompressSync(bytes));
 }
 
-const page = readFileSync(join(source, "index.html"), "utf8")
-  .replace("MAIN", built("main.tsx"))
-  .replace("STYLE", built("style.css"))
-  .replace("ICON", iconName)
-  .replace("<!-- PRELOADS -->", preloads.join("\n    "));
-writeFileSync(join(target, "index.html"), page);
+const names = { main: built("main.tsx"), style: built("style.css"), icon: iconName };
+writeFileSync(join(target, "index.html"), pageWith({ ...names, head: preloads.join("\n    ") }));
