@@ -212,8 +212,11 @@ export interface WindowSink {
   usageSeries(batch: readonly UsageSeries[]): Promise<void>;
   identitySets(batch: readonly IdentitySetMember[]): Promise<void>;
   usageGaps(batch: readonly UsageGap[]): Promise<void>;
-  /** Adds a gap for each resource that is billed on the day. Called after the bill of the window. */
-  usageGapsOfBilled(batch: readonly Omit<UsageGap, "resource_id">[]): Promise<void>;
+  /**
+   * Adds gaps of resources that are billed on the day. A gap without a resource stands for all of them. Called after
+   * the bill of the window.
+   */
+  usageGapsOfBilled(batch: readonly GapOfBilled[]): Promise<void>;
 }
 
 /** The clusters whose topics are requested: those with lines in the bill of the window. */
@@ -273,3 +276,4 @@ export interface IdentitySetMember extends FactRecord<"identity_sets"> {
 }
 
 export type UsageGap = FactRecord<"usage_gaps">;
+export type GapOfBilled = Omit<UsageGap, "resource_id"> & Partial<Pick<UsageGap, "resource_id">>;

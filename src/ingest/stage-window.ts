@@ -212,7 +212,7 @@ async function gatherToStaging(
     }
     throw error;
   });
-  await writer.finish();
+  await sink.finish();
   return { report, findings: sink.findings, before };
 }
 

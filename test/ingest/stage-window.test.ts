@@ -266,7 +266,8 @@ t.test("a window is staged", async (t) => {
       of("control\u0007", hours.slice(48, 50), [1, 2]),
     ];
     const staged = async (script: Script) => {
-      const result = await stage({ billing, ...script });
+      const billed = billing.map((each) => ({ ...each, resource_id: "c\\1" }));
+      const result = await stage({ billing: billed, ...script });
       return { result, usage: await rows("usage"), gaps: await rows("usage_gaps"), hashes: await hashes() };
     };
     const facts = await staged({ usage: factsOf(series) });

@@ -8,6 +8,7 @@ import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { midnightSeconds } from "../../src/time/days.js";
 import { csv } from "../ingest/focus/bills.js";
 import { PASSWORD, startRealPrometheus } from "../ingest/real-prometheus.js";
+import { type ScriptedSeries, startScriptedPrometheus } from "../ingest/scripted-prometheus.js";
 import { needs } from "../programs.js";
 import { openTestStores, temporaryFolder, testConfig } from "../stores.js";
 import { chargedOn, reconciled, rowsOf, runContext, runOnce } from "./runs.js";
@@ -176,6 +177,56 @@ t.test(
     );
   },
 );
+
+t.test("usage that cannot be stored makes a day provisional only if its resource is billed", async (t) => {
+  let broken: Record<string, readonly ScriptedSeries[]> = {};
+  const prometheus = await startScriptedPrometheus(t, (query) => {
+    if (query.includes("app_gpu")) return [{ labels: { team: "ml" }, at: () => 1 }];
+    return Object.entries(broken).flatMap(([cluster, series]) => [
+      { labels: { cluster, namespace: "web" }, at: () => 1 },
+      ...series.map(({ labels, at }) => ({ labels: { cluster, ...labels }, at })),
+    ]);
+  });
+  const folder = temporaryFolder(t);
+  const bill = [
+    { ...on(24), EffectiveCost: "8", ResourceId: "eks-1" },
+    { ...on(24), EffectiveCost: "2", ResourceId: "gpu-1" },
+  ];
+  write(folder, bill);
+  const { config, stores } = await openTestStores(t, tenant(folder, prometheus.url));
+  const run = async (series: typeof broken) => {
+    broken = series;
+    const { status, errors } = await runOnce(runContext(stores), config, "acme");
+    const provisional = await rowsOf<{ day: string }>(
+      stores,
+      "acme",
+      "SELECT DISTINCT toString(day) AS day FROM chargebacks WHERE provisional ORDER BY day",
+    );
+    return {
+      status,
+      errors: errors.map(({ message }) => message),
+      provisional: provisional.map(({ day }) => day),
+    };
+  };
+  const tooLarge = { labels: { namespace: "data" }, at: () => "1e40" };
+  const refused = { labels: { namespace: "bell\u0007" }, at: () => 1 };
+  t.strictSame(
+    await run({ "eks-1": [], "eks-8": [tooLarge], "eks-9": [refused] }),
+    { status: "completed", errors: [], provisional: [] },
+    "resources that are not billed",
+  );
+  write(folder, [
+    ...bill,
+    { ...on(25), EffectiveCost: "5", ResourceId: "eks-1" },
+    { ...on(26), EffectiveCost: "2", ResourceId: "eks-2" },
+  ]);
+  const found = await run({ "eks-1": [tooLarge], "eks-2": [refused] });
+  t.strictSame([found.status, found.provisional], ["completed_with_errors", ["2026-06-25", "2026-06-26"]]);
+  const lacks = found.errors.filter((message) => message.startsWith("the chargebacks are provisional: "));
+  t.equal(lacks.length, 2);
+  t.match(lacks[0], /cpu_hours of eks-1 could not be fetched: a sample is too large to be a usage/);
+  t.match(lacks[1], /cpu_hours of eks-2 could not be fetched: a usage fact of identity .* cannot be stored/);
+});
 
 t.test("a rule with a metric that is not configured is refused", async (t) => {
   const problemsOf = (text: string) => {

@@ -3,6 +3,7 @@
 import { isoDay } from "../../store/clickhouse/sql-text.js";
 import { stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
+import type { GapOfBilled } from "../ecosystem.js";
 import { selectedColumns, stagedColumns, type TenantColumns } from "./row-text.js";
 
 /**
@@ -29,20 +30,19 @@ export function usageInto(epoch: number, { query, params }: Statement): Statemen
   };
 }
 
-export type GapOfDay = Readonly<Record<"day" | "metric" | "reason", string>>;
-
-/** Inserts a gap for each resource that has a staged line on the day. */
-export function gapsOfBilled(epoch: number, gaps: readonly GapOfDay[]): Statement {
+/** Inserts the gaps of resources with a staged line on the day. A gap without a resource stands for all of them. */
+export function gapsOfBilled(epoch: number, gaps: readonly GapOfBilled[]): Statement {
   return {
     query: `
 INSERT INTO ${stagedTable("usage_gaps", epoch)} (day, metric, resource_id, reason)
 SELECT day, gap.2, resource_id, gap.3
 FROM (SELECT DISTINCT day, resource_id FROM ${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)})
-ARRAY JOIN arrayFilter(g -> g.1 = day, arrayZip({days:Array(Date)}, {metrics:Array(String)}, {reasons:Array(String)})) AS gap`,
+ARRAY JOIN arrayFilter(g -> g.1 = day AND g.4 IN ('', toString(resource_id)), arrayZip({days:Array(Date)}, {metrics:Array(String)}, {reasons:Array(String)}, {resources:Array(String)})) AS gap`,
     params: {
       days: gaps.map(({ day }) => isoDay(day)),
       metrics: gaps.map(({ metric }) => metric),
       reasons: gaps.map(({ reason }) => reason),
+      resources: gaps.map(({ resource_id = "" }) => resource_id),
     },
   };
 }

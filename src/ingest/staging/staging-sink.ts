@@ -3,8 +3,8 @@
  *
  * Nothing disappears silently. Records outside of the window are counted. A billing line that cannot be stored makes
  * its day incomplete, because a bill without it would be wrong. A usage fact that cannot be stored makes a gap of its
- * metric, resource and day, and a member of an identity set makes a gap of its set: the bill stands, and allocation
- * knows that its weights are incomplete.
+ * metric, resource and day if the resource is billed, and a member of an identity set makes a gap of its set: the bill
+ * stands, and allocation knows that its weights are incomplete.
  */
 import { isoTime, midnightSeconds } from "../../time/days.js";
 import type { DayWindow, UsageFact, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
@@ -25,6 +25,8 @@ export interface SinkFindings {
 
 export interface StagingSink extends WindowSink {
   readonly findings: SinkFindings;
+  /** Sends everything that remains. Called after the gathering. */
+  finish(): Promise<void>;
 }
 
 export interface SinkOptions {
@@ -75,24 +77,29 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
     starts.every(isInside) &&
     microUnits.every(isStorableAmount);
 
+  /** Held until the end, when it is known whether their resources are billed. */
+  const refusedUsage: UsageGap[] = [];
+
   async function usage(batch: readonly UsageFact[]): Promise<void> {
-    const gaps: UsageGap[] = [];
     const accepted = batch.filter((fact) => {
       const day = fact.timestamp.slice(0, 10);
       const refusal = refuseFact(fact);
       if (refusal === undefined) return isInWindow(day) || drop("outside_window");
       const { metric, resource_id } = fact;
       const reason = `a usage fact of identity ${quoted(fact.identity_id)} cannot be stored: ${refusal}`;
-      gaps.push(...newGap({ day, metric, resource_id, reason }));
+      refusedUsage.push(...newGap({ day, metric, resource_id, reason }));
       return drop("malformed");
     });
     findings.counts.usage += accepted.length;
     await writer.add("usage", accepted.map(usageRow));
-    await writer.add("usage_gaps", gaps.map(gapRow));
   }
 
   return {
     findings,
+    async finish() {
+      await writer.finish();
+      if (refusedUsage.length > 0) await writer.insertGapsOfBilled(refusedUsage);
+    },
     async billing(batch) {
       const accepted = batch.filter((line) => {
         const refusal = refuseLine(line);

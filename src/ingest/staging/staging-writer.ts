@@ -6,9 +6,10 @@ import { Readable } from "node:stream";
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
 import { stagedTable } from "../../store/clickhouse/staging.js";
 import type { Statement } from "../../store/clickhouse/statement.js";
+import type { GapOfBilled } from "../ecosystem.js";
 import type { StagedInput, TenantColumns } from "./row-text.js";
 import { stagedColumns } from "./row-text.js";
-import { type GapOfDay, gapsOfBilled, linesInto, usageInto } from "./selected-rows.js";
+import { gapsOfBilled, linesInto, usageInto } from "./selected-rows.js";
 import { selectFromSeries } from "./series-bytes.js";
 
 /** Rows of a table as text, or series of `usage` as bytes. */
@@ -20,8 +21,8 @@ export interface StagingWriter {
   insertLines(select: Statement, tenant: TenantColumns): Promise<number>;
   /** Inserts usage facts that the engine selects. Returns their number. */
   insertUsage(select: Statement): Promise<number>;
-  /** Inserts a gap for each resource that is billed on the day, according to the inserted lines. */
-  insertGapsOfBilled(gaps: readonly GapOfDay[]): Promise<number>;
+  /** Inserts the gaps of resources that are billed on the day, according to the inserted lines. */
+  insertGapsOfBilled(gaps: readonly GapOfBilled[]): Promise<number>;
   /**
    * Sends the remaining rows. Prepares the tables even if there is nothing to send. Throws if any insert failed,
    * including earlier ones.

@@ -5,14 +5,7 @@
 import pLimit from "p-limit";
 import type { PluginSettings } from "../../../../config/plugin-settings.js";
 import { allOrStop } from "../../../all-or-stop.js";
-import type {
-  DayWindow,
-  GatherContext,
-  Gatherer,
-  UsageGap,
-  UsageSeries,
-  WindowSink,
-} from "../../../ecosystem.js";
+import type { DayWindow, GatherContext, Gatherer, UsageSeries, WindowSink } from "../../../ecosystem.js";
 import { probeMetered } from "../../../metered/probe.js";
 import {
   addLastSteps,
@@ -114,13 +107,13 @@ export function connectQueries(
       ...misspelt.notes(),
       ...(await replicas.of(sampledUsage(usageMetrics, lastSteps), signal)),
     ];
-    await sendGaps(
-      gaps.map((gap) =>
-        caseInsensitive.has(gap.metric)
-          ? { ...gap, resource_id: otherSpelling(billed, gap.resource_id) ?? gap.resource_id }
-          : gap,
-      ),
-      sink,
+    await sink.usageGapsOfBilled(
+      gaps.map(({ resource_id, ...gap }) => {
+        // If a query for all resources fails, it is unknown which ones it would have found.
+        if (resource_id === EVERY_RESOURCE) return gap;
+        const spelling = caseInsensitive.has(gap.metric) ? otherSpelling(billed, resource_id) : undefined;
+        return { ...gap, resource_id: spelling ?? resource_id };
+      }),
     );
     const [refused] = refusals;
     const failures = failuresOf(answers);
@@ -152,17 +145,6 @@ function usageMetricOf({
 }: UsageSettings["queries"][number]): UsageMetric & { readonly of: UsageOf } {
   const of = resource_id === undefined ? { label: resource_label ?? "" } : { resource: resource_id };
   return { metric, expression, label, measure: "value", of };
-}
-
-/**
- * If a query for all resources fails, it is unknown which ones it would have found: each billed resource gets a gap.
- */
-async function sendGaps(gaps: readonly UsageGap[], sink: WindowSink): Promise<void> {
-  const isEverywhere = ({ resource_id }: UsageGap) => resource_id === EVERY_RESOURCE;
-  await sink.usageGaps(gaps.filter((gap) => !isEverywhere(gap)));
-  await sink.usageGapsOfBilled(
-    gaps.filter(isEverywhere).map(({ day, metric, reason }) => ({ day, metric, reason })),
-  );
 }
 
 /** Collects resources that are billed only in another case. Their usage has no effect as a weight. */
