@@ -3,6 +3,7 @@
  * same rows, whose buckets must be equal to the last digit. It also reports which tables they read.
  */
 import type { ClickHouseClient, QueryParams } from "@clickhouse/client";
+import { addDays } from "../src/common/days.js";
 import {
   type Aggregate,
   type AggregateInput,
@@ -10,8 +11,7 @@ import {
   readAggregate,
 } from "../src/query/chargebacks/aggregate.js";
 import { dateWindow } from "../src/query/time/date-window.js";
-import type { OpenedStores } from "../src/store/open-stores.js";
-import { addDays } from "../src/time/days.js";
+import type { OpenedStores } from "../src/stores/open-stores.js";
 import type { Benchmark } from "./benchmark.js";
 import { loadDuckDb } from "./duckdb.js";
 import { readAll } from "./http-client.js";

@@ -5,7 +5,7 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { RuleSet } from "../src/allocate/rules.js";
-import type { RunStores, TenantStore } from "../src/store/stores.js";
+import type { RunStores, TenantStore } from "../src/stores/stores.js";
 import { type AllocationRun, allocateAll, type Stage } from "./allocation-run.js";
 import { settle } from "./dataset.js";
 import { type Figure, median, once, watchProcess } from "./measure.js";

@@ -6,7 +6,7 @@ import { ecosystems } from "../src/ingest/ecosystems/registry.js";
 import { notifyAll } from "../src/runner/run-events.js";
 import type { RunResult } from "../src/runner/sql/runs.js";
 import { startTenantRun, usualLimits } from "../src/runner/tenant-run.js";
-import type { OpenedStores } from "../src/store/open-stores.js";
+import type { OpenedStores } from "../src/stores/open-stores.js";
 import type { BackfillUpstream } from "./backfill-upstream.js";
 import { watchProcess, watchServer } from "./measure.js";
 import { type Waiting, type WaitingWatch, watchWaiting } from "./waiting.js";

@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { parse } from "yaml";
 import type { Config } from "../src/config/config.js";
 import { loadConfig } from "../src/config/load.js";
-import { formatProblems } from "../src/config/problem.js";
+import { formatProblems } from "../src/config/reader/problem.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
 import { program, until } from "./service.js";
 

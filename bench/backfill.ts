@@ -8,7 +8,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { pino } from "pino";
-import { openStores } from "../src/store/open-stores.js";
+import { openStores } from "../src/stores/open-stores.js";
 import type { BenchArguments } from "./arguments.js";
 import { type MeasuredRun, measuredRun, type Stage, type StageTime, stages } from "./backfill-run.js";
 import { type BackfillUpstream, startUpstream } from "./backfill-upstream.js";

@@ -1,6 +1,6 @@
 /** Input and output of a benchmark. */
-import type { OpenedStores } from "../src/store/open-stores.js";
-import type { TenantStore } from "../src/store/stores.js";
+import type { OpenedStores } from "../src/stores/open-stores.js";
+import type { TenantStore } from "../src/stores/stores.js";
 import type { Figure } from "./measure.js";
 import type { Service } from "./service.js";
 

@@ -1,6 +1,6 @@
 /** Contents of an engine over all tenants. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows } from "../src/store/clickhouse/statement.js";
+import { readRows } from "../src/clickhouse/statement.js";
 
 export interface Contents {
   /** Including views. */

@@ -1,8 +1,8 @@
 /** Makes the organisation's facts once per size, and stages them for allocation any number of times. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { stagedTable } from "../src/store/clickhouse/staging.js";
-import type { FactTable } from "../src/store/fact-tables.js";
-import type { TenantStore } from "../src/store/stores.js";
+import { stagedTable } from "../src/clickhouse/staging.js";
+import type { FactTable } from "../src/domain/fact-tables.js";
+import type { TenantStore } from "../src/stores/stores.js";
 import { allDays, organisation, organisationFacts, organisationTables } from "./organisation.js";
 
 /** Tables that keep the facts for staging. */

@@ -1,6 +1,6 @@
 /** Bytes per chargeback row on disk, including its part in the sums: in total, per table, and per column. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { sumTables } from "../src/store/sum-tables.js";
+import { sumTables } from "../src/domain/sum-tables.js";
 import type { Benchmark } from "./benchmark.js";
 import { settle } from "./dataset.js";
 import type { Figure } from "./measure.js";

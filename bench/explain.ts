@@ -5,10 +5,10 @@
 import { calculateDays } from "../src/allocate/calculate.js";
 import { chargebackLedger } from "../src/allocate/ledger.js";
 import { storeRuleSet } from "../src/allocate/rules.js";
-import { claimStaging, stagedTable } from "../src/store/clickhouse/staging.js";
-import { readRows } from "../src/store/clickhouse/statement.js";
-import type { FactTable } from "../src/store/fact-tables.js";
-import type { TenantStore } from "../src/store/stores.js";
+import { claimStaging, stagedTable } from "../src/clickhouse/staging.js";
+import { readRows } from "../src/clickhouse/statement.js";
+import type { FactTable } from "../src/domain/fact-tables.js";
+import type { TenantStore } from "../src/stores/stores.js";
 import { recordDimensions } from "../test/tags/tagging.js";
 import { count, settle } from "./dataset.js";
 import { readAll } from "./http-client.js";

@@ -3,13 +3,13 @@
  * both sides of the service's socket.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { readSettings } from "../src/clickhouse/statement.js";
+import { defaultExportColumns } from "../src/export/columns.js";
+import { chargebackExport } from "../src/export/statement.js";
 import { chargebackDays } from "../src/query/chargebacks/days.js";
-import { defaultExportColumns } from "../src/query/export/columns.js";
-import { csvSettings } from "../src/query/export/csv-cell.js";
-import { chargebackExport } from "../src/query/export/statement.js";
+import { csvSettings } from "../src/query/csv-cell.js";
 import { readDayCounts } from "../src/query/page/days.js";
 import { dateWindow } from "../src/query/time/date-window.js";
-import { readSettings } from "../src/store/clickhouse/statement.js";
 import type { Benchmark } from "./benchmark.js";
 import { drain, readAll } from "./http-client.js";
 import { type Figure, median, once, watchProcess } from "./measure.js";

@@ -4,7 +4,7 @@
  * team. A resource keeps its account, team and service, and has some 50 lines in the month.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { literal } from "../src/store/clickhouse/sql-text.js";
+import { literal } from "../src/clickhouse/sql-text.js";
 
 export const bill = {
   days: 30,

@@ -5,10 +5,10 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { DuckDBInstance } from "@duckdb/node-api";
+import { identifier, literal } from "../src/clickhouse/sql-text.js";
 import type { DeliveryStore } from "../src/ingest/ecosystems/focus/deliveries/delivery-store.js";
 import { loadDelivery } from "../src/ingest/ecosystems/focus/deliveries/load-delivery.js";
 import { dropDelivery } from "../src/ingest/ecosystems/focus/deliveries/partitions.js";
-import { identifier, literal } from "../src/store/clickhouse/sql-text.js";
 import { type BillFormat, billColumns, billSource } from "./focus-bill.js";
 import { once } from "./measure.js";
 

@@ -6,15 +6,15 @@
 import { Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { pino } from "pino";
+import { claimStaging, stagedTable } from "../src/clickhouse/staging.js";
+import { addDays, daysOfWindow, midnightSeconds } from "../src/common/days.js";
 import { measure } from "../src/ingest/ecosystems/confluent_cloud/usage/measure.js";
 import { gatherUsage } from "../src/ingest/metered/usage.js";
 import { createPrometheusSource, type PrometheusSource } from "../src/ingest/prometheus/source.js";
 import { createStagingSink, type StagingSink } from "../src/ingest/staging/staging-sink.js";
 import { createStagingWriter } from "../src/ingest/staging/staging-writer.js";
-import { claimStaging, stagedTable } from "../src/store/clickhouse/staging.js";
-import type { OpenedStores } from "../src/store/open-stores.js";
-import { addDays, daysOfWindow, midnightSeconds } from "../src/time/days.js";
-import type { UpstreamClient } from "../src/upstream-http/client.js";
+import type { OpenedStores } from "../src/stores/open-stores.js";
+import type { UpstreamClient } from "../src/upstream/http/client.js";
 import { count } from "./dataset.js";
 import { type Figure, median, watchProcess } from "./measure.js";
 

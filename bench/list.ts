@@ -2,8 +2,8 @@
  * Benchmark of the chargeback list: the second page by number and by cursor, one nine tenths deep, with and without a
  * filter, and many by cursor. The service caches responses, so each page is requested once.
  */
-import { readRows } from "../src/store/clickhouse/statement.js";
-import { addDays } from "../src/time/days.js";
+import { readRows } from "../src/clickhouse/statement.js";
+import { addDays } from "../src/common/days.js";
 import { commonIdentity } from "./aggregate.js";
 import type { Benchmark } from "./benchmark.js";
 import { count } from "./dataset.js";

@@ -3,7 +3,7 @@
  * fail it.
  */
 import { writeFileSync } from "node:fs";
-import { dayOf } from "../src/time/days.js";
+import { dayOf } from "../src/common/days.js";
 import { benchAggregate } from "./aggregate.js";
 import { benchAllocate } from "./allocate.js";
 import { allocateAll } from "./allocation-run.js";

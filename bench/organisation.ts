@@ -6,8 +6,8 @@
  * is idle on any day. So nearly all rows of a day are different dimensions. Everything is a hash of its numbers: the
  * same size gives the same data, and no row passes through JavaScript.
  */
-import type { Statement } from "../src/store/clickhouse/statement.js";
-import { addDays } from "../src/time/days.js";
+import type { Statement } from "../src/clickhouse/statement.js";
+import { addDays } from "../src/common/days.js";
 
 export const organisation = {
   days: 200,

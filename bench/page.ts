@@ -5,7 +5,7 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { projectRoot } from "../src/config/project.js";
+import { projectRoot } from "../src/common/project.js";
 import { type Report, reportTable } from "./report.js";
 
 const folder = join(projectRoot(), "bench");

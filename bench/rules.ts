@@ -1,6 +1,6 @@
 /** Rules of the benchmarks' product types, as ecosystems declare them. */
 import { buildRuleSet, type RuleSet } from "../src/allocate/rules.js";
-import type { RuleComponent, RuleTier } from "../src/config/allocation-rule.js";
+import type { RuleComponent, RuleTier } from "../src/domain/allocation-rule.js";
 import { organisation } from "./organisation.js";
 
 const evenly: RuleTier = {

@@ -5,9 +5,9 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { runStatement } from "../src/postgres/statement.js";
 import { acquireLease } from "../src/runner/lease.js";
 import { registerTenant } from "../src/runner/sql/tenants.js";
-import { runStatement } from "../src/store/postgres/statement.js";
 import { startUpstream } from "./backfill-upstream.js";
 import type { Bench } from "./benchmark.js";
 import { type Service, startService } from "./service.js";

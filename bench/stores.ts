@@ -4,9 +4,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pino } from "pino";
 import { loadConfig } from "../src/config/load.js";
-import { formatProblems } from "../src/config/problem.js";
+import { formatProblems } from "../src/config/reader/problem.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
-import { type OpenedStores, openStores } from "../src/store/open-stores.js";
+import { type OpenedStores, openStores } from "../src/stores/open-stores.js";
 
 export interface BenchStores {
   readonly stores: OpenedStores;

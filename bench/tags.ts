@@ -1,11 +1,7 @@
 /** Benchmark of tags of 100,000 dimensions: created in bulk, searched among a million, and read one by one. */
-import {
-  dimensionFields,
-  fingerprintSql,
-  plainDimensionIdSql,
-} from "../src/store/clickhouse/dimension-id.js";
-import type { OpenedStores } from "../src/store/open-stores.js";
-import type { TenantStore } from "../src/store/stores.js";
+import { dimensionFields, fingerprintSql, plainDimensionIdSql } from "../src/domain/dimension-id.js";
+import type { OpenedStores } from "../src/stores/open-stores.js";
+import type { TenantStore } from "../src/stores/stores.js";
 import { copyNewDimensions } from "../src/tags/copy-new-dimensions.js";
 import { sumUp } from "../test/sum-up.js";
 import { count } from "./dataset.js";

@@ -12,7 +12,7 @@ import { readConfig } from "../src/config/read-file.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
 import { startSimulator } from "../src/simulator/simulator.js";
 import { simulatedTenants } from "../src/simulator/tenants.js";
-import { openStores } from "../src/store/open-stores.js";
+import { openStores } from "../src/stores/open-stores.js";
 import { freePort } from "../test/free-port.js";
 import type { BenchArguments } from "./arguments.js";
 import { type Contents, contentsOf } from "./contents.js";

@@ -4,7 +4,7 @@
  */
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { projectRoot } from "../src/config/project.js";
+import { projectRoot } from "../src/common/project.js";
 import { openapiDocument } from "../src/http/description/documents.js";
 
 await writeFile(join(projectRoot(), "docs/reference/openapi.json"), await openapiDocument());

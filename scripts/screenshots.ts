@@ -8,7 +8,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { chromium } from "playwright-core";
-import { projectRoot } from "../src/config/project.js";
+import { projectRoot } from "../src/common/project.js";
 import { freePort } from "../test/free-port.js";
 
 const [folder = join(projectRoot(), "docs/images"), given] = process.argv.slice(2);

@@ -12,7 +12,7 @@ import { availableParallelism, tmpdir } from "node:os";
 import { join, normalize, resolve } from "node:path";
 import { parseArgs } from "node:util";
 import { t } from "tap";
-import { projectRoot } from "../src/config/project.js";
+import { projectRoot } from "../src/common/project.js";
 import { compileProject, filesBelow } from "../test/compiled.js";
 import { longTests } from "../test/long-tests.js";
 import { memoryFolder } from "../test/memory-folder.js";

@@ -6,7 +6,7 @@ import { chmodSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
-import type { TlsSettings } from "../src/config/tls.js";
+import type { TlsFiles } from "../src/common/tls/certificate.js";
 
 export interface Pair {
   readonly certificate: string;
@@ -84,7 +84,7 @@ jF165WBWcEPUfjkg9pQcu7Qc4LAY0XusapxSfX53pecLJacISWN9uzItzok3tIQ=
 `;
 
 /** Writes the two files of a server from `first`. `renew` replaces them the way that tools do. */
-export function certificateFiles(t: Test): { settings: TlsSettings; renew(pair: Partial<Pair>): void } {
+export function certificateFiles(t: Test): { settings: TlsFiles; renew(pair: Partial<Pair>): void } {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-tls-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   const settings = { certificate_file: join(folder, "fullchain.pem"), key_file: join(folder, "privkey.pem") };

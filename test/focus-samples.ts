@@ -7,7 +7,7 @@ import { basename, dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import type { DuckDBConnection } from "@duckdb/node-api";
 import type { Test } from "tap";
-import { projectRoot } from "../src/config/project.js";
+import { projectRoot } from "../src/common/project.js";
 import { openDuckDb } from "./runner/focus-duckdb.js";
 import { temporaryFolder } from "./stores.js";
 

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual, promisify } from "node:util";
 import t from "tap";
-import { projectRoot } from "../src/config/project.js";
+import { projectRoot } from "../src/common/project.js";
 import { holds } from "./holds.js";
 import { temporaryFolder } from "./stores.js";
 

@@ -20,7 +20,7 @@ import { pino } from "pino";
 import type { Config } from "../src/config/config.js";
 import { loadConfig } from "../src/config/load.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
-import { openStores } from "../src/store/open-stores.js";
+import { openStores } from "../src/stores/open-stores.js";
 import { copyMigratedPostgres } from "./migrated-postgres.js";
 
 export const MIGRATED_CLICKHOUSE = "CHARGEHOUSE_TEST_CLICKHOUSE";

@@ -7,11 +7,11 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import { pino } from "pino";
-import { migrationFolders } from "../src/store/open-stores.js";
-import { openPostgres } from "../src/store/postgres/client.js";
-import { clusterFiles } from "../src/store/postgres/cluster-files.js";
-import { startEmbeddedPostgres } from "../src/store/postgres/embedded.js";
-import { migratePostgres } from "../src/store/postgres/migrate.js";
+import { clusterFiles } from "../src/embedded-postgres/cluster-files.js";
+import { startEmbeddedPostgres } from "../src/embedded-postgres/start.js";
+import { openPostgres } from "../src/postgres/client.js";
+import { migratePostgres } from "../src/postgres/migrate.js";
+import { migrationFolders } from "../src/stores/open-stores.js";
 
 export const MIGRATED_POSTGRES = "CHARGEHOUSE_TEST_POSTGRES";
 

@@ -1,7 +1,7 @@
 /** fast-check with one seed for the whole suite. */
 import fc from "fast-check";
 import type { Test } from "tap";
-import { dayOf } from "../src/time/days.js";
+import { dayOf } from "../src/common/days.js";
 
 /**
  * Each run draws new examples. In CI they depend on the day (UTC), so that a repeated build of a commit uses the same

@@ -4,7 +4,7 @@ import { mkdirSync, rmSync, statfsSync } from "node:fs";
 import { join } from "node:path";
 import type pg from "pg";
 import type { Test } from "tap";
-import { clusterFiles } from "../src/store/postgres/cluster-files.js";
+import { clusterFiles } from "../src/embedded-postgres/cluster-files.js";
 import { copyMigratedPostgres, MIGRATED_POSTGRES, makeMigratedPostgres } from "./migrated-postgres.js";
 import { temporaryFolder } from "./stores.js";
 

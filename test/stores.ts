@@ -6,9 +6,9 @@ import { pino } from "pino";
 import type { Test } from "tap";
 import type { Config } from "../src/config/config.js";
 import { loadConfig } from "../src/config/load.js";
-import { formatProblems } from "../src/config/problem.js";
+import { formatProblems } from "../src/config/reader/problem.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
-import { type OpenedStores, openStores } from "../src/store/open-stores.js";
+import { type OpenedStores, openStores } from "../src/stores/open-stores.js";
 import { copyMigratedClickHouse } from "./migrated-clickhouse.js";
 import { copyMigratedPostgres } from "./migrated-postgres.js";
 

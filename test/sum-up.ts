@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import { sumsOf, sumTables } from "../src/store/sum-tables.js";
+import { sumsOf, sumTables } from "../src/domain/sum-tables.js";
 
 /** Calculates the sums of chargebacks that a test has inserted itself. A publish does this for its days. */
 export async function sumUp(client: ClickHouseClient): Promise<void> {

@@ -1,4 +1,4 @@
-import { runStatement } from "../store/postgres/statement.js";
+import { runStatement } from "../postgres/statement.js";
 import type { AllocatePending, LedgerJob } from "./allocation-job.js";
 import { attributePending } from "./attribute-pending.js";
 import { calculateDays, unallocate } from "./calculate.js";

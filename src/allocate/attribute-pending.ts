@@ -1,4 +1,4 @@
-import { runStatement } from "../store/postgres/statement.js";
+import { runStatement } from "../postgres/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { calculateDays, unallocate } from "./calculate.js";
 import { cutBatches } from "./cut-batches.js";

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import pRetry from "p-retry";
-import { dropStagedDays } from "../store/clickhouse/staging.js";
-import { readRows, type Statement } from "../store/clickhouse/statement.js";
-import { isLostConnection } from "../store/lost-connection.js";
+import { dropStagedDays } from "../clickhouse/staging.js";
+import { readRows, type Statement } from "../clickhouse/statement.js";
+import { isLostConnection } from "../common/lost-connection.js";
 import type { SplitLedger } from "./ledger.js";
 import type { RuleSet } from "./rules.js";
 import { allocateDays } from "./sql/allocate-days.js";

@@ -1,4 +1,4 @@
-import { readRows } from "../store/clickhouse/statement.js";
+import { readRows } from "../clickhouse/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { batchDays } from "./batches.js";
 import { estimateDays } from "./sql/estimate-days.js";

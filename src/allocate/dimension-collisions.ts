@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
-import { dimensionFields } from "../store/clickhouse/dimension-id.js";
-import { type Params, readRows } from "../store/clickhouse/statement.js";
+import { type Params, readRows } from "../clickhouse/statement.js";
+import { dimensionFields } from "../domain/dimension-id.js";
 
 /**
  * Resolves collisions of dimension ids. If the 53-bit hashes of two dimensions are equal, the one recorded first keeps

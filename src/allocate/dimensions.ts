@@ -1,11 +1,11 @@
 import type { ClickHouseClient } from "@clickhouse/client";
+import { stagedTable } from "../clickhouse/staging.js";
 import {
   dimensionFields,
   dimensionIdMask,
   fingerprintSql,
   plainDimensionIdSql,
-} from "../store/clickhouse/dimension-id.js";
-import { stagedTable } from "../store/clickhouse/staging.js";
+} from "../domain/dimension-id.js";
 import { findCollisions, resolveCollision } from "./dimension-collisions.js";
 
 /**

@@ -1,10 +1,10 @@
-import { shownInResult } from "../config/shown-in-result.js";
-import { errorText } from "../store/clickhouse/error-text.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { shownInResult } from "../common/shown-in-result.js";
+import { runStatement } from "../postgres/statement.js";
+import { errorText } from "../stores/error-text.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { isRunOver } from "./publish-checked.js";
 import type { DayCheck } from "./sql/check-conservation.js";
-import { recordFailure } from "./sql/note-failure.js";
+import { recordFailure } from "./sql/record-failure.js";
 
 /** Failed attempts of each pending day before this run. */
 export type DayFailures = ReadonlyMap<string, number>;

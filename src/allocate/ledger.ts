@@ -1,5 +1,5 @@
-import { stagedTable } from "../store/clickhouse/staging.js";
-import { type Ledger, ledgers } from "../store/ledger.js";
+import { stagedTable } from "../clickhouse/staging.js";
+import { type Ledger, ledgers } from "../domain/ledger.js";
 
 /** A ledger, and how lines are split into it, as fixed SQL: the same statements fill both ledgers. */
 export interface SplitLedger extends Ledger {

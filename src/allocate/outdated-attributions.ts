@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import { filledDays } from "../store/clickhouse/partitions.js";
-import { readRows } from "../store/clickhouse/statement.js";
+import { filledDays } from "../clickhouse/partitions.js";
+import { readRows } from "../clickhouse/statement.js";
 import { checkPublishedAttributions, type DayCheck } from "./sql/check-conservation.js";
 
 /**

@@ -1,7 +1,7 @@
-import { errorText } from "../store/clickhouse/error-text.js";
-import { dropStagedDays } from "../store/clickhouse/staging.js";
-import { LeaseLostError } from "../store/lease-lost.js";
-import { isStoreFault } from "../store/store-trouble.js";
+import { dropStagedDays } from "../clickhouse/staging.js";
+import { LeaseLostError } from "../common/lease-lost.js";
+import { errorText } from "../stores/error-text.js";
+import { isStoreFault } from "../stores/store-trouble.js";
 import type { LedgerJob } from "./allocation-job.js";
 import { recordDimensions } from "./dimensions.js";
 import { outdatedAttributions } from "./outdated-attributions.js";

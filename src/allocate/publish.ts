@@ -1,11 +1,11 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
-import { storeErrorText } from "../store/clickhouse/error-text.js";
-import { type RecordedDay, recordPublishedDays } from "../store/facts/store-state.js";
-import { LeaseLostError } from "../store/lease-lost.js";
-import { runStatement, type Statement } from "../store/postgres/statement.js";
-import { withTransaction } from "../store/postgres/transaction.js";
-import type { PublishLock } from "../store/publish-lock.js";
+import { LeaseLostError } from "../common/lease-lost.js";
+import { runStatement, type Statement } from "../postgres/statement.js";
+import { withTransaction } from "../postgres/transaction.js";
+import { storeErrorText } from "../stores/error-text.js";
+import { type RecordedDay, recordPublishedDays } from "../stores/facts/store-state.js";
+import type { PublishLock } from "../stores/publish-lock.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { beginPublishing, beginSettling, beginWithdrawing } from "./sql/begin-publishing.js";
 import { finishAttribution } from "./sql/finish-attribution.js";

@@ -1,13 +1,13 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import { filledDays } from "../store/clickhouse/partitions.js";
-import { dropStagedDays, stagedTable } from "../store/clickhouse/staging.js";
-import { readRows } from "../store/clickhouse/statement.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { filledDays } from "../clickhouse/partitions.js";
+import { dropStagedDays, stagedTable } from "../clickhouse/staging.js";
+import { readRows } from "../clickhouse/statement.js";
+import { runStatement } from "../postgres/statement.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { outdatedAttributions } from "./outdated-attributions.js";
 import { type Publication, recordIntent, recordResult, recordStoreState } from "./publish.js";
 import { WITHDRAWN } from "./sql/begin-publishing.js";
-import { forgetPublishing } from "./sql/forget-publishing.js";
+import { forgetPublishing } from "./sql/delete-publishing.js";
 import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-publishing.js";
 import { swapDays } from "./swap-days.js";
 

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { AllocationRule, RuleComponent, RuleTier, SetOf } from "../config/allocation-rule.js";
-import { digestOf } from "../config/digest.js";
-import { readRows } from "../store/clickhouse/statement.js";
+import { readRows } from "../clickhouse/statement.js";
+import { digestOf } from "../common/digest.js";
+import type { AllocationRule, RuleComponent, RuleTier, SetOf } from "../domain/allocation-rule.js";
 
 /**
  * Turns the rules that an ecosystem declares into the rows that the allocation statement joins. A rule set is stored

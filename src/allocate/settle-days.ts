@@ -2,12 +2,12 @@
  * Makes provisional days final that no run gathers any more: their missing data will not come. Nothing else about them
  * changes. Their amounts stay, and so do the rules that they were allocated by, whatever the rules are now.
  */
-import { replaceDays } from "../store/clickhouse/partitions.js";
-import { isoDay } from "../store/clickhouse/sql-text.js";
-import { dropStagedDays, stagedTable } from "../store/clickhouse/staging.js";
-import { readRows } from "../store/clickhouse/statement.js";
-import { columnsOf, type FactTable } from "../store/fact-tables.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { replaceDays } from "../clickhouse/partitions.js";
+import { isoDay } from "../clickhouse/sql-text.js";
+import { dropStagedDays, stagedTable } from "../clickhouse/staging.js";
+import { readRows } from "../clickhouse/statement.js";
+import { columnsOf, type FactTable } from "../domain/fact-tables.js";
+import { runStatement } from "../postgres/statement.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { type Publication, publishSettled } from "./publish.js";
 import { type AbandonedDay, abandonedDays } from "./sql/abandoned-days.js";

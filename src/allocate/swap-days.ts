@@ -1,9 +1,9 @@
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import pRetry from "p-retry";
-import { filledDays, replaceDays } from "../store/clickhouse/partitions.js";
-import { stagedTable } from "../store/clickhouse/staging.js";
-import type { FactTable } from "../store/fact-tables.js";
-import { NEXT_BILLING, publishAtomically } from "../store/facts/atomic-swap.js";
+import { filledDays, replaceDays } from "../clickhouse/partitions.js";
+import { stagedTable } from "../clickhouse/staging.js";
+import type { FactTable } from "../domain/fact-tables.js";
+import { NEXT_BILLING, publishAtomically } from "../stores/facts/atomic-swap.js";
 
 /** Days whose topic attributions change, in addition to days whose chargebacks do. */
 export interface AttributionDays {

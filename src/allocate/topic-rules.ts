@@ -1,6 +1,6 @@
-import type { RuleTier } from "../config/allocation-rule.js";
-import type { TopicAttributionSettings } from "../config/topic-attribution.js";
-import { type AttributionDetail, type TopicRule, topicMetrics } from "../config/topic-rule.js";
+import type { TopicAttributionSettings } from "../config/settings/topic-attribution.js";
+import type { RuleTier } from "../domain/allocation-rule.js";
+import { type AttributionDetail, type TopicRule, topicMetrics } from "../domain/topic-rule.js";
 import { type RuleSet, ruleSetOf } from "./rules.js";
 
 type Unmeasured = TopicAttributionSettings["missing_metrics_behavior"];

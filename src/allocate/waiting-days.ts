@@ -1,9 +1,9 @@
-import { filledDays } from "../store/clickhouse/partitions.js";
-import { stagedTable } from "../store/clickhouse/staging.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { filledDays } from "../clickhouse/partitions.js";
+import { stagedTable } from "../clickhouse/staging.js";
+import { runStatement } from "../postgres/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
 import type { DayMarks } from "./calculate.js";
-import { forgetStagedInput } from "./sql/forget-staged-input.js";
+import { forgetStagedInput } from "./sql/delete-staged-input.js";
 import type { PendingDay } from "./sql/pending-days.js";
 
 /**

@@ -7,9 +7,9 @@ import { createServer, type IncomingMessage, request, type ServerResponse } from
 import { isAbsolute, join } from "node:path";
 import { text } from "node:stream/consumers";
 import type { Logger } from "pino";
-import { errorMessage } from "../store/error-message.js";
-import type { OpenedStores } from "../store/open-stores.js";
-import { type SocketFolder, socketFolder } from "../store/socket-folder.js";
+import { errorMessage } from "../common/error-message.js";
+import { type SocketFolder, socketFolder } from "../common/socket-folder.js";
+import type { OpenedStores } from "../stores/open-stores.js";
 import { BackupRefusedError, type BackupSummary, takeBackup } from "./take-backup.js";
 
 const SOCKET = "control.sock";

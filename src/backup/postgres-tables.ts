@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import type { PoolClient } from "pg";
 import { type CopyToStreamQuery, from as copyFrom, to as copyTo } from "pg-copy-streams";
-import { runStatement } from "../store/postgres/statement.js";
-import { readerError } from "../store/reader-error.js";
+import { readerError } from "../common/reader-error.js";
+import { runStatement } from "../postgres/statement.js";
 import { type Manifest, UnusableBackupError } from "./manifest.js";
 
 type PostgresPart = Manifest["postgres"];

@@ -3,9 +3,9 @@ import { resolve } from "node:path";
 import { requestBackup } from "../backup/control.js";
 import { BackupRefusedError, type BackupSummary, takeBackup } from "../backup/take-backup.js";
 import type { Config } from "../config/config.js";
-import { DataDirInUseError } from "../store/data-dir.js";
-import { openStores } from "../store/open-stores.js";
-import { clusterFiles } from "../store/postgres/cluster-files.js";
+import { clusterFiles } from "../embedded-postgres/index.js";
+import { DataDirInUseError } from "../stores/data-dir.js";
+import { openStores } from "../stores/open-stores.js";
 import {
   type Command,
   CommandError,

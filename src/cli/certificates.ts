@@ -1,5 +1,5 @@
+import { CertificateError, readCertificate } from "../common/tls/certificate.js";
 import type { Config } from "../config/config.js";
-import { CertificateError, readCertificate } from "../tls/certificate.js";
 
 /**
  * Returns the problem with a certificate or key that would prevent `serve` from opening its ports; undefined if there

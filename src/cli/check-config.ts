@@ -1,13 +1,13 @@
 import { stringify } from "yaml";
+import { dayOf } from "../common/days.js";
+import { withoutSecrets } from "../common/known-secrets.js";
 import { tagsRead } from "../config/allocation/tags-read.js";
-import { refusalToListen } from "../config/api.js";
 import type { Config } from "../config/config.js";
 import { describeConfig } from "../config/describe.js";
+import { refusalToListen } from "../config/settings/api.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
 import { probeTenant } from "../ingest/probe-tenant.js";
 import { gatherWindow } from "../runner/window.js";
-import { withoutSecrets } from "../secrets/known-secrets.js";
-import { dayOf } from "../time/days.js";
 import { certificateProblem } from "./certificates.js";
 import { type Command, type CommandIo, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";

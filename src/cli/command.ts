@@ -1,7 +1,7 @@
 import type { Writable } from "node:stream";
 import { type ParseArgsConfig, parseArgs } from "node:util";
-import { errorMessage } from "../store/error-message.js";
-import { isDay } from "../time/days.js";
+import { isDay } from "../common/days.js";
+import { errorMessage } from "../common/error-message.js";
 
 /** A command of the `chargehouse` program, as `--help` lists it. */
 export interface CommandEntry {

@@ -1,8 +1,8 @@
+import { keepSecrets } from "../common/known-secrets.js";
 import type { Config } from "../config/config.js";
-import { formatProblems } from "../config/problem.js";
 import { readConfig } from "../config/read-file.js";
+import { formatProblems } from "../config/reader/problem.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
-import { keepSecrets } from "../secrets/known-secrets.js";
 import { CommandError, type CommandIo, type Options, UsageError } from "./command.js";
 
 /** Options of every command that has a configuration. */

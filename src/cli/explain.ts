@@ -9,7 +9,7 @@ import type { ExplainedDimension, Explanation } from "../query/chargebacks/expla
 import { readExplanation } from "../query/chargebacks/explain/explanation.js";
 import type { PageRequest } from "../query/page/days.js";
 import { instantExpected, isInstant } from "../query/time/instant.js";
-import { openStores } from "../store/open-stores.js";
+import { openStores } from "../stores/open-stores.js";
 import { type Dimension, lookUpDimensions } from "../tags/dimensions.js";
 import { type Command, CommandError, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";

@@ -1,9 +1,9 @@
 import { pipeline } from "node:stream/promises";
-import { type ExportColumn, exportColumnNames } from "../query/export/columns.js";
-import { columnsWithCurrency } from "../query/export/columns-with-currency.js";
-import { openExport } from "../query/export/stream.js";
+import { type ExportColumn, exportColumnNames } from "../export/columns.js";
+import { columnsWithCurrency } from "../export/columns-with-currency.js";
+import { openExport } from "../export/stream.js";
 import { type DateWindowInput, dateWindow, InvalidParameterError } from "../query/time/date-window.js";
-import { openStores } from "../store/open-stores.js";
+import { openStores } from "../stores/open-stores.js";
 import { type Command, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";
 import { commandLogger } from "./logger.js";

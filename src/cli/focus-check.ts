@@ -1,9 +1,6 @@
-import { checkFile } from "../focus/check/check-file.js";
-import { clean } from "../focus/check/clean.js";
-import type { FocusReport } from "../focus/check/report.js";
-import { openScratchEngine } from "../focus/check/scratch-engine.js";
-import { UnreadableFileError } from "../focus/format.js";
-import { type FocusVersion, focusVersions } from "../focus/version.js";
+import type { FocusReport } from "../focus/check/index.js";
+import { checkFile, clean, openScratchEngine } from "../focus/check/index.js";
+import { type FocusVersion, focusVersions, UnreadableFileError } from "../focus/index.js";
 import { type Command, type Options, parseFiles, UsageError } from "./command.js";
 import { writeFocusReport } from "./focus-report-text.js";
 import { createLogger } from "./logger.js";

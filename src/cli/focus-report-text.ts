@@ -1,6 +1,5 @@
 /** Formats the report of a FOCUS file within the width of a terminal. Text from the file is already sanitized. */
-import { clean } from "../focus/check/clean.js";
-import { costs, type Example, type Finding, type FocusReport } from "../focus/check/report.js";
+import { clean, costs, type Example, type Finding, type FocusReport } from "../focus/check/index.js";
 import type { Terminal } from "./command.js";
 import { wrapWords } from "./wrap.js";
 

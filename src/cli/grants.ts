@@ -1,8 +1,6 @@
 import { createHash, randomBytes } from "node:crypto";
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
-import type { TenantConfig } from "../config/config.js";
-import { describeStorage, type ServerStorage } from "../config/storage.js";
-import { openClickHouseClient } from "../store/clickhouse/client.js";
+import { openClickHouseClient } from "../clickhouse/client.js";
 import {
   changePassword,
   createReader,
@@ -10,11 +8,13 @@ import {
   readerName,
   readerStatements,
   roleStatements,
-} from "../store/clickhouse/reader-rights.js";
-import { createHostChoice } from "../store/clickhouse/replicas/host-choice.js";
-import { errorMessage } from "../store/error-message.js";
-import { isLostConnection } from "../store/lost-connection.js";
-import { StoreNotOpenedError } from "../store/store-not-opened.js";
+} from "../clickhouse/reader-rights.js";
+import { createHostChoice } from "../clickhouse/replicas/host-choice.js";
+import { errorMessage } from "../common/error-message.js";
+import { isLostConnection } from "../common/lost-connection.js";
+import { StoreNotOpenedError } from "../common/store-not-opened.js";
+import type { TenantConfig } from "../config/config.js";
+import { describeStorage, type ServerStorage } from "../config/settings/storage.js";
 import { type Command, CommandError, type CommandIo, type Options, parseOptions } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { writeTable } from "./table.js";

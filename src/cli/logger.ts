@@ -1,8 +1,8 @@
 import { type LogFn, type Logger, pino } from "pino";
 import { prettyFactory } from "pino-pretty";
+import { deepWithoutSecrets } from "../common/known-secrets.js";
+import { shownInResult } from "../common/shown-in-result.js";
 import type { Config } from "../config/config.js";
-import { shownInResult } from "../config/shown-in-result.js";
-import { deepWithoutSecrets } from "../secrets/known-secrets.js";
 import type { Terminal } from "./command.js";
 
 /** Destination of log lines: a file descriptor or a writer. */

@@ -1,6 +1,6 @@
-import { checkFacts } from "../store/facts/check-facts.js";
-import type { OpenedStores } from "../store/open-stores.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { runStatement } from "../postgres/statement.js";
+import { checkFacts } from "../stores/facts/check-facts.js";
+import type { OpenedStores } from "../stores/open-stores.js";
 
 /** Includes all days. */
 const keepFrom = { chargebacks: "1900-01-01", topic_attributions: "1900-01-01" };

@@ -1,8 +1,8 @@
 import { setMaxListeners } from "node:events";
 import { setImmediate } from "node:timers/promises";
-import { packageVersion } from "../config/project.js";
-import { withoutSecrets } from "../secrets/known-secrets.js";
-import { errorMessage } from "../store/error-message.js";
+import { errorMessage } from "../common/error-message.js";
+import { withoutSecrets } from "../common/known-secrets.js";
+import { packageVersion } from "../common/project.js";
 import { CommandError, type CommandIo, UsageError } from "./command.js";
 import { commands } from "./commands.js";
 import { commandHelp, programHelp, usageHint } from "./help.js";
@@ -40,7 +40,7 @@ async function runCommand(argv: readonly string[]): Promise<number> {
       return error.exitCode;
     }
     // Loaded on demand, because it imports the errors of all stores.
-    const { adviceOn, errorText } = await import("../store/clickhouse/error-text.js");
+    const { adviceOn, errorText } = await import("../stores/error-text.js");
     io.stderr.write(`${adviceOn(error) === "" ? withoutSecrets(errorMessage(error)) : errorText(error)}\n`);
     return 1;
   } finally {

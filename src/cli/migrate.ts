@@ -1,7 +1,7 @@
-import { clickHouseMigrationStatus } from "../store/clickhouse/migrate.js";
-import type { MigrationStatus } from "../store/migrate/report.js";
-import { migrationFolders, openStores } from "../store/open-stores.js";
-import { postgresMigrationStatus } from "../store/postgres/migrate.js";
+import type { MigrationStatus } from "../common/migrate/report.js";
+import { postgresMigrationStatus } from "../postgres/migrate.js";
+import { clickHouseMigrationStatus } from "../stores/migrate-clickhouse.js";
+import { migrationFolders, openStores } from "../stores/open-stores.js";
 import { type Command, type Options, parseOptions } from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";
 import { commandLogger } from "./logger.js";

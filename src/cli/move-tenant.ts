@@ -2,16 +2,16 @@ import { resolve } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { chargebackLedger, topicLedger } from "../allocate/ledger.js";
 import { interruptedPublishing } from "../allocate/sql/interrupted-publishing.js";
+import { readRows } from "../clickhouse/statement.js";
 import type { Config, TenantConfig } from "../config/config.js";
-import { describePostgres } from "../config/postgres.js";
-import { describeStorage, isSameStorage } from "../config/storage.js";
+import { describePostgres } from "../config/settings/postgres.js";
+import { describeStorage, isSameStorage } from "../config/settings/storage.js";
+import { runStatement } from "../postgres/statement.js";
 import { acquireLease, thisHolder } from "../runner/lease.js";
 import { registerTenant } from "../runner/sql/tenants.js";
-import { readRows } from "../store/clickhouse/statement.js";
-import { copyFacts } from "../store/facts/copy-facts.js";
-import { readStoreState } from "../store/facts/store-state.js";
-import { type OpenedStores, openStores } from "../store/open-stores.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { copyFacts } from "../stores/facts/copy-facts.js";
+import { readStoreState } from "../stores/facts/store-state.js";
+import { type OpenedStores, openStores } from "../stores/open-stores.js";
 import {
   type Command,
   CommandError,

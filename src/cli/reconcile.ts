@@ -5,8 +5,8 @@ import {
   reconcileAttributions,
   reconcileDays,
 } from "../query/state/reconcile.js";
-import { damageText, findDamage } from "../store/facts/damage.js";
-import { type OpenedStores, openStores } from "../store/open-stores.js";
+import { damageText, findDamage } from "../stores/facts/damage.js";
+import { type OpenedStores, openStores } from "../stores/open-stores.js";
 import { type Command, type CommandIo, type Options, parseOptions } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { commandLogger } from "./logger.js";

@@ -1,6 +1,6 @@
 import { type RulesReport, readRulesReport } from "../query/rules/report.js";
 import { dateWindow, InvalidParameterError } from "../query/time/date-window.js";
-import { openStores } from "../store/open-stores.js";
+import { openStores } from "../stores/open-stores.js";
 import { type Command, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { commandLogger } from "./logger.js";

@@ -1,9 +1,9 @@
 import { type BackupControl, openBackupControl } from "../backup/control.js";
+import { addDays } from "../common/days.js";
+import { FIRST_DAY, LAST_DAY } from "../domain/stored-days.js";
 import type { DayWindow } from "../ingest/ecosystem.js";
 import { type CurrencyControl, readControlTotals } from "../query/state/control-totals.js";
-import { openStores } from "../store/open-stores.js";
-import { FIRST_DAY, LAST_DAY } from "../store/stored-days.js";
-import { addDays } from "../time/days.js";
+import { openStores } from "../stores/open-stores.js";
 import { type Command, dayOption, type Options, parseOptions, UsageError } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { commandLogger } from "./logger.js";

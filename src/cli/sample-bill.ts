@@ -1,6 +1,6 @@
 /** Writes a simulated bill to try the service with. */
 import { resolve } from "node:path";
-import { writeAwsBill } from "../simulator/bills/cloud-bills.js";
+import { writeAwsBill } from "../simulator/index.js";
 import { type Command, type Options, parseOptions, UsageError } from "./command.js";
 import { whole } from "./simulation.js";
 import { writing } from "./writing.js";

@@ -1,15 +1,15 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
 import { type BackupControl, openBackupControl } from "../backup/control.js";
-import { refusalToListen } from "../config/api.js";
+import { MigrationRefused } from "../common/migrate/report.js";
+import { packageVersion } from "../common/project.js";
 import type { Config } from "../config/config.js";
-import { packageVersion } from "../config/project.js";
+import { refusalToListen } from "../config/settings/api.js";
 import { createServiceMetrics } from "../http/metrics.js";
 import { type HttpServer, startServer } from "../http/server/server.js";
-import { errorText } from "../store/clickhouse/error-text.js";
-import { MigrationRefused } from "../store/migrate/report.js";
-import { type OpenedStores, openStores } from "../store/open-stores.js";
-import { isDiskFull } from "../store/store-trouble.js";
+import { errorText } from "../stores/error-text.js";
+import { type OpenedStores, openStores } from "../stores/open-stores.js";
+import { isDiskFull } from "../stores/store-trouble.js";
 import { certificateProblem } from "./certificates.js";
 import {
   type Command,

@@ -1,10 +1,14 @@
 import { writeFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { stringify } from "yaml";
-import { type ApiFaultText, apiFaultKinds, readApiFault } from "../simulator/confluent/api-fault-text.js";
-import type { ApiFault } from "../simulator/confluent/api-faults.js";
-import type { ConfluentCloud } from "../simulator/confluent/cloud.js";
-import { type MalformedKind, malformedKinds } from "../simulator/confluent/malformed.js";
+import type { ApiFault, ConfluentCloud } from "../simulator/index.js";
+import {
+  type ApiFaultText,
+  apiFaultKinds,
+  type MalformedKind,
+  malformedKinds,
+  readApiFault,
+} from "../simulator/index.js";
 import { type Command, type Options, parseOptions, UsageError } from "./command.js";
 import { cannotListen } from "./free-port.js";
 import { simulationOptions, simulationSize, startSimulation, tenantsSection, whole } from "./simulation.js";

@@ -1,16 +1,20 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { type CloudBills, startCloudBills } from "../simulator/bills/cloud-bills.js";
-import { cloudBillsTenant } from "../simulator/bills/tenant.js";
 import {
+  type CloudBills,
   type ConfluentCloud,
   type ConfluentCloudOptions,
+  cloudBillsTenant,
+  confluentTenant,
+  type SimulatedTenant,
+  type Size,
+  selfManagedTenant,
+  simulatedTenants,
+  sizes,
+  startCloudBills,
   startConfluentCloud,
-} from "../simulator/confluent/cloud.js";
-import { confluentTenant } from "../simulator/confluent/tenant.js";
-import { type Size, sizes } from "../simulator/organisation.js";
-import { type SimulatedTenant, selfManagedTenant, simulatedTenants } from "../simulator/tenants.js";
+} from "../simulator/index.js";
 import { type Options, UsageError } from "./command.js";
 
 /** Simulated upstreams, and tenants that use them. Not every ecosystem has a tenant. */

@@ -1,9 +1,7 @@
 import { userInfo } from "node:os";
 import type { Config } from "../config/config.js";
-import { type Scope, scopes } from "../config/scopes.js";
-import { readTokens } from "../query/state/tokens.js";
-import { type OpenedStores, openStores } from "../store/open-stores.js";
-import type { Actor } from "../store/postgres/audit.js";
+import { type Scope, scopes } from "../domain/scopes.js";
+import type { Actor } from "../postgres/audit.js";
 import {
   createToken,
   DEFAULT_DAYS,
@@ -11,7 +9,9 @@ import {
   revokeToken,
   TOKEN_NAME,
   type TokenInput,
-} from "../store/postgres/tokens.js";
+} from "../postgres/tokens.js";
+import { readTokens } from "../query/state/tokens.js";
+import { type OpenedStores, openStores } from "../stores/open-stores.js";
 import {
   type Command,
   CommandError,

@@ -1,5 +1,5 @@
 import { type IdentityCost, readTopIdentities } from "../query/chargebacks/top-identities.js";
-import type { OpenedStores } from "../store/open-stores.js";
+import type { OpenedStores } from "../stores/open-stores.js";
 import type { CommandIo } from "./command.js";
 import { type AmountRow, writeAmounts } from "./table.js";
 

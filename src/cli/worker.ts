@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
 import type { Config, TenantConfig } from "../config/config.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
+import { runStatement } from "../postgres/statement.js";
 import type { PipelineControl } from "../runner/control.js";
 import { type CycleRunner, createCycleRunner } from "../runner/cycle.js";
 import { thisHolder } from "../runner/lease.js";
@@ -10,8 +11,7 @@ import { type DueTenant, dueTenants } from "../runner/sql/due-tenants.js";
 import { expireLeases } from "../runner/sql/leases.js";
 import { liftSuspensions } from "../runner/sql/tenants.js";
 import { type TenantRunContext, usualLimits } from "../runner/tenant-run.js";
-import type { OpenedStores } from "../store/open-stores.js";
-import { runStatement } from "../store/postgres/statement.js";
+import type { OpenedStores } from "../stores/open-stores.js";
 
 /** The part of a process that runs the pipeline, for `serve`, `run` and `demo`. */
 export interface Worker {

@@ -1,11 +1,11 @@
 /** The configuration as the service uses it: validated, with defaults, and with parsed addresses. */
 import { resolve } from "node:path";
+import type { LineColumns } from "../domain/line-columns.js";
 import type { IdentityMaps } from "./allocation/check-allocation.js";
-import type { LineColumns } from "./allocation/line-columns.js";
-import { type PostgresTarget, postgresTarget } from "./postgres.js";
 import type { WrittenConfig } from "./schema.js";
-import { parseStorage, type StorageTarget } from "./storage.js";
-import type { WrittenTenant } from "./tenant.js";
+import { type PostgresTarget, postgresTarget } from "./settings/postgres.js";
+import { parseStorage, type StorageTarget } from "./settings/storage.js";
+import type { WrittenTenant } from "./settings/tenant.js";
 
 export interface TenantConfig extends Omit<WrittenTenant, "storage"> {
   tenant_name: string;

@@ -4,12 +4,12 @@
  */
 import type { TSchema } from "@sinclair/typebox";
 import type { Config } from "./config.js";
-import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
-import { entriesOf, isRecord, itemDefinition } from "./parts.js";
-import { describePostgres } from "./postgres.js";
+import { entriesOf, isRecord, itemDefinition } from "./reader/parts.js";
+import { notesOf } from "./reader/setting.js";
 import { configSchema } from "./schema.js";
-import { notesOf } from "./setting.js";
-import { describeStorage, type StorageTarget } from "./storage.js";
+import type { EcosystemSettingsMap } from "./settings/ecosystem-settings.js";
+import { describePostgres } from "./settings/postgres.js";
+import { describeStorage, type StorageTarget } from "./settings/storage.js";
 
 /** The cluster is shown with each tenant, even if all tenants share it. */
 function describedStorage(storage: StorageTarget): Record<string, string> {

@@ -1,9 +1,10 @@
 /** Generates two documents from the settings: the JSON Schema for editors, and the reference page. */
-import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
-import { jsonSchema } from "./json-schema.js";
-import { referenceTables } from "./reference-page.js";
+
+import { jsonSchema } from "./reader/json-schema.js";
+import { referenceTables } from "./reader/reference-page.js";
+import { withSharedDefinitions } from "./reader/shared-definitions.js";
 import { configSchema } from "./schema.js";
-import { withSharedDefinitions } from "./shared-definitions.js";
+import type { EcosystemSettingsMap } from "./settings/ecosystem-settings.js";
 
 export function schemaDocument(ecosystems: EcosystemSettingsMap): string {
   const document = {

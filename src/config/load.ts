@@ -1,18 +1,18 @@
 /** Parses the text of a configuration file into a `Config`, or into a list of all its problems. */
 import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
+import { columnsOfLines } from "../domain/line-columns.js";
 import { checkAllocation } from "./allocation/check-allocation.js";
-import { columnsOfLines } from "./allocation/line-columns.js";
 import { type Config, type Derived, toConfig } from "./config.js";
-import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
-import type { ConfigProblem, Path } from "./problem.js";
-import { readValue } from "./read.js";
-import { type ReadingContext, readingContext } from "./reading-context.js";
+import type { ConfigProblem, Path } from "./reader/problem.js";
+import { readValue } from "./reader/read.js";
+import { type ReadingContext, readingContext } from "./reader/reading-context.js";
+import type { Environment } from "./reader/substitute.js";
+import { parseYaml } from "./reader/yaml.js";
 import { configSchema, type WrittenConfig } from "./schema.js";
-import { checkRoles } from "./sign-on.js";
-import type { Environment } from "./substitute.js";
-import type { WrittenTenant } from "./tenant.js";
-import { parseYaml } from "./yaml.js";
+import type { EcosystemSettingsMap } from "./settings/ecosystem-settings.js";
+import { checkRoles } from "./settings/sign-on.js";
+import type { WrittenTenant } from "./settings/tenant.js";
 
 export interface LoadOptions {
   /** Path of the file, for problems. Maps are relative to its folder. */

@@ -1,10 +1,10 @@
 /** Reads a configuration file together with its `.env` file. */
 import { readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { parseDotEnv } from "./dotenv.js";
 import { type LoadOptions, type LoadResult, loadConfig } from "./load.js";
-import type { ConfigProblem } from "./problem.js";
-import type { Environment } from "./substitute.js";
+import { parseDotEnv } from "./reader/dotenv.js";
+import type { ConfigProblem } from "./reader/problem.js";
+import type { Environment } from "./reader/substitute.js";
 
 export interface ReadOptions extends Omit<LoadOptions, "file"> {
   /** Must exist. If undefined, a `.env` beside the configuration is read if there is one. */

@@ -1,16 +1,16 @@
 /** The schema of the whole configuration file: its sections, and the rules that span several of them. */
 import type { Static } from "@sinclair/typebox";
-import { apiSettings } from "./api.js";
-import { clickhouseSettings } from "./clickhouse.js";
-import type { EcosystemSettingsMap } from "./ecosystem-settings.js";
-import { embeddedSettings } from "./embedded.js";
-import { emittedDatasetsRule, emittedFilesRule, emittedMonthsRule } from "./emitted-files-rule.js";
-import { featuresSettings } from "./features.js";
-import { loggingSettings } from "./logging.js";
-import { postgresSettings } from "./postgres.js";
-import { mapOf, mapping, type Rule, text } from "./setting.js";
-import { parseStorage, storageKeys } from "./storage.js";
-import { TENANT_NAME, tenantSettings, type WrittenTenant } from "./tenant.js";
+import { mapOf, mapping, type Rule, text } from "./reader/setting.js";
+import { apiSettings } from "./settings/api.js";
+import { clickhouseSettings } from "./settings/clickhouse.js";
+import type { EcosystemSettingsMap } from "./settings/ecosystem-settings.js";
+import { embeddedSettings } from "./settings/embedded.js";
+import { emittedDatasetsRule, emittedFilesRule, emittedMonthsRule } from "./settings/emitted-files-rule.js";
+import { featuresSettings } from "./settings/features.js";
+import { loggingSettings } from "./settings/logging.js";
+import { postgresSettings } from "./settings/postgres.js";
+import { parseStorage, storageKeys } from "./settings/storage.js";
+import { TENANT_NAME, tenantSettings, type WrittenTenant } from "./settings/tenant.js";
 
 /** Keys of tenants that could not be read are missing. */
 type Tenants = Record<string, Partial<WrittenTenant>>;

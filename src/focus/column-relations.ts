@@ -1,5 +1,5 @@
 /** Relations between columns of a line. Source: FOCUS specification 1.4, CC-BY-4.0. */
-import { literal } from "../store/clickhouse/sql-text.js";
+import { literal } from "../clickhouse/sql-text.js";
 import { serviceCategories } from "./service-categories.js";
 
 /** Tolerance between a cost and price × quantity: 0.01 % of the cost, and at least 0.000001. */

@@ -1,7 +1,7 @@
 /** Settings of the engine to read CSV without loss. */
 
-import type { Separator } from "../config/csv-dialect.js";
-import { literal } from "../store/clickhouse/sql-text.js";
+import { literal } from "../clickhouse/sql-text.js";
+import type { Separator } from "../common/csv-dialect.js";
 
 /**
  * Keeps blanks, reads `\N` as text, and parses no numbers. A row with more or fewer values than the header is an error.

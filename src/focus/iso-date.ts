@@ -1,4 +1,4 @@
-import { literal } from "../store/clickhouse/sql-text.js";
+import { literal } from "../clickhouse/sql-text.js";
 
 /**
  * ISO 8601 and similar formats of exporters: `2026-10-18 00:00:00 UTC` (BigQuery), `+0000` and `2026-10-18T00:00Z[UTC]`

@@ -3,7 +3,7 @@ import type { FastifyRequest } from "fastify";
 import type { Logger } from "pino";
 import type { Config, TenantConfig } from "../config/config.js";
 import type { PipelineControl } from "../runner/control.js";
-import type { Stores, TenantStore } from "../store/stores.js";
+import type { Stores, TenantStore } from "../stores/stores.js";
 import type { TagMirror } from "../tags/tag-mirror.js";
 import type { ServiceMetrics } from "./metrics.js";
 import { storeUnavailable } from "./problem.js";

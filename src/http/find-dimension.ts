@@ -1,6 +1,6 @@
 /** Finds the dimension in a path: first in the copy in Postgres, then in the tenant's store. */
 import type { FastifyRequest } from "fastify";
-import { readPostgres } from "../store/postgres/statement.js";
+import { readPostgres } from "../postgres/statement.js";
 import { copiedDimension, copyDimensions, type Dimension, lookUpDimensions } from "../tags/dimensions.js";
 import { DimensionNotFoundError } from "../tags/tag-errors.js";
 import { type HttpContext, tenantRead } from "./context.js";

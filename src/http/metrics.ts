@@ -1,8 +1,8 @@
 /** Prometheus metrics of the service. Labels have few values: route patterns, statuses, configured tenants. */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from "prom-client";
+import { midnightSeconds } from "../common/days.js";
 import type { RunListener } from "../runner/run-events.js";
 import type { ControlSum } from "../runner/sql/published.js";
-import { midnightSeconds } from "../time/days.js";
 
 export interface ServiceMetrics {
   readonly registry: Registry;

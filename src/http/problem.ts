@@ -4,7 +4,7 @@ import type { FastifyReply, FastifyRequest } from "fastify";
 import { InvalidCursorError } from "../query/page/cursor.js";
 import { InvalidParameterError } from "../query/time/date-window.js";
 import { RunInProgressError, TenantSuspendedError } from "../runner/control.js";
-import { isStoreFault, storeInTrouble } from "../store/store-trouble.js";
+import { isStoreFault, storeInTrouble } from "../stores/store-trouble.js";
 import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "../tags/tag-errors.js";
 import { TooBusyError } from "./admission-queue.js";
 import { ApiError, type ErrorCode, errorTable, type InputProblem, invalidRequest } from "./errors.js";

@@ -7,16 +7,16 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Logger } from "pino";
+import { readRows } from "../clickhouse/statement.js";
+import { dayOf } from "../common/days.js";
+import { keyedLimit } from "../common/keyed-limit.js";
 import type { TenantConfig } from "../config/config.js";
-import { describeServer } from "../config/storage.js";
+import { describeServer } from "../config/settings/storage.js";
+import { readPostgres } from "../postgres/statement.js";
 import { topicRetentionStart } from "../runner/topic-plan.js";
 import { gatherWindow } from "../runner/window.js";
-import { readRows } from "../store/clickhouse/statement.js";
-import { checkFacts, type FactsCheck } from "../store/facts/check-facts.js";
-import { keyedLimit } from "../store/keyed-limit.js";
-import { readPostgres } from "../store/postgres/statement.js";
-import type { Stores } from "../store/stores.js";
-import { dayOf } from "../time/days.js";
+import { checkFacts, type FactsCheck } from "../stores/facts/check-facts.js";
+import type { Stores } from "../stores/stores.js";
 import {
   CACHE_MS,
   createChangeLog,

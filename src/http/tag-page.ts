@@ -3,8 +3,8 @@
  * records.
  */
 import type { Pool } from "pg";
+import { readPostgres } from "../postgres/statement.js";
 import { cursorFingerprint, cursorOf, encodeCursor } from "../query/page/cursor.js";
-import { readPostgres } from "../store/postgres/statement.js";
 import { type SearchTotal, searchPage, searchTotal } from "../tags/search.js";
 import { type TagInContext, tagsInContext } from "../tags/tag-record.js";
 

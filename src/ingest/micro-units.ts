@@ -3,7 +3,7 @@
  * matter. These are plain numbers, which are fast. The others keep all their digits, because a unit can be so large
  * that all usage is below a millionth of it.
  */
-import { type Exact, parseExact, plus, roundedQuotient } from "../numbers/exact.js";
+import { type Exact, parseExact, plus, roundedQuotient } from "../common/exact-decimal.js";
 
 /** A number if it is exact, as nearly all are, and a bigint above 2^53. Never negative. */
 export type MicroUnits = number | bigint;

@@ -1,6 +1,6 @@
 /** Sends a tenant's upstream every request of a run once, and stores nothing: inventory, bill and metrics. */
-import type { PluginSettings } from "../config/plugin-settings.js";
-import { UpstreamError } from "../upstream-http/upstream-error.js";
+import type { PluginSettings } from "../config/settings/plugin-settings.js";
+import { UpstreamError } from "../upstream/http/upstream-error.js";
 import type { AnyEcosystem, DayWindow, GatherContext, IdentityRecord, ResourceRecord } from "./ecosystem.js";
 import type { Probe } from "./reports.js";
 

@@ -1,5 +1,5 @@
 /** Reports of gatherers about what they gathered, besides the data that they sent. */
-import type { ControlTotal } from "../store/control-totals.js";
+import type { ControlTotal } from "../domain/control-totals.js";
 
 /**
  * The result of gathering the inventory. Only entities of the complete types may be marked as deleted if they were not

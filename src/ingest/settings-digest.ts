@@ -3,11 +3,11 @@
  * setting counts unless its definition says otherwise, so a new setting cannot be forgotten here.
  */
 import type { TSchema } from "@sinclair/typebox";
-import { digestOf } from "../config/digest.js";
-import { type EcosystemSettings, pluginDefinition } from "../config/ecosystem-settings.js";
-import { entriesOf, isRecord, itemDefinition } from "../config/parts.js";
-import type { PluginSettings } from "../config/plugin-settings.js";
-import { notesOf } from "../config/setting.js";
+import { digestOf } from "../common/digest.js";
+import { entriesOf, isRecord, itemDefinition } from "../config/reader/parts.js";
+import { notesOf } from "../config/reader/setting.js";
+import { type EcosystemSettings, pluginDefinition } from "../config/settings/ecosystem-settings.js";
+import type { PluginSettings } from "../config/settings/plugin-settings.js";
 
 export function settingsDigest(ecosystem: EcosystemSettings, settings: PluginSettings): string {
   return digestOf(counting(pluginDefinition(ecosystem), settings));

@@ -4,13 +4,13 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { type TopicRule, topicMetrics } from "../config/topic-rule.js";
-import { errorText } from "../store/clickhouse/error-text.js";
-import { isoDay } from "../store/clickhouse/sql-text.js";
-import { stagedTable } from "../store/clickhouse/staging.js";
-import { readRows } from "../store/clickhouse/statement.js";
-import { ledgers } from "../store/ledger.js";
-import { addDays } from "../time/days.js";
+import { isoDay } from "../clickhouse/sql-text.js";
+import { stagedTable } from "../clickhouse/staging.js";
+import { readRows } from "../clickhouse/statement.js";
+import { addDays } from "../common/days.js";
+import { ledgers } from "../domain/ledger.js";
+import { type TopicRule, topicMetrics } from "../domain/topic-rule.js";
+import { errorText } from "../stores/error-text.js";
 import type { Gatherer } from "./ecosystem.js";
 import type { TopicReport } from "./reports.js";
 import { alignScales } from "./staging/align-scales.js";

@@ -5,11 +5,11 @@
  * and written again, and only when a day is complete is its hash recorded. A day without that hash is never published,
  * whatever is in the staging tables.
  */
-import { dropStagedDays } from "../store/clickhouse/staging.js";
-import { LeaseLostError } from "../store/lease-lost.js";
-import { ledgers } from "../store/ledger.js";
-import { daysInWords, daysOfWindow } from "../time/days.js";
-import { UpstreamError } from "../upstream-http/upstream-error.js";
+import { dropStagedDays } from "../clickhouse/staging.js";
+import { daysInWords, daysOfWindow } from "../common/days.js";
+import { LeaseLostError } from "../common/lease-lost.js";
+import { ledgers } from "../domain/ledger.js";
+import { UpstreamError } from "../upstream/http/upstream-error.js";
 import { assignLines, unassignLines } from "./configured/assign-lines.js";
 import { deriveWeights, dropDerived } from "./configured/derive-weights.js";
 import { daysThatDiffer } from "./control/check-staged-bill.js";

@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { AllocationPlan } from "../config/allocation/plan.js";
-import type { TenantStore } from "../store/stores.js";
+import type { TenantStore } from "../stores/stores.js";
 import type { DayWindow, Gatherer } from "./ecosystem.js";
 import type { DayRemark } from "./reports.js";
 import type { TopicStaging } from "./stage-topics.js";

@@ -2,7 +2,7 @@
  * Skips a window that is published as it was gathered, if the upstream's responses are still the same: nothing is
  * staged, hashed or compared again.
  */
-import { daysOfWindow } from "../time/days.js";
+import { daysOfWindow } from "../common/days.js";
 import type { WindowReport } from "./reports.js";
 import type { StagedTopics } from "./stage-topics.js";
 import type { StagedWindow, StageWindowOptions } from "./staged-window.js";

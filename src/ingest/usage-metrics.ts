@@ -1,4 +1,4 @@
-import type { AllocationRule } from "../config/allocation-rule.js";
+import type { AllocationRule } from "../domain/allocation-rule.js";
 
 /** Metrics of a tenant's usage: those that its rules use as weights, and those that show who was active. Ascending. */
 export function usageMetricsOf(rules: readonly AllocationRule[], deriving: readonly string[]): string[] {

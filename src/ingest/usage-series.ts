@@ -1,5 +1,5 @@
 /** Usage of one resource by one identity, step by step, without an object for each fact. */
-import { dayOfSeconds, isoTime } from "../time/days.js";
+import { dayOfSeconds, isoTime } from "../common/days.js";
 import type { UsageFact, UsageSeries } from "./ecosystem.js";
 import { type Amount, type MicroUnits, plusAmounts, roughly, unitsAt } from "./micro-units.js";
 

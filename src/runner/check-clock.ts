@@ -1,5 +1,5 @@
-import { runStatement } from "../store/postgres/statement.js";
-import { DAY_SECONDS, dayOf } from "../time/days.js";
+import { DAY_SECONDS, dayOf } from "../common/days.js";
+import { runStatement } from "../postgres/statement.js";
 import type { BegunRun } from "./run-context.js";
 import { type OtherClocks, otherClocks, recordClock } from "./sql/clocks.js";
 

@@ -1,7 +1,7 @@
 import type { Pool } from "pg";
-import { damageText, findDamage } from "../store/facts/damage.js";
-import { runStatement } from "../store/postgres/statement.js";
-import type { TenantStore } from "../store/stores.js";
+import { runStatement } from "../postgres/statement.js";
+import { damageText, findDamage } from "../stores/facts/damage.js";
+import type { TenantStore } from "../stores/stores.js";
 import type { RunError } from "./sql/runs.js";
 import { filesCheckIsDue, recordFilesCheck } from "./sql/tenants.js";
 

@@ -1,4 +1,4 @@
-import { shownInResult } from "../config/shown-in-result.js";
+import { shownInResult } from "../common/shown-in-result.js";
 import type { Lease } from "./lease.js";
 import type { RunProgress } from "./progress.js";
 import type { BegunRun } from "./run-context.js";

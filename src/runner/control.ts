@@ -1,4 +1,4 @@
-import type { Interruption } from "../store/postgres/transaction.js";
+import type { Interruption } from "../postgres/transaction.js";
 
 /** The interface of the API to the runner. */
 export interface PipelineControl {

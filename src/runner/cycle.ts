@@ -1,6 +1,6 @@
 import pLimit from "p-limit";
 import type { TenantConfig } from "../config/config.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { runStatement } from "../postgres/statement.js";
 import { RunInProgressError, TenantSuspendedError } from "./control.js";
 import type { RunResult } from "./sql/runs.js";
 import { suspendedTenants } from "./sql/tenants.js";

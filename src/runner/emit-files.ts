@@ -1,6 +1,6 @@
 import type { Publication } from "../allocate/publish.js";
-import { fileEmitters } from "../config/emitters.js";
-import { emitResults } from "../emit/emit-results.js";
+import { fileEmitters } from "../config/settings/emitters.js";
+import { emitResults } from "../export/emitters/emit-results.js";
 import type { RunProgress } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
 

@@ -1,8 +1,8 @@
 import { hostname } from "node:os";
 import pRetry from "p-retry";
 import type { Pool } from "pg";
-import { LeaseLostError } from "../store/lease-lost.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { LeaseLostError } from "../common/lease-lost.js";
+import { runStatement } from "../postgres/statement.js";
 import {
   type LeaseTiming,
   prolongLease,

@@ -6,8 +6,8 @@ import { RefusedUploadError, type UploadProblem } from "../ingest/usage-uploads/
 import { UploadTooLargeError } from "../ingest/usage-uploads/load.js";
 import type { StoredUpload } from "../ingest/usage-uploads/records.js";
 import { KeyReusedError, takeUpload, UploadTookTooLongError } from "../ingest/usage-uploads/take-upload.js";
-import type { Interruption } from "../store/postgres/transaction.js";
-import type { Stores, TenantStore } from "../store/stores.js";
+import type { Interruption } from "../postgres/transaction.js";
+import type { Stores, TenantStore } from "../stores/stores.js";
 import { gatherWindow } from "./window.js";
 
 export interface UsageUploadInput {

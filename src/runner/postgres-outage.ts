@@ -1,7 +1,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import type { Pool } from "pg";
-import { errorText } from "../store/clickhouse/error-text.js";
-import { isDiskFull } from "../store/store-trouble.js";
+import { errorText } from "../stores/error-text.js";
+import { isDiskFull } from "../stores/store-trouble.js";
 
 /** How long to wait for Postgres, and the interval of attempts, in milliseconds. */
 const TIMEOUT_MS = 5_000;

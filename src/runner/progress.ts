@@ -1,4 +1,4 @@
-import { withoutSecrets } from "../secrets/known-secrets.js";
+import { withoutSecrets } from "../common/known-secrets.js";
 import type { PublishedDays } from "./sql/published.js";
 import type { RunError, RunResult } from "./sql/runs.js";
 

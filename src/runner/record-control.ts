@@ -2,9 +2,9 @@
 
 import { readControlReport, replaceAllTotals } from "../ingest/control/record-totals.js";
 import type { AnyEcosystem, ControlResult, DayWindow } from "../ingest/ecosystem.js";
-import { runStatement } from "../store/postgres/statement.js";
-import { withTransaction } from "../store/postgres/transaction.js";
-import type { TenantStore } from "../store/stores.js";
+import { runStatement } from "../postgres/statement.js";
+import { withTransaction } from "../postgres/transaction.js";
+import type { TenantStore } from "../stores/stores.js";
 import type { RunProgress } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
 

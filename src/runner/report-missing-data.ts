@@ -1,10 +1,10 @@
 /** Reports missing data as messages of a run: one per cause, for any number of days. */
 import type { Pool } from "pg";
+import { daysInWords } from "../common/days.js";
+import type { LedgerName } from "../domain/ledger.js";
 import type { DayWindow } from "../ingest/ecosystem.js";
 import type { DayRemark } from "../ingest/reports.js";
-import type { LedgerName } from "../store/ledger.js";
-import { runStatement } from "../store/postgres/statement.js";
-import { daysInWords } from "../time/days.js";
+import { runStatement } from "../postgres/statement.js";
 import { type DaysWithMissingData, daysWithMissingData } from "./sql/days-with-missing-data.js";
 import type { RunError } from "./sql/runs.js";
 

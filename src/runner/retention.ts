@@ -1,12 +1,12 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
+import { filledDays } from "../clickhouse/partitions.js";
+import { isoDay } from "../clickhouse/sql-text.js";
+import { type FactTable, factTables } from "../domain/fact-tables.js";
 import { dropTotalsBefore } from "../ingest/control/record-totals.js";
-import { filledDays } from "../store/clickhouse/partitions.js";
-import { isoDay } from "../store/clickhouse/sql-text.js";
-import { type FactTable, factTables } from "../store/fact-tables.js";
-import { publishAtomically } from "../store/facts/atomic-swap.js";
-import { deletePublishedDays } from "../store/facts/store-state.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { runStatement } from "../postgres/statement.js";
+import { publishAtomically } from "../stores/facts/atomic-swap.js";
+import { deletePublishedDays } from "../stores/facts/store-state.js";
 import { forgetDimensions } from "../tags/forget-dimensions.js";
 
 /**

@@ -1,8 +1,8 @@
 import type { Logger } from "pino";
 import type { TenantConfig } from "../config/config.js";
 import type { AnyEcosystem, DayWindow } from "../ingest/ecosystem.js";
-import type { Interruption } from "../store/postgres/transaction.js";
-import type { RunStores } from "../store/stores.js";
+import type { Interruption } from "../postgres/transaction.js";
+import type { RunStores } from "../stores/stores.js";
 import type { RunListener } from "./run-events.js";
 import type { LeaseTiming } from "./sql/leases.js";
 import type { RunTrigger } from "./sql/runs.js";

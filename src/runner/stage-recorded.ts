@@ -1,8 +1,8 @@
+import { daysOfWindow } from "../common/days.js";
 import { stageWindow } from "../ingest/stage-window.js";
 import type { StagedWindow, StageWindowOptions } from "../ingest/staged-window.js";
-import { errorText } from "../store/clickhouse/error-text.js";
-import { runStatement } from "../store/postgres/statement.js";
-import { daysOfWindow } from "../time/days.js";
+import { runStatement } from "../postgres/statement.js";
+import { errorText } from "../stores/error-text.js";
 import { recordGatheredDays } from "./sql/gathered-days.js";
 
 /** Stages a window, and records days with no bill or a failed bill, which leave no other trace. */

@@ -1,10 +1,10 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { anySignal } from "any-signal";
 import { PublishInterruptedError } from "../allocate/publish.js";
-import { errorText, storeErrorText } from "../store/clickhouse/error-text.js";
-import { LeaseLostError } from "../store/lease-lost.js";
-import { isLostPostgres } from "../store/lost-connection.js";
-import { isStoreFault } from "../store/store-trouble.js";
+import { LeaseLostError } from "../common/lease-lost.js";
+import { isLostPostgres } from "../common/lost-connection.js";
+import { errorText, storeErrorText } from "../stores/error-text.js";
+import { isStoreFault } from "../stores/store-trouble.js";
 import { closeRun } from "./close-run.js";
 import type { Lease } from "./lease.js";
 import { postgresOutage } from "./postgres-outage.js";

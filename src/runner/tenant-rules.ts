@@ -2,7 +2,7 @@ import { buildRuleSet, type RuleSet } from "../allocate/rules.js";
 import { type AllocationPlan, planAllocation } from "../config/allocation/plan.js";
 import type { TenantConfig } from "../config/config.js";
 import type { AnyEcosystem } from "../ingest/ecosystem.js";
-import { textOf } from "../store/facts/line-value.js";
+import { textOf } from "../stores/facts/line-value.js";
 
 /** The rules by which a run allocates a tenant's costs, for gathering and allocation. */
 export interface TenantRules {

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import type { TenantConfig } from "../config/config.js";
-import { runStatement } from "../store/postgres/statement.js";
-import { withTransaction } from "../store/postgres/transaction.js";
+import { runStatement } from "../postgres/statement.js";
+import { withTransaction } from "../postgres/transaction.js";
 import { RunInProgressError, TenantSuspendedError } from "./control.js";
 import { acquireLease } from "./lease.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";

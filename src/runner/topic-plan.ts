@@ -1,7 +1,7 @@
 import type { TopicAttribution } from "../allocate/allocation-job.js";
 import { topicRuleSet } from "../allocate/topic-rules.js";
 import type { TenantConfig } from "../config/config.js";
-import { topicAttributionOf } from "../config/topic-attribution.js";
+import { topicAttributionOf } from "../config/settings/topic-attribution.js";
 import type { AnyEcosystem } from "../ingest/ecosystem.js";
 import type { TopicStaging } from "../ingest/stage-topics.js";
 import { topicMatcher } from "../ingest/topic-patterns.js";

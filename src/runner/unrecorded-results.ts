@@ -4,7 +4,7 @@
  * unknown cause.
  */
 import type { Pool } from "pg";
-import { runStatement, type Statement } from "../store/postgres/statement.js";
+import { runStatement, type Statement } from "../postgres/statement.js";
 
 const unrecorded = new WeakMap<Pool, Map<string, Statement>>();
 

@@ -1,6 +1,6 @@
+import { addDays, firstOfMonth, latest } from "../common/days.js";
+import { FIRST_DAY, LAST_DAY } from "../domain/stored-days.js";
 import type { DayWindow, Gatherer } from "../ingest/ecosystem.js";
-import { FIRST_DAY, LAST_DAY } from "../store/stored-days.js";
-import { addDays, firstOfMonth, latest } from "../time/days.js";
 
 /** Returns the days that a run gathers: `[today − lookback_days, today − cutoff_days)`, whole UTC days. */
 export function gatherWindow(today: string, lookbackDays: number, cutoffDays: number): DayWindow {

@@ -1,5 +1,5 @@
 /** Evaluates a selection of series at points in time. */
-import { DAY_SECONDS } from "../time/days.js";
+import { DAY_SECONDS } from "../common/days.js";
 import type { Aggregation, RangeFunction, Selection } from "./selector.js";
 import type { History, RawSeries } from "./series.js";
 

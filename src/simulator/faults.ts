@@ -1,5 +1,5 @@
 /** Faults of a simulated Prometheus. */
-import { dayOf } from "../time/days.js";
+import { dayOf } from "../common/days.js";
 
 /** `times` limits how many requests fail (default: all). `match` selects requests whose query contains this text. */
 interface Scope {

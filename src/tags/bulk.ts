@@ -5,7 +5,7 @@
  * Measured: see `bench/tags.ts`. The statement that writes a batch of tags also writes its outbox entry, so tag ids
  * never reach this process.
  */
-import { readPostgres, runStatement } from "../store/postgres/statement.js";
+import { readPostgres, runStatement } from "../postgres/statement.js";
 import { labelIds } from "./labels.js";
 import { type TagTransaction, type TagWriter, writeTags } from "./transaction.js";
 import type { TagInput } from "./write.js";

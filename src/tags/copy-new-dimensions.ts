@@ -1,9 +1,9 @@
 /** Copies to Postgres the dimensions that ClickHouse has recorded since the last copy. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { dimensionFields } from "../store/clickhouse/dimension-id.js";
-import { streamRows } from "../store/clickhouse/statement.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { streamRows } from "../clickhouse/statement.js";
+import { dimensionFields } from "../domain/dimension-id.js";
+import { runStatement } from "../postgres/statement.js";
 import { copyDimensions, type Dimension } from "./dimensions.js";
 
 export interface DimensionCopy {

@@ -4,9 +4,9 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
-import { dimensionFields } from "../store/clickhouse/dimension-id.js";
-import { readRows } from "../store/clickhouse/statement.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { readRows } from "../clickhouse/statement.js";
+import { dimensionFields } from "../domain/dimension-id.js";
+import { runStatement } from "../postgres/statement.js";
 
 export interface Dimension {
   readonly dimension_id: number;

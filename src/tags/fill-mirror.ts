@@ -1,7 +1,7 @@
 /** Rewrites all tags of a tenant in its ClickHouse. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { PoolClient } from "pg";
-import { runStatement } from "../store/postgres/statement.js";
+import { runStatement } from "../postgres/statement.js";
 import type { WaitingTag } from "./outbox.js";
 
 export interface Filling {

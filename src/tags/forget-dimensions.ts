@@ -1,9 +1,9 @@
 /** Drops dimensions whose chargebacks expire by retention, and their tags. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { dimensionFields } from "../store/clickhouse/dimension-id.js";
-import { readRows, readTuples } from "../store/clickhouse/statement.js";
-import { runStatement } from "../store/postgres/statement.js";
+import { readRows, readTuples } from "../clickhouse/statement.js";
+import { dimensionFields } from "../domain/dimension-id.js";
+import { runStatement } from "../postgres/statement.js";
 import { type TagTransaction, writeTags } from "./transaction.js";
 import { markRemoved } from "./write.js";
 

@@ -4,7 +4,7 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { isPostgresFault } from "../store/store-trouble.js";
+import { isPostgresFault } from "../stores/store-trouble.js";
 import { copyNewDimensions } from "./copy-new-dimensions.js";
 import { copyDimensions, lookUpDimensions, uncopiedIds } from "./dimensions.js";
 

@@ -4,7 +4,7 @@
  */
 import { createHash } from "node:crypto";
 import type { Pool, PoolClient } from "pg";
-import { readPostgres, runStatement } from "../store/postgres/statement.js";
+import { readPostgres, runStatement } from "../postgres/statement.js";
 import { type Label, searchText } from "./tag-text.js";
 
 /**

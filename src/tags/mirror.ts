@@ -9,9 +9,9 @@ import { randomUUID } from "node:crypto";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { anySignal } from "any-signal";
 import type { Pool, PoolClient } from "pg";
-import { readRows } from "../store/clickhouse/statement.js";
-import { runStatement } from "../store/postgres/statement.js";
-import { withTransaction } from "../store/postgres/transaction.js";
+import { readRows } from "../clickhouse/statement.js";
+import { runStatement } from "../postgres/statement.js";
+import { withTransaction } from "../postgres/transaction.js";
 import { fillMirror } from "./fill-mirror.js";
 import { forgetChanges, isWaiting, oldestChanges, type WaitingTag } from "./outbox.js";
 

@@ -3,7 +3,7 @@
  * mirror.
  */
 import type { Pool, PoolClient } from "pg";
-import { runStatement } from "../store/postgres/statement.js";
+import { runStatement } from "../postgres/statement.js";
 
 /** The most tags per outbox row, so that the mirror writes small batches. */
 export const TAGS_PER_ENTRY = 10_000;

@@ -6,8 +6,8 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as delay } from "node:timers/promises";
 import type { Logger } from "pino";
-import { isDiskFull } from "../store/store-trouble.js";
-import type { Stores } from "../store/stores.js";
+import { isDiskFull } from "../stores/store-trouble.js";
+import type { Stores } from "../stores/stores.js";
 import { checkMirror, mirrorWaiting } from "./mirror.js";
 import { isWaiting, mirroredTenants } from "./outbox.js";
 

@@ -4,9 +4,9 @@
  * tag is ever written for a dimension that is being removed.
  */
 import type { Pool, PoolClient } from "pg";
-import { lockKey } from "../store/postgres/advisory-lock.js";
-import { runStatement } from "../store/postgres/statement.js";
-import { type Interruption, withTransaction } from "../store/postgres/transaction.js";
+import { lockKey } from "../postgres/advisory-lock.js";
+import { runStatement } from "../postgres/statement.js";
+import { type Interruption, withTransaction } from "../postgres/transaction.js";
 import { addToLabelCounts } from "./labels.js";
 import { addToOutbox } from "./outbox.js";
 

@@ -1,5 +1,5 @@
 /** Writes the tags of one dimension. Each call is one transaction. */
-import { readPostgres, runStatement } from "../store/postgres/statement.js";
+import { readPostgres, runStatement } from "../postgres/statement.js";
 import { labelIds } from "./labels.js";
 import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "./tag-errors.js";
 import { type TagRecord, tagsById, tagsOfDimension } from "./tag-record.js";

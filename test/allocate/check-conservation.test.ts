@@ -5,8 +5,8 @@
 import t from "tap";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { checkConservation, type DayCheck } from "../../src/allocate/sql/check-conservation.js";
-import { claimStaging, stagedTable } from "../../src/store/clickhouse/staging.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
+import { claimStaging, stagedTable } from "../../src/clickhouse/staging.js";
+import { readRows } from "../../src/clickhouse/statement.js";
 import { openTestStores } from "../stores.js";
 
 const epoch = 1;

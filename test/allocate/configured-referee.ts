@@ -2,7 +2,7 @@ import type { Comparison, Condition, Conditions } from "../../src/config/allocat
 import { whereOf } from "../../src/config/allocation/condition.js";
 import type { ConfiguredRule } from "../../src/config/allocation/configured-rule.js";
 import type { IdentitySource } from "../../src/config/allocation/identity-source.js";
-import type { AllocationRule } from "../../src/config/allocation-rule.js";
+import type { AllocationRule } from "../../src/domain/allocation-rule.js";
 import type { RefereeInput, RefereeLine } from "./referee.js";
 
 /**

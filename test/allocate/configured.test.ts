@@ -3,14 +3,14 @@ import { type Calculation, calculateDays } from "../../src/allocate/calculate.js
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { storeRuleSet } from "../../src/allocate/rules.js";
 import { WORTH_SUMMING } from "../../src/allocate/sql/usage-sums.js";
+import { claimStaging, stagedTable } from "../../src/clickhouse/staging.js";
+import { readRows } from "../../src/clickhouse/statement.js";
 import type { ConfiguredRule } from "../../src/config/allocation/configured-rule.js";
 import { planAllocation } from "../../src/config/allocation/plan.js";
 import { assignLines } from "../../src/ingest/configured/assign-lines.js";
 import { deriveWeights } from "../../src/ingest/configured/derive-weights.js";
 import { prepareStore } from "../../src/ingest/configured/store-maps.js";
 import { ruleSetOf } from "../../src/runner/tenant-rules.js";
-import { claimStaging, stagedTable } from "../../src/store/clickhouse/staging.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 import { type ConfiguredCase, caseDays, configuredCase, crowds } from "./configured-cases.js";

@@ -1,6 +1,6 @@
 import t from "tap";
 import { recordDimensions } from "../../src/allocate/dimensions.js";
-import { claimStaging, dropStagedDays } from "../../src/store/clickhouse/staging.js";
+import { claimStaging, dropStagedDays } from "../../src/clickhouse/staging.js";
 import { daysBefore, rowsOf, runContext, runOnce, shortTenants } from "../runner/runs.js";
 import { scriptedUpstream } from "../runner/scripted-upstream.js";
 import { openTestStores } from "../stores.js";

@@ -3,7 +3,7 @@ import t, { type Test } from "tap";
 import { calculateDays } from "../../src/allocate/calculate.js";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { storeRuleSet } from "../../src/allocate/rules.js";
-import { claimStaging } from "../../src/store/clickhouse/staging.js";
+import { claimStaging } from "../../src/clickhouse/staging.js";
 import { openTestStores } from "../stores.js";
 import { allocate, type RefereeInput, type RefereeRow } from "./referee.js";
 import { decimalUnits, readStaged, stageInput, variedRuleSet } from "./staged-days.js";

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { buildRuleSet, type RuleSet } from "../../src/allocate/rules.js";
-import type { AllocationRule } from "../../src/config/allocation-rule.js";
-import { stagedTable } from "../../src/store/clickhouse/staging.js";
+import { stagedTable } from "../../src/clickhouse/staging.js";
+import type { AllocationRule } from "../../src/domain/allocation-rule.js";
 import type { RefereeInput, RefereeLine, RefereeRow } from "./referee.js";
 
 /** Writes the reference's input to the staging tables, and reads the allocated rows in the reference's form. */

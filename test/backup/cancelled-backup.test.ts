@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
 import { openBackupControl, requestBackup } from "../../src/backup/control.js";
-import { openStores } from "../../src/store/open-stores.js";
+import { openStores } from "../../src/stores/open-stores.js";
 import { runContext, runOnce, shortTenants } from "../runner/runs.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { until } from "../until.js";

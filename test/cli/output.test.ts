@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import t from "tap";
-import { programArguments } from "../../src/config/program.js";
+import { programArguments } from "../../src/common/program.js";
 
 /** Runs a line of bash, in which `"$0" "$@"` is the program. */
 async function shell(line: string) {

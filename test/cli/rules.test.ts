@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { rules } from "../../src/cli/rules.js";
-import { openStores } from "../../src/store/open-stores.js";
+import { openStores } from "../../src/stores/open-stores.js";
 import { insertBilling, insertChargebacks } from "../http/service.js";
 import { fixedTenant, temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { commandIo } from "./command-io.js";

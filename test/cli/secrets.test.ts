@@ -9,7 +9,7 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer as createTcpServer, type Server } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { programArguments } from "../../src/config/program.js";
+import { programArguments } from "../../src/common/program.js";
 import { freePort } from "../free-port.js";
 import { temporaryFolder } from "../stores.js";
 import { until } from "../until.js";

@@ -8,7 +8,7 @@ import { join } from "node:path";
 import t from "tap";
 import { CommandError } from "../../src/cli/command.js";
 import { type Mode, serve, serveStores } from "../../src/cli/serve.js";
-import { openStores } from "../../src/store/open-stores.js";
+import { openStores } from "../../src/stores/open-stores.js";
 import { holds } from "../holds.js";
 import { runRecords, shortTenants } from "../runner/runs.js";
 import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";

@@ -1,8 +1,8 @@
 /** Runs a command on a virtual terminal, with its screen and scrollback. */
 import { spawn } from "@lydell/node-pty";
 import xterm from "@xterm/headless";
-import { programArguments } from "../../src/config/program.js";
-import { projectRoot } from "../../src/config/project.js";
+import { programArguments } from "../../src/common/program.js";
+import { projectRoot } from "../../src/common/project.js";
 
 export interface ScreenSize {
   readonly cols: number;

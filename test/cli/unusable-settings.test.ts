@@ -21,7 +21,7 @@ import { sampleBill } from "../../src/cli/sample-bill.js";
 import { serve } from "../../src/cli/serve.js";
 import { simulate } from "../../src/cli/simulate.js";
 import { token } from "../../src/cli/token.js";
-import { errorText } from "../../src/store/clickhouse/error-text.js";
+import { errorText } from "../../src/stores/error-text.js";
 import { shortTenants } from "../runner/runs.js";
 import { temporaryFolder } from "../stores.js";
 import { commandIo } from "./command-io.js";

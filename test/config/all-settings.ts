@@ -1,6 +1,6 @@
 /** Lists every setting of the configuration's schema. */
 import { KindGuard, type TSchema } from "@sinclair/typebox";
-import { notesOf, openValue } from "../../src/config/setting.js";
+import { notesOf, openValue } from "../../src/config/reader/setting.js";
 
 /** Returns every setting with its path, including those inside mappings, lists and variants. */
 export function settings(schema: TSchema, path: string): [string, TSchema][] {

@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { loadConfig } from "../../src/config/load.js";
-import { formatProblem } from "../../src/config/problem.js";
+import { formatProblem } from "../../src/config/reader/problem.js";
 import { genericMetricsOnlySettings } from "../../src/ingest/ecosystems/generic_metrics_only/settings.js";
 import { ecosystems as allEcosystems } from "../../src/ingest/ecosystems/registry.js";
 import { temporaryFolder } from "../stores.js";

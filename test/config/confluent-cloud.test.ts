@@ -1,8 +1,8 @@
 import t from "tap";
 import { describeConfig } from "../../src/config/describe.js";
-import { type EcosystemSettings, settingsOf } from "../../src/config/ecosystem-settings.js";
 import { loadConfig } from "../../src/config/load.js";
-import { formatProblem } from "../../src/config/problem.js";
+import { formatProblem } from "../../src/config/reader/problem.js";
+import { type EcosystemSettings, settingsOf } from "../../src/config/settings/ecosystem-settings.js";
 import { confluentCloudSettings } from "../../src/ingest/ecosystems/confluent_cloud/settings.js";
 import { holds } from "../holds.js";
 import { ecosystems as generic } from "./loading.js";

@@ -1,6 +1,6 @@
 /** The separator of a header, and the lines before it. */
 import t from "tap";
-import { preambleOf, separatorOf } from "../../src/config/csv-dialect.js";
+import { preambleOf, separatorOf } from "../../src/common/csv-dialect.js";
 
 t.test("the separator is the one that splits the header into the most columns", async (t) => {
   const headers: Readonly<Record<string, string>> = {

@@ -1,6 +1,6 @@
 import t from "tap";
-import { parseDecimal } from "../../src/config/decimal.js";
-import { settingsOf } from "../../src/config/ecosystem-settings.js";
+import { parseDecimal } from "../../src/config/reader/decimal.js";
+import { settingsOf } from "../../src/config/settings/ecosystem-settings.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 import { configOf, ecosystems, oneTenant, problemsOf } from "./loading.js";

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
-import { columnsOfLines } from "../../src/config/allocation/line-columns.js";
-import { metricsAuth } from "../../src/config/metrics.js";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
+import { metricsAuth } from "../../src/config/settings/metrics.js";
+import { columnsOfLines } from "../../src/domain/line-columns.js";
 import { holds } from "../holds.js";
 import { configOf, oneTenant, problemsOf } from "./loading.js";
 

@@ -1,5 +1,5 @@
 import t from "tap";
-import { parseDotEnv } from "../../src/config/dotenv.js";
+import { parseDotEnv } from "../../src/config/reader/dotenv.js";
 import fc from "../property.js";
 
 t.test("every form of a line is parsed", async (t) => {

@@ -1,6 +1,6 @@
 import t from "tap";
-import { fileNameOf, parseTemplate } from "../../src/config/emitted-file.js";
 import { loadConfig } from "../../src/config/load.js";
+import { fileNameOf, parseTemplate } from "../../src/config/settings/emitted-file.js";
 import { confluentCloudSettings } from "../../src/ingest/ecosystems/confluent_cloud/settings.js";
 import { focusSettings } from "../../src/ingest/ecosystems/focus/settings.js";
 import { csvEmitter } from "../emit/emitting.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { settingsOf } from "../../src/config/ecosystem-settings.js";
+import { settingsOf } from "../../src/config/settings/ecosystem-settings.js";
 import { genericMetricsOnlySettings } from "../../src/ingest/ecosystems/generic_metrics_only/settings.js";
 import { configOf, oneTenant, problemsOf } from "./loading.js";
 

@@ -1,8 +1,8 @@
 /** Helpers for tests of the configuration: a valid tenant, and loading with problems as text. */
 import type { Config } from "../../src/config/config.js";
 import { loadConfig } from "../../src/config/load.js";
-import { formatProblem } from "../../src/config/problem.js";
-import type { Environment } from "../../src/config/substitute.js";
+import { formatProblem } from "../../src/config/reader/problem.js";
+import type { Environment } from "../../src/config/reader/substitute.js";
 import { genericMetricsOnlySettings } from "../../src/ingest/ecosystems/generic_metrics_only/settings.js";
 
 export const ecosystems = new Map([["generic_metrics_only", genericMetricsOnlySettings]]);

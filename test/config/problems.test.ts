@@ -1,5 +1,5 @@
 import t from "tap";
-import { formatProblems } from "../../src/config/problem.js";
+import { formatProblems } from "../../src/config/reader/problem.js";
 import { load, oneTenant, problemsOf, tenantText } from "./loading.js";
 
 interface Case {

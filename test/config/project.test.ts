@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import t from "tap";
 import ts from "typescript";
-import { packageVersion, projectRoot } from "../../src/config/project.js";
+import { packageVersion, projectRoot } from "../../src/common/project.js";
 import { temporaryFolder } from "../stores.js";
 
 t.test("the version is 0.0.0-dev when run from source", async (t) => {
@@ -12,7 +12,7 @@ t.test("the version is 0.0.0-dev when run from source", async (t) => {
 
 t.test("the version of a built package is its own, wherever it is installed", async (t) => {
   const folder = temporaryFolder(t);
-  const source = readFileSync(join(projectRoot(), "src/config/project.ts"), "utf8");
+  const source = readFileSync(join(projectRoot(), "src/common/project.ts"), "utf8");
   const { outputText } = ts.transpileModule(source, {
     compilerOptions: { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 },
   });

@@ -1,6 +1,6 @@
 import t from "tap";
 import { describeConfig } from "../../src/config/describe.js";
-import { formatProblems } from "../../src/config/problem.js";
+import { formatProblems } from "../../src/config/reader/problem.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 import { configOf, ecosystems, load, oneTenant } from "./loading.js";

@@ -1,9 +1,9 @@
 /** Settings of `self_managed_kafka`: valid values, defaults and refusals. */
 import t from "tap";
 import { describeConfig } from "../../src/config/describe.js";
-import { settingsOf } from "../../src/config/ecosystem-settings.js";
 import { loadConfig } from "../../src/config/load.js";
-import { formatProblem } from "../../src/config/problem.js";
+import { formatProblem } from "../../src/config/reader/problem.js";
+import { settingsOf } from "../../src/config/settings/ecosystem-settings.js";
 import { productsOf } from "../../src/ingest/ecosystems/self_managed_kafka/products.js";
 import { selfManagedKafkaSettings } from "../../src/ingest/ecosystems/self_managed_kafka/settings.js";
 import { holds } from "../holds.js";

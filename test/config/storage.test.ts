@@ -1,5 +1,10 @@
 import t from "tap";
-import { describeStorage, isSameStorage, parseStorage, storageKeys } from "../../src/config/storage.js";
+import {
+  describeStorage,
+  isSameStorage,
+  parseStorage,
+  storageKeys,
+} from "../../src/config/settings/storage.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 

@@ -1,5 +1,5 @@
 import t from "tap";
-import { substitute } from "../../src/config/substitute.js";
+import { substitute } from "../../src/config/reader/substitute.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 import { configOf, oneTenant, problemsOf } from "./loading.js";

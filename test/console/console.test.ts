@@ -1,5 +1,5 @@
 import t from "tap";
-import { defaultExportColumns } from "../../src/query/export/columns.js";
+import { defaultExportColumns } from "../../src/export/columns.js";
 import { unit } from "../allocate/staged-days.js";
 import { gatherInto } from "../http/gathered-inventory.js";
 import { publishFacts } from "../http/published-facts.js";

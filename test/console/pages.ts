@@ -9,7 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import type { Test } from "tap";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 import { launchBrowser } from "../http/browser.js";
 import { startService } from "../http/service.js";
 import { temporaryFolder } from "../stores.js";

@@ -1,8 +1,8 @@
 /** Signing in, in a real browser with a real service that requires tokens. */
 import { readFileSync } from "node:fs";
 import t from "tap";
-import type { Scope } from "../../src/config/scopes.js";
-import { createToken, revokeToken } from "../../src/store/postgres/tokens.js";
+import type { Scope } from "../../src/domain/scopes.js";
+import { createToken, revokeToken } from "../../src/postgres/tokens.js";
 import { get, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
 import { recordDimensions } from "../tags/tagging.js";

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { request } from "node:https";
 import t from "tap";
 import { startServer } from "../../src/http/server/server.js";
-import { createToken } from "../../src/store/postgres/tokens.js";
+import { createToken } from "../../src/postgres/tokens.js";
 import { certificateFiles, first } from "../certificates.js";
 import { launchBrowser, openOperation, tryOperation } from "../http/browser.js";
 import { insertChargebacks } from "../http/service.js";

@@ -9,7 +9,7 @@ import { PodDisruptionBudget } from "kubernetes-models/policy/v1/PodDisruptionBu
 import { ConfigMap } from "kubernetes-models/v1/ConfigMap";
 import { Service } from "kubernetes-models/v1/Service";
 import t from "tap";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 import { deployFiles, documentsOf, loaded } from "./files.js";
 
 const rendered = readFileSync(join(projectRoot(), "test/deploy/chart.yaml"), "utf8");

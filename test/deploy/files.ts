@@ -3,9 +3,9 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
 import { parse, parseAllDocuments } from "yaml";
-import { parseDotEnv } from "../../src/config/dotenv.js";
+import { projectRoot } from "../../src/common/project.js";
 import { loadConfig } from "../../src/config/load.js";
-import { projectRoot } from "../../src/config/project.js";
+import { parseDotEnv } from "../../src/config/reader/dotenv.js";
 import { createServiceMetrics } from "../../src/http/metrics.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 

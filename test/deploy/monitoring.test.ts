@@ -4,7 +4,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { stringify } from "yaml";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 import { needs } from "../programs.js";
 import { temporaryFolder } from "../stores.js";
 import { deployFolder, deployText, seriesNames, yamlOf } from "./files.js";

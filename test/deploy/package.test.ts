@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 import { temporaryFolder } from "../stores.js";
 
 /** All files and folders that may be at the top of the package. */

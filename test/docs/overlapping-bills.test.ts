@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 import { csv } from "../ingest/focus/bills.js";
 import { type Files, folderOf } from "../ingest/focus-bills.js";
 import { rowsOf, runContext, runOnce } from "../runner/runs.js";

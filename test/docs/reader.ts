@@ -2,7 +2,7 @@
 import { appendFileSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 import { until } from "../until.js";
 import { type Block, blocksOf } from "./blocks.js";
 import { type Checkout, checkOut } from "./checkout.js";

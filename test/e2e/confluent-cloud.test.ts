@@ -3,9 +3,9 @@
  * is compared with what the simulated vendor charges.
  */
 import t from "tap";
+import { twinned } from "../../src/clickhouse/staging.js";
 import { decimalText } from "../../src/simulator/confluent/cost-row.js";
 import { malformedKinds } from "../../src/simulator/confluent/malformed.js";
-import { twinned } from "../../src/store/clickhouse/staging.js";
 import { holds } from "../holds.js";
 import { reconciled, rowsOf, type Test } from "../runner/runs.js";
 import {

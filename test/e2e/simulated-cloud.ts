@@ -4,16 +4,16 @@
  */
 import type { Test } from "tap";
 import { tenantsSection } from "../../src/cli/simulation.js";
+import { addDays } from "../../src/common/days.js";
 import type { Config } from "../../src/config/config.js";
+import { factTables } from "../../src/domain/fact-tables.js";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import { confluentCloud, connectGatherer } from "../../src/ingest/ecosystems/confluent_cloud/index.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { type ConfluentCloud, startConfluentCloud } from "../../src/simulator/confluent/cloud.js";
 import { confluentTenant } from "../../src/simulator/confluent/tenant.js";
 import { selfManagedTenant, simulatedTenants } from "../../src/simulator/tenants.js";
-import { factTables } from "../../src/store/fact-tables.js";
-import type { OpenedStores } from "../../src/store/open-stores.js";
-import { addDays } from "../../src/time/days.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { quick } from "../ingest/confluent-tenant.js";
 import { recordingObserver, rowsOf, runContext, runOnce, today } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";

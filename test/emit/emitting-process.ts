@@ -1,10 +1,10 @@
 /**
  * A worker with a FOCUS emitter. It runs its tenant once, with a bill of one line, and prints the errors at the end.
  */
-import type { FocusEmitter } from "../../src/config/emitters.js";
+import type { FocusEmitter } from "../../src/config/settings/emitters.js";
+import { runStatement } from "../../src/postgres/statement.js";
 import { expireLeases } from "../../src/runner/sql/leases.js";
-import { openStores } from "../../src/store/open-stores.js";
-import { runStatement } from "../../src/store/postgres/statement.js";
+import { openStores } from "../../src/stores/open-stores.js";
 import { daysBefore, runContext, runOnce } from "../runner/runs.js";
 import { scriptedUpstream } from "../runner/scripted-upstream.js";
 import { testConfig, testLogger } from "../stores.js";

@@ -2,8 +2,8 @@
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import type { Config, TenantConfig } from "../../src/config/config.js";
-import type { CsvEmitter, Emitter } from "../../src/config/emitters.js";
-import type { OpenedStores } from "../../src/store/open-stores.js";
+import type { CsvEmitter, Emitter } from "../../src/config/settings/emitters.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 
 /** A parsed CSV emitter. */
 export function csvEmitter(

@@ -1,5 +1,5 @@
 /** Writes a file, prints a message before it is renamed, and waits to be killed. */
-import { openOutputFolder, replaceFile } from "../../src/emit/output-folder.js";
+import { openOutputFolder, replaceFile } from "../../src/export/emitters/output-folder.js";
 
 const { folder, name } = JSON.parse(process.argv[2] ?? "{}");
 await replaceFile(await openOutputFolder(folder, "acme"), {

@@ -4,13 +4,13 @@ import { mkdirSync, readdirSync, readFileSync, statSync, symlinkSync, writeFileS
 import { join, relative } from "node:path";
 import { gunzipSync } from "node:zlib";
 import t from "tap";
-import type { FocusEmitter } from "../../src/config/emitters.js";
-import { openOutputFolder } from "../../src/emit/output-folder.js";
+import type { FocusEmitter } from "../../src/config/settings/emitters.js";
+import { openOutputFolder } from "../../src/export/emitters/output-folder.js";
 import { checkFile } from "../../src/focus/check/check-file.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
+import { runStatement } from "../../src/postgres/statement.js";
 import { expireLeases } from "../../src/runner/sql/leases.js";
 import type { S3Object } from "../../src/simulator/s3-server.js";
-import { runStatement } from "../../src/store/postgres/statement.js";
 import { s3Server } from "../ingest/s3-server.js";
 import { daysBefore, rowsOf, runContext, runOnce, shortTenants } from "../runner/runs.js";
 import { scriptedUpstream } from "../runner/scripted-upstream.js";

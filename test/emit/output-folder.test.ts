@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, realpathSync, statSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { openOutputFolder, removeFile, replaceFile } from "../../src/emit/output-folder.js";
+import { openOutputFolder, removeFile, replaceFile } from "../../src/export/emitters/output-folder.js";
 import { childProcess } from "../runner/child.js";
 import { temporaryFolder } from "../stores.js";
 import { namesIn } from "./emitting.js";

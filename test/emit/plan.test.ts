@@ -1,6 +1,6 @@
 import t from "tap";
-import { lastDayOf, type PlanInput, planEmission } from "../../src/emit/plan.js";
-import type { EmissionRecord } from "../../src/emit/sql/emission-records.js";
+import { lastDayOf, type PlanInput, planEmission } from "../../src/export/emitters/plan.js";
+import type { EmissionRecord } from "../../src/export/emitters/sql/emission-records.js";
 
 const day = (name: string, version = "v1", rows = 2, is_lost = false, is_provisional = false) => ({
   day: name,

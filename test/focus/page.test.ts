@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 import { checks } from "../../src/focus/check/checks.js";
 import { ENGINE_MEMORY_GIB } from "../../src/focus/check/scratch-engine.js";
 import { columnsOf, focusColumns } from "../../src/focus/columns.js";

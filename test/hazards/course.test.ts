@@ -1,8 +1,8 @@
 /** A tenant goes through many changes of its upstream, run after run on the same stores. */
 import t from "tap";
+import { runStatement } from "../../src/postgres/statement.js";
 import { liftSuspensions } from "../../src/runner/sql/tenants.js";
 import { startTenantRun } from "../../src/runner/tenant-run.js";
-import { runStatement } from "../../src/store/postgres/statement.js";
 import { holds } from "../holds.js";
 import {
   chargedOn,

@@ -1,12 +1,12 @@
 /** Hazards between the API and the pipeline while both are working: what a run may block, hide or leave behind. */
 import type { FastifyInstance } from "fastify";
 import t from "tap";
+import { addDays } from "../../src/common/days.js";
 import { buildApp } from "../../src/http/app.js";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import type { PipelineControl } from "../../src/runner/control.js";
 import { notifyAll } from "../../src/runner/run-events.js";
 import { startTenantRun, type TenantRunContext } from "../../src/runner/tenant-run.js";
-import { addDays } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { holdContract } from "../http/contract.js";
 import {

@@ -10,11 +10,11 @@ import fastify, {
   type RouteOptions,
 } from "fastify";
 import t from "tap";
-import { refusalToListen } from "../../src/config/api.js";
-import type { Scope } from "../../src/config/scopes.js";
+import { refusalToListen } from "../../src/config/settings/api.js";
+import type { Scope } from "../../src/domain/scopes.js";
 import { requiredScopes } from "../../src/http/plugins/access.js";
 import { startServer } from "../../src/http/server/server.js";
-import { createToken, revokeToken } from "../../src/store/postgres/tokens.js";
+import { createToken, revokeToken } from "../../src/postgres/tokens.js";
 import { holds } from "../holds.js";
 import { get, startService } from "./service.js";
 

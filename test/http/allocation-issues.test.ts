@@ -1,5 +1,5 @@
 import t from "tap";
-import { healthyDetails, issueDetails } from "../../src/config/allocation-rule.js";
+import { healthyDetails, issueDetails } from "../../src/domain/allocation-rule.js";
 import { holds } from "../holds.js";
 import { type ChargebackInput, get, insertChargebacks, startService } from "./service.js";
 

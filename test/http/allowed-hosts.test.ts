@@ -1,6 +1,6 @@
 import { hostname } from "node:os";
 import t from "tap";
-import { hostOf } from "../../src/config/host-names.js";
+import { hostOf } from "../../src/config/settings/host-names.js";
 import { hostCheck } from "../../src/http/plugins/allowed-hosts.js";
 
 const loopback = [

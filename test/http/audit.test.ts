@@ -2,9 +2,9 @@
 import type { InjectOptions } from "fastify";
 import t from "tap";
 import { createWorker } from "../../src/cli/worker.js";
-import type { Scope } from "../../src/config/scopes.js";
+import type { Scope } from "../../src/domain/scopes.js";
 import { buildApp } from "../../src/http/app.js";
-import { createToken } from "../../src/store/postgres/tokens.js";
+import { createToken } from "../../src/postgres/tokens.js";
 import { openTestStores, temporaryFolder, testLogger } from "../stores.js";
 import { recordDimensions } from "../tags/tagging.js";
 import { get, insertChargebacks, startService } from "./service.js";

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { DuckDBInstance } from "@duckdb/node-api";
 import t from "tap";
-import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
+import { fingerprintSql, plainDimensionIdSql } from "../../src/domain/dimension-id.js";
 import { holds } from "../holds.js";
 import { insertChargebacks, startService } from "./service.js";
 

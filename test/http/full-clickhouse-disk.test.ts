@@ -6,7 +6,7 @@ import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { buildApp } from "../../src/http/app.js";
-import { openStores } from "../../src/store/open-stores.js";
+import { openStores } from "../../src/stores/open-stores.js";
 import { shortTenants } from "../runner/runs.js";
 import { mounts, smallDisk } from "../small-disk.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";

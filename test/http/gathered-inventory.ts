@@ -4,7 +4,7 @@ import type { IdentityRecord, ResourceRecord } from "../../src/ingest/ecosystem.
 import { createInventorySink } from "../../src/ingest/inventory/inventory-sink.js";
 import { MARK_IDENTITIES_DELETED } from "../../src/ingest/inventory/sql/mark-identities-deleted.js";
 import { MARK_RESOURCES_DELETED } from "../../src/ingest/inventory/sql/mark-resources-deleted.js";
-import type { OpenedStores } from "../../src/store/open-stores.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 
 type ResourceInput = Partial<ResourceRecord> & { resource_id: string };
 type IdentityInput = Partial<IdentityRecord> & { identity_id: string };

@@ -2,9 +2,9 @@
 import { calculateDays, unallocate } from "../../src/allocate/calculate.js";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { type RuleSet, storeRuleSet } from "../../src/allocate/rules.js";
-import { claimStaging, stagedTable } from "../../src/store/clickhouse/staging.js";
-import type { FactTable } from "../../src/store/fact-tables.js";
-import type { OpenedStores } from "../../src/store/open-stores.js";
+import { claimStaging, stagedTable } from "../../src/clickhouse/staging.js";
+import type { FactTable } from "../../src/domain/fact-tables.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 import type { RefereeInput } from "../allocate/referee.js";
 import { stageInput, variedRuleSet } from "../allocate/staged-days.js";
 import { sumUp } from "../sum-up.js";

@@ -6,9 +6,9 @@ import type { AddressInfo } from "node:net";
 import type { FastifyInstance } from "fastify";
 import t, { type Test } from "tap";
 import { loadConfig } from "../../src/config/load.js";
-import type { Scope } from "../../src/config/scopes.js";
+import type { Scope } from "../../src/domain/scopes.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
-import { createToken, revokeToken } from "../../src/store/postgres/tokens.js";
+import { createToken, revokeToken } from "../../src/postgres/tokens.js";
 import { tenantText } from "../config/loading.js";
 import { startService } from "./service.js";
 

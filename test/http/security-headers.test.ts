@@ -1,7 +1,7 @@
 /** Every kind of response has its security headers for browsers. */
 import type { LightMyRequestResponse } from "fastify";
 import t from "tap";
-import { createToken } from "../../src/store/postgres/tokens.js";
+import { createToken } from "../../src/postgres/tokens.js";
 import { certificateFiles } from "../certificates.js";
 import { startService } from "./service.js";
 

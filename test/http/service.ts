@@ -11,7 +11,7 @@ import type { Config } from "../../src/config/config.js";
 import { loadConfig } from "../../src/config/load.js";
 import { type AppOptions, buildApp } from "../../src/http/app.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
-import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
+import { type OpenedStores, openStores } from "../../src/stores/open-stores.js";
 import { type TenantText, tenantText } from "../config/loading.js";
 import { copyMigratedClickHouse } from "../migrated-clickhouse.js";
 import { copyMigratedPostgres } from "../migrated-postgres.js";

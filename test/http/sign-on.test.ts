@@ -6,7 +6,7 @@ import { base64url, exportJWK, generateKeyPair, SignJWT } from "jose";
 import t from "tap";
 import { loadConfig } from "../../src/config/load.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
-import { createToken } from "../../src/store/postgres/tokens.js";
+import { createToken } from "../../src/postgres/tokens.js";
 import { tenantText } from "../config/loading.js";
 import { get, startService } from "./service.js";
 

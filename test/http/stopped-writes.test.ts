@@ -3,7 +3,7 @@
  */
 import t, { type Test } from "tap";
 import { createWorker } from "../../src/cli/worker.js";
-import { lockKey } from "../../src/store/postgres/advisory-lock.js";
+import { lockKey } from "../../src/postgres/advisory-lock.js";
 import { dimensionIds, miscounted, recordDimensions, tag, written } from "../tags/tagging.js";
 import { insertChargebacks, startService } from "./service.js";
 import { eventually, postgresWaits } from "./store-processes.js";

@@ -1,5 +1,5 @@
 /** Compares the contents of both stores before and after, to find unwanted changes. */
-import type { OpenedStores } from "../../src/store/open-stores.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 
 /** Lists the tables of both stores with the number and a hash of their rows. */
 export async function contents(stores: OpenedStores): Promise<Record<string, string>> {

@@ -1,5 +1,5 @@
 import t from "tap";
-import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
+import { fingerprintSql, plainDimensionIdSql } from "../../src/domain/dimension-id.js";
 import { holds } from "../holds.js";
 import { get, insertChargebacks, startService } from "./service.js";
 

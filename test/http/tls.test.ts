@@ -6,7 +6,7 @@ import { connect as connectPlain } from "node:net";
 import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import pino from "pino";
 import t from "tap";
-import type { ApiSettings } from "../../src/config/api.js";
+import type { ApiSettings } from "../../src/config/settings/api.js";
 import { startServer } from "../../src/http/server/server.js";
 import { certificateFiles, first, type Pair, renewed } from "../certificates.js";
 import { promise } from "../promise.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { OpenedStores } from "../../src/store/open-stores.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { holds } from "../holds.js";
 import { get, startService } from "./service.js";
 

@@ -1,9 +1,9 @@
 /** Assigns rules to staged lines, only on the requested days. */
 import t from "tap";
+import { claimStaging, stagedTable } from "../../src/clickhouse/staging.js";
+import { readRows } from "../../src/clickhouse/statement.js";
 import { planAllocation } from "../../src/config/allocation/plan.js";
 import { assignLines, unassignLines } from "../../src/ingest/configured/assign-lines.js";
-import { claimStaging, stagedTable } from "../../src/store/clickhouse/staging.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
 import { openTestStores } from "../stores.js";
 
 const epoch = 1;

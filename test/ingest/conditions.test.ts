@@ -3,11 +3,11 @@
  * glob.
  */
 import t from "tap";
+import { readRows } from "../../src/clickhouse/statement.js";
 import { type WrittenWhere, whereOf } from "../../src/config/allocation/condition.js";
-import { columnsOfLines } from "../../src/config/allocation/line-columns.js";
+import { columnsOfLines } from "../../src/domain/line-columns.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
 import { whereSql } from "../../src/ingest/configured/condition-sql.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
 import { testLogger } from "../stores.js";
 
 const columns = columnsOfLines({ cost: { sql: "total_cost", type: "decimal" } });

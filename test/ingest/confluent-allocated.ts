@@ -6,6 +6,7 @@ import type { Test } from "tap";
 import { calculateDays } from "../../src/allocate/calculate.js";
 import { chargebackLedger } from "../../src/allocate/ledger.js";
 import { buildRuleSet, storeRuleSet } from "../../src/allocate/rules.js";
+import { stagedTable } from "../../src/clickhouse/staging.js";
 import type { BillingLine, Gatherer } from "../../src/ingest/ecosystem.js";
 import { collectBilled } from "../../src/ingest/ecosystems/confluent_cloud/billed.js";
 import { familyOf } from "../../src/ingest/ecosystems/confluent_cloud/costs/product-types.js";
@@ -14,7 +15,6 @@ import { allocationRules, derivingMetrics } from "../../src/ingest/ecosystems/co
 import { gatherUsage } from "../../src/ingest/ecosystems/confluent_cloud/usage.js";
 import type { KnownInventory } from "../../src/ingest/known.js";
 import type { PrometheusSource } from "../../src/ingest/prometheus/source.js";
-import { stagedTable } from "../../src/store/clickhouse/staging.js";
 import { EPOCH } from "./gathering-stores.js";
 import { forever } from "./generic-tenant.js";
 import { DAYS, line, openStaging } from "./staging-script.js";

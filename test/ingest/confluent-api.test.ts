@@ -4,11 +4,11 @@
 import type { RequestListener } from "node:http";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { settingsOf } from "../../src/config/ecosystem-settings.js";
+import { settingsOf } from "../../src/config/settings/ecosystem-settings.js";
 import { connectConfluent, type Tuning } from "../../src/ingest/ecosystems/confluent_cloud/api/connection.js";
 import { listProgress } from "../../src/ingest/ecosystems/confluent_cloud/api/paging.js";
 import { confluentCloudSettings } from "../../src/ingest/ecosystems/confluent_cloud/settings.js";
-import { UpstreamError } from "../../src/upstream-http/upstream-error.js";
+import { UpstreamError } from "../../src/upstream/http/upstream-error.js";
 import { holds } from "../holds.js";
 import { confluentSettings, context, quick } from "./confluent-tenant.js";
 import { forever } from "./generic-tenant.js";

@@ -1,7 +1,7 @@
 /** The vendor's bill behind a real HTTP server: rows that a test can change, in pages. */
 import type { RequestListener } from "node:http";
 import type { Test } from "tap";
-import { addDays } from "../../src/time/days.js";
+import { addDays } from "../../src/common/days.js";
 import { upstream } from "./upstream-server.js";
 
 export type Row = Readonly<Record<string, unknown>> | string | number | null;

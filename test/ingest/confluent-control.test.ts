@@ -3,10 +3,10 @@
  * the response.
  */
 import t from "tap";
+import { decimalText, parseExact, plus, sumText, zero } from "../../src/common/exact-decimal.js";
 import { collectLines } from "../../src/ingest/ecosystems/confluent_cloud/costs/billing-lines.js";
 import { createControlCounter } from "../../src/ingest/ecosystems/confluent_cloud/costs/control.js";
 import { readCostRow } from "../../src/ingest/ecosystems/confluent_cloud/costs/cost-row.js";
-import { decimalText, parseExact, plus, sumText, zero } from "../../src/numbers/exact.js";
 import fc from "../property.js";
 
 const [START, END] = ["2026-05-01", "2026-05-04"];

@@ -1,9 +1,9 @@
 /** The bill of Confluent Cloud on the real stores: which days are staged again when it is gathered again. */
 import t from "tap";
+import { dropStagedDays, stagedTable } from "../../src/clickhouse/staging.js";
+import { daysOfWindow } from "../../src/common/days.js";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
 import { stageWindow } from "../../src/ingest/stage-window.js";
-import { dropStagedDays, stagedTable } from "../../src/store/clickhouse/staging.js";
-import { daysOfWindow } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 import { costRow, type Row, resource, startBill } from "./confluent-bill.js";

@@ -1,9 +1,9 @@
 /** The queries of Confluent Cloud's bill, and the days of queries that fail. */
 import t from "tap";
+import { daysOfWindow } from "../../src/common/days.js";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
 import { requestWindows } from "../../src/ingest/ecosystems/confluent_cloud/costs/request-windows.js";
 import { cutWindow } from "../../src/runner/window.js";
-import { daysOfWindow } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { type Bill, costRow, startBill } from "./confluent-bill.js";
 import { billed, march } from "./confluent-billed.js";

@@ -1,7 +1,7 @@
 /** The bill of Confluent Cloud: rows of the vendor to billing lines, through the gatherer and a real HTTP server. */
 
 import t from "tap";
-import { decimalText, minus, parseExact, plus, zero } from "../../src/numbers/exact.js";
+import { decimalText, minus, parseExact, plus, zero } from "../../src/common/exact-decimal.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 import { costRow, resource } from "./confluent-bill.js";

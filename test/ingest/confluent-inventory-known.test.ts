@@ -1,11 +1,11 @@
 /** The stored inventory that gatherers get: all entities, with lifetimes. */
 import t from "tap";
+import { addDays, dayOf } from "../../src/common/days.js";
 import { collectBilled } from "../../src/ingest/ecosystems/confluent_cloud/billed.js";
 import { writeIdentitySets } from "../../src/ingest/ecosystems/confluent_cloud/identity-sets.js";
 import { gatherInventory } from "../../src/ingest/inventory/gather-inventory.js";
 import { createKnownInventory } from "../../src/ingest/inventory/known-inventory.js";
 import type { KnownInventory } from "../../src/ingest/known.js";
-import { addDays, dayOf } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { cluster, small, startOrganisation } from "./confluent-organisation.js";
 import { connectConfluentTenant } from "./confluent-tenant.js";

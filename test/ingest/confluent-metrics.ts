@@ -3,9 +3,9 @@
  * samples of single minutes.
  */
 import type { Test } from "tap";
+import { DAY_SECONDS, midnightSeconds } from "../../src/common/days.js";
 import { createPrometheusSource, type PrometheusSource } from "../../src/ingest/prometheus/source.js";
-import { DAY_SECONDS, midnightSeconds } from "../../src/time/days.js";
-import { createUpstreamClient } from "../../src/upstream-http/client.js";
+import { createUpstreamClient } from "../../src/upstream/http/client.js";
 import { silent } from "./generic-tenant.js";
 import { upstream } from "./upstream-server.js";
 

@@ -1,8 +1,8 @@
 /** A configured `confluent_cloud` tenant that queries a test server with short waits. */
 import type { Test } from "tap";
 import { loadConfig } from "../../src/config/load.js";
-import type { PluginSettings } from "../../src/config/plugin-settings.js";
-import { formatProblems } from "../../src/config/problem.js";
+import { formatProblems } from "../../src/config/reader/problem.js";
+import type { PluginSettings } from "../../src/config/settings/plugin-settings.js";
 import type { GatherContext, Gatherer } from "../../src/ingest/ecosystem.js";
 import type { Tuning } from "../../src/ingest/ecosystems/confluent_cloud/api/connection.js";
 import { connectGatherer } from "../../src/ingest/ecosystems/confluent_cloud/index.js";

@@ -6,7 +6,7 @@ import type { TopicSettings } from "../../src/ingest/ecosystems/confluent_cloud/
 import { gatherTopics, topicRules } from "../../src/ingest/ecosystems/confluent_cloud/topics.js";
 import { createPrometheusSource } from "../../src/ingest/prometheus/source.js";
 import { topicMatcher } from "../../src/ingest/topic-patterns.js";
-import { createUpstreamClient } from "../../src/upstream-http/client.js";
+import { createUpstreamClient } from "../../src/upstream/http/client.js";
 import { holds } from "../holds.js";
 import { forever, silent } from "./generic-tenant.js";
 import { recordingSink } from "./recording-sink.js";

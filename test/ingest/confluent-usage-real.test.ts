@@ -1,9 +1,9 @@
 /** The usage queries of Confluent Cloud on a real Prometheus: they are valid, and nothing is lost. */
 import t from "tap";
+import { midnightSeconds } from "../../src/common/days.js";
 import { usageQuery } from "../../src/ingest/ecosystems/confluent_cloud/usage/queries.js";
 import { createPrometheusSource } from "../../src/ingest/prometheus/source.js";
-import { midnightSeconds } from "../../src/time/days.js";
-import { createUpstreamClient } from "../../src/upstream-http/client.js";
+import { createUpstreamClient } from "../../src/upstream/http/client.js";
 import { needs } from "../programs.js";
 import { daysAgo, forever, silent } from "./generic-tenant.js";
 import { PASSWORD, startRealPrometheus } from "./real-prometheus.js";

@@ -1,9 +1,9 @@
 import t from "tap";
+import { claimStaging, stagedTable } from "../../src/clickhouse/staging.js";
+import { factTables } from "../../src/domain/fact-tables.js";
+import { ledgerNames } from "../../src/domain/ledger.js";
 import { attributionContents, dayContents } from "../../src/ingest/staging/content-hash.js";
 import { type StagedInput, stagedColumns } from "../../src/ingest/staging/row-text.js";
-import { claimStaging, stagedTable } from "../../src/store/clickhouse/staging.js";
-import { factTables } from "../../src/store/fact-tables.js";
-import { ledgerNames } from "../../src/store/ledger.js";
 import { openTestStores } from "../stores.js";
 
 const day = "2026-03-01";

@@ -1,7 +1,8 @@
 /** The uploads of a store that count, as runs would gather them. */
+
+import { readRows, type Statement } from "../../src/clickhouse/statement.js";
 import { coveredDays, sendUploaded } from "../../src/ingest/usage-uploads/in-effect.js";
 import type { UploadStore } from "../../src/ingest/usage-uploads/take-upload.js";
-import { readRows, type Statement } from "../../src/store/clickhouse/statement.js";
 import { recordingSink } from "./recording-sink.js";
 
 const window = { start: "2026-06-01", end: "2026-06-05" };

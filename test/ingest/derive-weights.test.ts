@@ -3,11 +3,11 @@
  * as published.
  */
 import t from "tap";
+import { claimStaging, stagedTable } from "../../src/clickhouse/staging.js";
+import { readRows } from "../../src/clickhouse/statement.js";
 import { planAllocation } from "../../src/config/allocation/plan.js";
 import { assignLines } from "../../src/ingest/configured/assign-lines.js";
 import { deriveWeights } from "../../src/ingest/configured/derive-weights.js";
-import { claimStaging, stagedTable } from "../../src/store/clickhouse/staging.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
 import { openTestStores } from "../stores.js";
 
 const epoch = 1;

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import t, { type Test } from "tap";
-import { bucketAddress } from "../../src/s3/client.js";
 import type { S3Object, S3Options } from "../../src/simulator/s3-server.js";
+import { bucketAddress } from "../../src/upstream/s3/client.js";
 import fc from "../property.js";
 import { bytesOf, failureOf, LONG_AGO, short, sourceOf } from "./focus-bills.js";
 import { s3Server } from "./s3-server.js";

@@ -1,7 +1,7 @@
 import t from "tap";
-import type { EcosystemSettings } from "../../src/config/ecosystem-settings.js";
 import { loadConfig } from "../../src/config/load.js";
-import { list, mapping } from "../../src/config/setting.js";
+import { list, mapping } from "../../src/config/reader/setting.js";
+import type { EcosystemSettings } from "../../src/config/settings/ecosystem-settings.js";
 import { readLocation } from "../../src/ingest/ecosystems/focus/sources/location.js";
 import { billSourceSettings } from "../../src/ingest/ecosystems/focus/sources/settings.js";
 

@@ -1,8 +1,8 @@
 /** The real stores with a registered tenant that this test holds the lease of. */
 import type { Pool } from "pg";
 import type { Test } from "tap";
-import { claimStaging } from "../../src/store/clickhouse/staging.js";
-import type { TenantStore } from "../../src/store/stores.js";
+import { claimStaging } from "../../src/clickhouse/staging.js";
+import type { TenantStore } from "../../src/stores/stores.js";
 import { openTestStores } from "../stores.js";
 
 export const EPOCH = 7;

@@ -1,9 +1,9 @@
 /** The ecosystem `generic_metrics_only` against the simulator: its bill, its usage and its gaps. */
 import t, { type Test } from "tap";
+import { dayOf, daysOfWindow } from "../../src/common/days.js";
 import { LOG_SIZE } from "../../src/simulator/series.js";
 import { type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.js";
 import { simulatedTenants } from "../../src/simulator/tenants.js";
-import { dayOf, daysOfWindow } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { connectGeneric, daysAgo, forever, withoutControl } from "./generic-tenant.js";
 import { recordingSink } from "./recording-sink.js";

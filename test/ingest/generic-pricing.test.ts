@@ -1,10 +1,10 @@
 /** The ecosystem `generic_metrics_only` without an upstream: prices to the last digit, and rules. */
 import t from "tap";
+import { type Exact, parseExact } from "../../src/common/exact-decimal.js";
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { dayRanges } from "../../src/ingest/metered/day-ranges.js";
 import { type MeteredProduct, priceDay } from "../../src/ingest/metered/price-day.js";
-import { type Exact, parseExact } from "../../src/numbers/exact.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
 import { pluginSettings } from "./generic-tenant.js";

@@ -6,12 +6,12 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import pino from "pino";
-import { commonPluginProperties, type PluginSettings } from "../../src/config/plugin-settings.js";
+import { addDays, dayOf } from "../../src/common/days.js";
+import { commonPluginProperties, type PluginSettings } from "../../src/config/settings/plugin-settings.js";
 import type { Gatherer } from "../../src/ingest/ecosystem.js";
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
 import { genericMetricsOnlySettings } from "../../src/ingest/ecosystems/generic_metrics_only/settings.js";
 import type { WindowReport } from "../../src/ingest/reports.js";
-import { addDays, dayOf } from "../../src/time/days.js";
 
 const schema = Type.Object({ ...commonPluginProperties, ...genericMetricsOnlySettings.settings.properties });
 

@@ -1,10 +1,10 @@
 /** Resources that the tenant's store selects: how Postgres stores them, and their names when they are read back. */
 
 import t from "tap";
+import { readRows, type Statement } from "../../src/clickhouse/statement.js";
 import type { ResourceRecord } from "../../src/ingest/ecosystem.js";
 import { copyNames } from "../../src/ingest/inventory/copy-names.js";
 import { createInventorySink } from "../../src/ingest/inventory/inventory-sink.js";
-import { readRows, type Statement } from "../../src/store/clickhouse/statement.js";
 import fc from "../property.js";
 import { Classes } from "./classes.js";
 import { openGatheringStores } from "./gathering-stores.js";

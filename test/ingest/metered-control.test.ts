@@ -2,13 +2,13 @@
  * Control totals of metered costs: each expected step is in exactly one class, and the amounts are those of the lines.
  */
 import t, { type Test } from "tap";
+import { dayOf, daysOfWindow, midnightSeconds } from "../../src/common/days.js";
+import { sumText } from "../../src/common/exact-decimal.js";
+import type { ControlTotal } from "../../src/domain/control-totals.js";
 import type { Gatherer } from "../../src/ingest/ecosystem.js";
 import { controlOfWindow } from "../../src/ingest/metered/control.js";
 import type { MeteredProduct } from "../../src/ingest/metered/price-day.js";
 import { type Measured, sendBill } from "../../src/ingest/metered/send-bill.js";
-import { sumText } from "../../src/numbers/exact.js";
-import type { ControlTotal } from "../../src/store/control-totals.js";
-import { dayOf, daysOfWindow, midnightSeconds } from "../../src/time/days.js";
 import fc from "../property.js";
 import { connectGeneric, daysAgo, forever } from "./generic-tenant.js";
 import { connectKafka } from "./kafka-tenant.js";

@@ -2,6 +2,7 @@
  * Amounts of samples: the fast path returns the same as the exact path for any text, and no significant digit is lost.
  */
 import t from "tap";
+import { type Exact, parseExact, plus, roundedQuotient } from "../../src/common/exact-decimal.js";
 import {
   type Amount,
   amountAt,
@@ -10,7 +11,6 @@ import {
   plusAmounts,
   unitsAt,
 } from "../../src/ingest/micro-units.js";
-import { type Exact, parseExact, plus, roundedQuotient } from "../../src/numbers/exact.js";
 import fc from "../property.js";
 import { Classes } from "./classes.js";
 

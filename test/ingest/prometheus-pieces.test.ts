@@ -1,9 +1,9 @@
 /** Queries that fail in part: the failing days and resources are isolated, and a full outage costs few requests. */
 import t from "tap";
+import { addDays } from "../../src/common/days.js";
 import { daysOf, pointsOf } from "../../src/ingest/prometheus/points.js";
 import { newPatience, type Part, type Patience, piecesOf } from "../../src/ingest/prometheus/split-query.js";
-import { addDays } from "../../src/time/days.js";
-import { UpstreamError } from "../../src/upstream-http/upstream-error.js";
+import { UpstreamError } from "../../src/upstream/http/upstream-error.js";
 import fc from "../property.js";
 
 const dayAt = (index: number) => addDays("2026-02-25", index);

@@ -1,6 +1,7 @@
 /** Points in time: for any window, step and size of a piece, no moment is lost or counted twice. */
 
 import t from "tap";
+import { addDays, DAY_SECONDS, dayOfSeconds, daysOfWindow, midnightSeconds } from "../../src/common/days.js";
 import {
   chunksOf,
   countOf,
@@ -10,7 +11,6 @@ import {
   type PointRange,
   pointsOf,
 } from "../../src/ingest/prometheus/points.js";
-import { addDays, DAY_SECONDS, dayOfSeconds, daysOfWindow, midnightSeconds } from "../../src/time/days.js";
 import fc from "../property.js";
 
 function listed({ first, last, stepSeconds }: PointRange): number[] {

@@ -5,7 +5,7 @@
  * scraped every minute.
  */
 import t from "tap";
-import { midnightSeconds } from "../../src/time/days.js";
+import { midnightSeconds } from "../../src/common/days.js";
 import { holds } from "../holds.js";
 import { needs } from "../programs.js";
 import { connectGeneric, daysAgo, forever } from "./generic-tenant.js";

@@ -2,14 +2,14 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import t, { type Test } from "tap";
+import { dayOfSeconds } from "../../src/common/days.js";
 import type { DayWindow } from "../../src/ingest/ecosystem.js";
 import { createPrometheusSource, type DropReason } from "../../src/ingest/prometheus/source.js";
 import { BYTES_IN } from "../../src/simulator/series.js";
 import { type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.js";
-import { dayOfSeconds } from "../../src/time/days.js";
-import { createUpstreamClient } from "../../src/upstream-http/client.js";
-import type { UpstreamAuth } from "../../src/upstream-http/credentials.js";
-import type { UpstreamError } from "../../src/upstream-http/upstream-error.js";
+import { createUpstreamClient } from "../../src/upstream/http/client.js";
+import type { UpstreamAuth } from "../../src/upstream/http/credentials.js";
+import type { UpstreamError } from "../../src/upstream/http/upstream-error.js";
 import { holds } from "../holds.js";
 import { daysAgo, forever, silent } from "./generic-tenant.js";
 import { startScriptedPrometheus } from "./scripted-prometheus.js";

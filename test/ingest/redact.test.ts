@@ -1,5 +1,5 @@
 import t from "tap";
-import { excerpt, redact } from "../../src/upstream-http/redact.js";
+import { excerpt, redact } from "../../src/upstream/http/redact.js";
 
 const cases: readonly (readonly [string, string])[] = [
   ["GET https://ada:hunter2@host/path failed", "GET https://***@host/path failed"],

@@ -3,10 +3,10 @@
  * reported.
  */
 import t, { type Test } from "tap";
+import { midnightSeconds } from "../../src/common/days.js";
 import type { WindowSink } from "../../src/ingest/ecosystem.js";
 import { connectQueries } from "../../src/ingest/ecosystems/focus/usage/queries.js";
 import { selectorsCountingReplicas } from "../../src/ingest/prometheus/replicas.js";
-import { midnightSeconds } from "../../src/time/days.js";
 import { needs } from "../programs.js";
 import { connectGeneric, daysAgo, forever, silent } from "./generic-tenant.js";
 import { connectKafka } from "./kafka-tenant.js";

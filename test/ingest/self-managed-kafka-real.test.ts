@@ -3,7 +3,7 @@
  * `self_managed_kafka`, with amounts calculated by hand.
  */
 import t from "tap";
-import { midnightSeconds } from "../../src/time/days.js";
+import { midnightSeconds } from "../../src/common/days.js";
 import { holds } from "../holds.js";
 import { needs } from "../programs.js";
 import { daysAgo, forever } from "./generic-tenant.js";

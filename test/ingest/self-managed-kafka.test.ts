@@ -4,9 +4,9 @@
  */
 import pino from "pino";
 import t, { type Test } from "tap";
+import { addMonths, DAY_SECONDS, daysOfWindow, midnightSeconds } from "../../src/common/days.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { selfManagedKafka } from "../../src/ingest/ecosystems/self_managed_kafka/index.js";
-import { addMonths, DAY_SECONDS, daysOfWindow, midnightSeconds } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { forever, withoutControl } from "./generic-tenant.js";
 import { connectKafka, kafkaBasics, kafkaSettings } from "./kafka-tenant.js";

@@ -1,9 +1,9 @@
 /** Settings that cause a window to be gathered again, found by changing each setting in the definitions. */
 import { KindGuard, type TSchema, Type } from "@sinclair/typebox";
 import t from "tap";
-import { pluginDefinition } from "../../src/config/ecosystem-settings.js";
-import type { PluginSettings } from "../../src/config/plugin-settings.js";
-import { notesOf } from "../../src/config/setting.js";
+import { notesOf } from "../../src/config/reader/setting.js";
+import { pluginDefinition } from "../../src/config/settings/ecosystem-settings.js";
+import type { PluginSettings } from "../../src/config/settings/plugin-settings.js";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import { confluentCloud } from "../../src/ingest/ecosystems/confluent_cloud/index.js";
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";

@@ -1,7 +1,7 @@
 /** Gathering with failures: records that cannot be stored, upstreams that fail, leases that are lost. */
 import t from "tap";
+import { LeaseLostError } from "../../src/common/lease-lost.js";
 import type { BillingLine } from "../../src/ingest/ecosystem.js";
-import { LeaseLostError } from "../../src/store/lease-lost.js";
 import { holds } from "../holds.js";
 import { EPOCH } from "./gathering-stores.js";
 import { billing, DAYS, fact, line, openStaging, usage } from "./staging-script.js";

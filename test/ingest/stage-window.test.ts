@@ -1,9 +1,9 @@
 /** Gathering into the staging tables: what is staged, and what a day's hash notices. On the real stores. */
 import t from "tap";
+import { midnightSeconds } from "../../src/common/days.js";
 import type { Gatherer, UsageSeries } from "../../src/ingest/ecosystem.js";
 import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
 import { factsOf } from "../../src/ingest/usage-series.js";
-import { midnightSeconds } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { billing, DAYS, fact, line, openStaging, type Script, scripted, usage } from "./staging-script.js";
 

@@ -1,5 +1,8 @@
 /** An upstream that returns exactly what a test scripts, and its staging on the real stores. */
 import type { Test } from "tap";
+import { stagedTable } from "../../src/clickhouse/staging.js";
+import type { Statement } from "../../src/clickhouse/statement.js";
+import type { FactTable } from "../../src/domain/fact-tables.js";
 import type {
   BillingLine,
   DayWindow,
@@ -11,9 +14,6 @@ import type {
 } from "../../src/ingest/ecosystem.js";
 import { stageWindow } from "../../src/ingest/stage-window.js";
 import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
-import { stagedTable } from "../../src/store/clickhouse/staging.js";
-import type { Statement } from "../../src/store/clickhouse/statement.js";
-import type { FactTable } from "../../src/store/fact-tables.js";
 import { EPOCH, openGatheringStores } from "./gathering-stores.js";
 import { forever, silent } from "./generic-tenant.js";
 

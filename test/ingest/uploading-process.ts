@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { cleanUpUploads } from "../../src/ingest/usage-uploads/clean-up.js";
 import { takeUpload } from "../../src/ingest/usage-uploads/take-upload.js";
-import { openStores } from "../../src/store/open-stores.js";
+import { openStores } from "../../src/stores/open-stores.js";
 import { fixedTenant, testConfig, testLogger } from "../stores.js";
 import { countingUploads } from "./counting-uploads.js";
 

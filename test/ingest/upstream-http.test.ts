@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { brotliCompressSync, gzipSync } from "node:zlib";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { createUpstreamClient, type UpstreamClientOptions } from "../../src/upstream-http/client.js";
-import { UpstreamError, type UpstreamErrorCode } from "../../src/upstream-http/upstream-error.js";
+import { createUpstreamClient, type UpstreamClientOptions } from "../../src/upstream/http/client.js";
+import { UpstreamError, type UpstreamErrorCode } from "../../src/upstream/http/upstream-error.js";
 import { holds } from "../holds.js";
 import { answers, upstream } from "./upstream-server.js";
 

@@ -3,9 +3,9 @@
  * the real stores.
  */
 import t from "tap";
+import { midnightSeconds } from "../../src/common/days.js";
 import type { UsageSeries } from "../../src/ingest/ecosystem.js";
 import { familiesOf } from "../../src/ingest/staging/align-scales.js";
-import { midnightSeconds } from "../../src/time/days.js";
 import { billing, DAYS, openStaging } from "./staging-script.js";
 
 const [day = ""] = DAYS;

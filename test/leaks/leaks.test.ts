@@ -4,9 +4,9 @@
  */
 import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
+import { addDays, dayOf } from "../../src/common/days.js";
 import { startSimulator } from "../../src/simulator/simulator.js";
 import { simulatedTenants } from "../../src/simulator/tenants.js";
-import { addDays, dayOf } from "../../src/time/days.js";
 import { freePort } from "../free-port.js";
 import { signalEntries } from "../signal-entries.js";
 import { temporaryFolder } from "../stores.js";

@@ -6,7 +6,7 @@ import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import { connect } from "node:net";
 import type { Test } from "tap";
-import { dayOf } from "../../src/time/days.js";
+import { dayOf } from "../../src/common/days.js";
 import { until } from "../until.js";
 
 export interface LoadedTenant {

@@ -5,10 +5,10 @@
 import { type Contents, contentsOf } from "../../bench/contents.js";
 import { createLogger } from "../../src/cli/logger.js";
 import { serveStores } from "../../src/cli/serve.js";
+import { readRows } from "../../src/clickhouse/statement.js";
 import { readConfig } from "../../src/config/read-file.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
-import { openStores } from "../../src/store/open-stores.js";
+import { openStores } from "../../src/stores/open-stores.js";
 import { signalEntries } from "../signal-entries.js";
 
 /**

@@ -5,7 +5,7 @@ import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } fro
 import { join, sep } from "node:path";
 import type { Test } from "tap";
 import { childPids, familyMiB, residentMiB } from "../../bench/measure.js";
-import { programArguments } from "../../src/config/program.js";
+import { programArguments } from "../../src/common/program.js";
 import { copyMigratedPostgres } from "../migrated-postgres.js";
 import type { FromService, Held } from "./service-process.js";
 

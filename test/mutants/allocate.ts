@@ -122,7 +122,7 @@ export const allocateMutants = [
     ],
   ]),
   ...mutantsOf(
-    "src/store/line-points.ts",
+    "src/domain/line-points.ts",
     ["test/allocate/fair-rounding.test.ts"],
     [
       [

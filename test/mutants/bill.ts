@@ -64,7 +64,7 @@ export const billMutants = [
       "withDuplicates.length >= 0",
     ],
   ]),
-  ...mutantsOf("src/store/postgres/retirement.ts", retired, [
+  ...mutantsOf("src/postgres/retirement.ts", retired, [
     ["a month of one account retires that of all", "a.account === b.account && a.period", "a.period"],
     ["a named month is replaced by lines of another", "period === named", "period !== ''"],
     ["days behind a rolling window go", "if (range.from > from) return false;", ""],
@@ -142,7 +142,7 @@ export const billMutants = [
       "place >",
     ],
   ]),
-  ...mutantsOf("src/query/export/focus/shares.ts", shares, [
+  ...mutantsOf("src/export/focus/shares.ts", shares, [
     [
       "rows of a line without cost have no part",
       "if(line_ticks = 0, toInt256(line_rows), line_ticks)",

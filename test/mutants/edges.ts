@@ -76,7 +76,7 @@ export const edgeMutants = [
     ["the order of a map's lines is in its hash", ".sort(([a], [b]) => (a < b ? -1 : 1))", ""],
   ]),
   ...mutantsOf(
-    "src/emit/plan.ts",
+    "src/export/emitters/plan.ts",
     ["test/emit/plan.test.ts"],
     [["a lost day is emitted over its file", "if (days.some(({ is_lost }) => is_lost)) return [];", ""]],
   ),
@@ -111,7 +111,7 @@ export const edgeMutants = [
     ["the week around new year is of two years", "'%G-W%V'", "'%Y-W%V'"],
     ["zones west of Greenwich are east of it", template("if(@{SECONDS} < 0, '-', '+')"), "'+'"],
   ]),
-  ...mutantsOf("src/query/export/csv-cell.ts", cells, [
+  ...mutantsOf("src/query/csv-cell.ts", cells, [
     ["a quote ends its cell", template(`replaceAll(@{guarded}, '"', '""')`), template("@{guarded}")],
     [
       "a text that begins with a minus is a formula",

@@ -27,10 +27,10 @@ export const guardMutants = [
     ["a backslash does not escape a quote", "if (byte === BACKSLASH) at += 1;\n      else if", "if"],
     ["levels that end count on", "else if (CLOSING.has(byte)) levels -= 1;", ""],
   ]),
-  ...mutantsOf("src/store/facts/damage.ts", damage, [
+  ...mutantsOf("src/stores/facts/damage.ts", damage, [
     ["a part without its checksum passes", "is_passed === 1 ? [] : [periodOf(part_path)]", "[]"],
   ]),
-  ...mutantsOf("src/store/publish-lock.ts", gate, [
+  ...mutantsOf("src/stores/publish-lock.ts", gate, [
     [
       "a pause does not wait for changes that have begun",
       "for (const change of begun) await ended(change, signal);",
@@ -43,7 +43,7 @@ export const guardMutants = [
     ],
     ["changes are not remembered", "changes.add(change);", ""],
   ]),
-  ...mutantsOf("src/secrets/known-secrets.ts", secrets, [
+  ...mutantsOf("src/common/known-secrets.ts", secrets, [
     ["a secret in base64 is shown", "[0, 1, 2]\n", "[0]\n"],
     ["a secret in an address is shown", "    encoded,\n", ""],
     ["a secret in a form is shown", 'encoded.replaceAll("%20", "+")', "encoded"],
@@ -71,7 +71,7 @@ export const guardMutants = [
       ],
     ],
   ),
-  ...mutantsOf("src/tls/certificate.ts", certificates, [
+  ...mutantsOf("src/common/tls/certificate.ts", certificates, [
     ["a key that everybody reads is taken", "const OTHERS = 0o007;", "const OTHERS = 0o002;"],
     [
       "a key of another certificate is taken",
@@ -84,8 +84,8 @@ export const guardMutants = [
       'await read("certificate_file", false)',
     ],
   ]),
-  ...mutantsOf("src/tls/certificate.ts", tls, [["TLS 1.1 is spoken", '"TLSv1.2"', '"TLSv1.1"']]),
-  ...mutantsOf("src/tls/renewal.ts", certificates, [
+  ...mutantsOf("src/common/tls/certificate.ts", tls, [["TLS 1.1 is spoken", '"TLSv1.2"', '"TLSv1.1"']]),
+  ...mutantsOf("src/common/tls/renewal.ts", certificates, [
     ["files are never read again by themselves", "      await check();\n", ""],
     [
       "a problem is told again and again",
@@ -126,7 +126,7 @@ export const guardMutants = [
     [["browsers keep to TLS that there is not", "isSecure && HSTS", "HSTS"]],
   ),
   ...mutantsOf(
-    "src/store/clickhouse/embedded/server/sql-port/roles.ts",
+    "src/embedded-clickhouse/server/sql-port/roles.ts",
     ["test/store/clickhouse/embedded/sql-port-roles.test.ts"],
     [
       ["a role reads every database", template("`SELECT ON @{identifier(database)}.*`"), '"SELECT ON *.*"'],
@@ -138,7 +138,7 @@ export const guardMutants = [
       ["all users share a role", template('`reader_@{Buffer.from(user).toString("hex")}`'), '"reader_all"'],
     ],
   ),
-  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/session.ts", sqlTools, [
+  ...mutantsOf("src/embedded-clickhouse/server/sql-port/session.ts", sqlTools, [
     [
       "a statement runs in every role",
       template("    await session.run(`SET ROLE @{identifier(roleOf(user.user))}`);\n"),
@@ -152,26 +152,26 @@ export const guardMutants = [
     ],
     ["a lowered time counts for nothing", "text: admitted.text, maxSeconds,", "text: admitted.text,"],
   ]),
-  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/session-cache.ts", sqlTools, [
+  ...mutantsOf("src/embedded-clickhouse/server/sql-port/session-cache.ts", sqlTools, [
     ["users share their sessions", "users.get(user) ?? new", "[...users.values()][0] ?? new"],
   ]),
-  ...mutantsOf("src/store/clickhouse/embedded/supervisor.ts", sqlTools, [
+  ...mutantsOf("src/embedded-clickhouse/supervisor.ts", sqlTools, [
     ["the engine's time zone is the host's", 'TZ: "UTC",', "TZ: process.env.TZ,"],
   ]),
-  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/check-words.ts", sqlAttacks, [
+  ...mutantsOf("src/embedded-clickhouse/server/sql-port/check-words.ts", sqlAttacks, [
     ["the names that parameters bring are not checked", "    checkName(value, false, engine);\n", ""],
     ["a part of a statement may have settings", "if (!isLast)", "if (next === null)"],
     ["APPLY hides tables", 'if (written === "APPLY") throw', 'if (written === "apply") throw'],
   ]),
-  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/admitted-functions.ts", sqlAttacks, [
+  ...mutantsOf("src/embedded-clickhouse/server/sql-port/admitted-functions.ts", sqlAttacks, [
     ["a function that is not in the list is admitted", "if (known.has(rest)) return true;", ""],
     ["a combinator hides a function", "rest = shorter;", "return false;"],
   ]),
-  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/check-tables.ts", sqlAttacks, [
+  ...mutantsOf("src/embedded-clickhouse/server/sql-port/check-tables.ts", sqlAttacks, [
     ["a table behind IN is not checked", ' || (node.kind === "Identifier" && isArgument)', ""],
     ["another tenant's table is named in errors", "  checkDatabase(first, databases);\n}", "}"],
   ]),
-  ...mutantsOf("src/store/clickhouse/embedded/server/execute.ts", sqlAttacks, [
+  ...mutantsOf("src/embedded-clickhouse/server/execute.ts", sqlAttacks, [
     [
       "EXPLAIN shows the engine's folder",
       'if (statement.verb === "EXPLAIN") return { sql: slice(0, statement.end), insertions: [] };',
@@ -179,7 +179,7 @@ export const guardMutants = [
     ],
   ]),
   ...mutantsOf(
-    "src/store/clickhouse/embedded/server/sql-port/connections.ts",
+    "src/embedded-clickhouse/server/sql-port/connections.ts",
     ["test/store/clickhouse/embedded/sql-port-connections.test.ts"],
     [
       ["idle connections lock others out", "if (open.size >= maxConnections) makeRoom();", ""],
@@ -197,12 +197,12 @@ export const guardMutants = [
       ],
     ],
   ),
-  ...mutantsOf("src/store/clickhouse/embedded/server/sql-port/failed-sign-ons.ts", sqlPort, [
+  ...mutantsOf("src/embedded-clickhouse/server/sql-port/failed-sign-ons.ts", sqlPort, [
     ["passwords are tried out as fast as they come", "current.count >= MAX_FAILURES", "current.count < 0"],
     ["everything is remembered", "max: maxEntries", "max: maxEntries + 1"],
   ]),
   ...mutantsOf(
-    "src/store/clickhouse/reader-rights.ts",
+    "src/clickhouse/reader-rights.ts",
     ["test/cli/grants.test.ts"],
     [
       [
@@ -214,7 +214,7 @@ export const guardMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/query/export/idle-limit.ts",
+    "src/export/idle-limit.ts",
     ["test/query/slow-export.test.ts"],
     [["who reads nothing is waited for", "addAbortSignal(idle.signal, stream)", "stream"]],
   ),
@@ -247,10 +247,10 @@ export const guardMutants = [
   ...mutantsOf("src/tags/known-dimensions.ts", fullDisk, [
     ["a bulk leaves out what Postgres has no room for", "if (isPostgresFault(error)) throw error;", ""],
   ]),
-  ...mutantsOf("src/store/postgres/disk-full.ts", fullDisk, [
+  ...mutantsOf("src/embedded-postgres/disk-full.ts", fullDisk, [
     ["room is not looked for", "freeOn(cluster) >= wanted", "false"],
   ]),
-  ...mutantsOf("src/store/open-stores.ts", fullDisk, [
+  ...mutantsOf("src/stores/open-stores.ts", fullDisk, [
     ["nobody is told why Postgres is away", "() => embedded?.outage", "() => undefined"],
   ]),
   ...mutantsOf("src/cli/serve.ts", fullDisk, [

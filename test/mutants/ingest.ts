@@ -214,7 +214,7 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/upstream-http/attempt.ts",
+    "src/upstream/http/attempt.ts",
     ["test/ingest/upstream-http.test.ts"],
     [
       ["an answer may unfold to any size", "size > maxBytes", "size < 0"],

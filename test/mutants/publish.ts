@@ -9,7 +9,7 @@ const sums = ["test/store/facts/sums.test.ts"];
 const replacements = ["test/store/clickhouse/embedded/replacements.test.ts"];
 
 export const publishMutants = [
-  ...mutantsOf("src/store/clickhouse/embedded/server/replacements.ts", replacements, [
+  ...mutantsOf("src/embedded-clickhouse/server/replacements.ts", replacements, [
     [
       "a replacement that was cut off is forgotten",
       "const problem = entry && (await rerun(engine, entry));",
@@ -64,7 +64,7 @@ export const publishMutants = [
       "filled.get(staged)?.has(day)",
     ],
   ]),
-  ...mutantsOf("src/store/facts/atomic-swap.ts", oneStep, [
+  ...mutantsOf("src/stores/facts/atomic-swap.ts", oneStep, [
     [
       "the bill is replaced before the chargebacks",
       "  await steps.chargebacks();\n  await Promise.all([sleep(SNAPSHOT_MS), rebuildSums({ client, epoch }, days)]);\n  await steps.billing();",
@@ -82,7 +82,7 @@ export const publishMutants = [
       'await replaceDays(client, "billing", staged, []);',
     ],
   ]),
-  ...mutantsOf("src/store/facts/sums.ts", sums, [
+  ...mutantsOf("src/stores/facts/sums.ts", sums, [
     ["other days of a month lose their sums", "AND day NOT IN {days:Array(Date)}", "AND 0"],
     [
       "sums are not compared before they are shown",
@@ -92,7 +92,7 @@ export const publishMutants = [
     ["amounts are not compared", "uniqExact(n, amount) != 1", "uniqExact(n) != 1"],
     ["what was changed by hand stays", "await rebuildSums(store, days);\n  return days;", "return days;"],
   ]),
-  ...mutantsOf("src/store/clickhouse/published-reads.ts", oneStep, [
+  ...mutantsOf("src/clickhouse/published-reads.ts", oneStep, [
     [
       "sums are read from their tables while days are published",
       "throwIf(count() > 0,",

@@ -8,7 +8,7 @@ import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writ
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { build } from "esbuild";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 import { compileOptions, compileProject } from "../compiled.js";
 import { MIGRATED_CLICKHOUSE, makeMigratedClickHouse } from "../migrated-clickhouse.js";
 import { MIGRATED_POSTGRES, makeMigratedPostgres } from "../migrated-postgres.js";

@@ -1,7 +1,7 @@
 /** Exact decimals lose no digit before the one rounding that is requested. */
 
 import t from "tap";
-import { decimalText, parseExact, plus, roundedQuotient, times } from "../../src/numbers/exact.js";
+import { decimalText, parseExact, plus, roundedQuotient, times } from "../../src/common/exact-decimal.js";
 import fc from "../property.js";
 
 /** Reads a text, and returns it with this many places. */

@@ -3,7 +3,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { readPage, readReport, reportsOf, withTables } from "../../bench/page.js";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 
 /** Benchmarks of many minutes have a single run, as the page states. */
 const long = ["results/focus.json", "results/tenants.json"];

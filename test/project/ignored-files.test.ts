@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 
 const SECRETS = [".env", ".env.local", "examples/services/.env", "docs/.env", "dist/.env.production"];
 

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 import { mutants } from "../mutants/all.js";
 
 t.test("each mutant fits the source it changes, and names tests that exist", async (t) => {

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 
 const tests = join(projectRoot(), "test");
 

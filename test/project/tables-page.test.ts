@@ -2,7 +2,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { projectRoot } from "../../src/config/project.js";
+import { projectRoot } from "../../src/common/project.js";
 import { runContext, runOnce, shortTenants } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
 

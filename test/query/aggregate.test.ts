@@ -5,6 +5,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { DateTime } from "luxon";
 import t from "tap";
+import { readTuples } from "../../src/clickhouse/statement.js";
 import { type Aggregate, readAggregate } from "../../src/query/chargebacks/aggregate.js";
 import { aggregateBuckets } from "../../src/query/chargebacks/aggregate-buckets.js";
 import { type StoredBucket, totalsOf } from "../../src/query/chargebacks/aggregate-result.js";
@@ -12,7 +13,6 @@ import type { AggregateInput } from "../../src/query/chargebacks/aggregate-sourc
 import { readBucketLimit } from "../../src/query/chargebacks/bucket-limit.js";
 import { type TimeBucket, timeBuckets } from "../../src/query/time/bucket.js";
 import { dateWindow } from "../../src/query/time/date-window.js";
-import { readTuples } from "../../src/store/clickhouse/statement.js";
 import { holds } from "../holds.js";
 import { insertChargebacks, startService } from "../http/service.js";
 import fc from "../property.js";

@@ -2,15 +2,15 @@
  * The worklist reports a gap of an identity source exactly if the store, which assigns the lines, found no identity.
  */
 import t from "tap";
+import { readRows } from "../../src/clickhouse/statement.js";
 import type { IdentitySource } from "../../src/config/allocation/identity-source.js";
-import { columnsOfLines } from "../../src/config/allocation/line-columns.js";
-import { UNALLOCATED } from "../../src/config/allocation-rule.js";
+import { UNALLOCATED } from "../../src/domain/allocation-rule.js";
+import { columnsOfLines } from "../../src/domain/line-columns.js";
+import { LONGEST_ID } from "../../src/domain/text-limits.js";
 import { identitySql } from "../../src/ingest/configured/identity-sql.js";
 import { prepareStore } from "../../src/ingest/configured/store-maps.js";
 import { gapOf, gapReasons } from "../../src/query/rules/allocation-gaps.js";
 import { type FoundValue, foundSql } from "../../src/query/rules/worklist-sql.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
-import { LONGEST_ID } from "../../src/store/text-limits.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 

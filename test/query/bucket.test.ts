@@ -1,8 +1,8 @@
 /** Hours and weeks of a zone, as the engine computes and labels them. */
 import t from "tap";
+import { readRows } from "../../src/clickhouse/statement.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../../src/query/time/bucket.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
 import { testLogger } from "../stores.js";
 
 const seconds = (text: string) => Date.parse(text) / 1000;

@@ -1,9 +1,9 @@
 /** Cells of a CSV export: quoted by RFC 4180 where needed, and never formulas unless raw. */
 import { parse } from "csv-parse/sync";
 import t from "tap";
+import { readRows } from "../../src/clickhouse/statement.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
-import { jsonCell, textCell } from "../../src/query/export/csv-cell.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
+import { jsonCell, textCell } from "../../src/query/csv-cell.js";
 import fc from "../property.js";
 import { testLogger } from "../stores.js";
 

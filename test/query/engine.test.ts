@@ -1,7 +1,7 @@
 import t from "tap";
+import { readRows } from "../../src/clickhouse/statement.js";
+import { fingerprintSql, plainDimensionIdSql } from "../../src/domain/dimension-id.js";
 import { timeZones } from "../../src/query/time/zone.js";
-import { fingerprintSql, plainDimensionIdSql } from "../../src/store/clickhouse/dimension-id.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
 import { startService } from "../http/service.js";
 import { sumUp } from "../sum-up.js";
 import { until } from "../until.js";

@@ -5,10 +5,10 @@ import { join } from "node:path";
 import { Readable } from "node:stream";
 import { DuckDBInstance } from "@duckdb/node-api";
 import t from "tap";
-import { arrowPieces } from "../../src/query/export/arrow-pieces.js";
-import type { Pieces } from "../../src/query/export/format.js";
-import { parquetPieces } from "../../src/query/export/parquet-pieces.js";
-import { readThrift, type ThriftStruct, writeThrift } from "../../src/query/export/thrift-compact.js";
+import { arrowPieces } from "../../src/export/arrow-pieces.js";
+import type { Pieces } from "../../src/export/format.js";
+import { parquetPieces } from "../../src/export/parquet-pieces.js";
+import { readThrift, type ThriftStruct, writeThrift } from "../../src/export/thrift-compact.js";
 import { startService } from "../http/service.js";
 
 async function* inChunks(bytes: Buffer, size: number): AsyncGenerator<Buffer> {

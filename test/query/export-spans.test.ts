@@ -1,5 +1,5 @@
 import t from "tap";
-import { spansOf } from "../../src/query/export/statement.js";
+import { spansOf } from "../../src/export/statement.js";
 
 const days = [
   { day: "2026-03-01", rows: 4 },

@@ -1,8 +1,8 @@
 /** Whatever a line costs and however it is split, the parts of each metric add up, and so do the ratios. */
 import t from "tap";
-import { decimalText } from "../../src/numbers/exact.js";
-import { partOf, ratio, sharedRows } from "../../src/query/export/focus/shares.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
+import { readRows } from "../../src/clickhouse/statement.js";
+import { decimalText } from "../../src/common/exact-decimal.js";
+import { partOf, ratio, sharedRows } from "../../src/export/focus/shares.js";
 import { Classes } from "../ingest/classes.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";

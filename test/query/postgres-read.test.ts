@@ -1,6 +1,6 @@
 import { setMaxListeners } from "node:events";
 import t from "tap";
-import { readPostgres } from "../../src/store/postgres/statement.js";
+import { readPostgres } from "../../src/postgres/statement.js";
 import { temporaryPool } from "../store/postgres/temporary.js";
 import { until } from "../until.js";
 

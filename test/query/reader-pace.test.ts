@@ -1,5 +1,5 @@
 import t from "tap";
-import { readerPace } from "../../src/query/export/reader-pace.js";
+import { readerPace } from "../../src/export/reader-pace.js";
 
 /** A pace whose clock only moves on request. */
 function pace(limit: { graceMs: number; bytesPerSecond: number }) {

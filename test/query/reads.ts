@@ -2,7 +2,11 @@
  * Every read of ClickHouse, with inputs that reach each of its shapes. Golden files and engine tests use this table.
  */
 
-import { columnsOfLines } from "../../src/config/allocation/line-columns.js";
+import type { Statement } from "../../src/clickhouse/statement.js";
+import { columnsOfLines } from "../../src/domain/line-columns.js";
+import { defaultExportColumns, exportColumnNames } from "../../src/export/columns.js";
+import { currenciesInWindow } from "../../src/export/columns-with-currency.js";
+import { chargebackExport } from "../../src/export/statement.js";
 import { billingBefore, billingDays, billingPage } from "../../src/query/billing/list.js";
 import { aggregateBuckets, fewBuckets } from "../../src/query/chargebacks/aggregate-buckets.js";
 import type { AggregateInput } from "../../src/query/chargebacks/aggregate-source.js";
@@ -32,9 +36,6 @@ import {
 } from "../../src/query/chargebacks/explain/recipients.js";
 import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/list.js";
 import { pageLookups } from "../../src/query/chargebacks/page-lookups.js";
-import { defaultExportColumns, exportColumnNames } from "../../src/query/export/columns.js";
-import { currenciesInWindow } from "../../src/query/export/columns-with-currency.js";
-import { chargebackExport } from "../../src/query/export/statement.js";
 import { inventoryNames } from "../../src/query/inventory/names.js";
 import { linesByKeyAndProduct, linesByProduct, linesByTagKey } from "../../src/query/rules/coverage-sql.js";
 import { lineMatches, tierMatches } from "../../src/query/rules/rule-matches.js";
@@ -42,7 +43,6 @@ import { unallocatedLines } from "../../src/query/rules/worklist-sql.js";
 import { summedDays } from "../../src/query/state/days-add-up.js";
 import { tagPresence } from "../../src/query/tags/of-dimensions.js";
 import { type DateWindowInput, dateWindow } from "../../src/query/time/date-window.js";
-import type { Statement } from "../../src/store/clickhouse/statement.js";
 
 const window = (input: DateWindowInput = {}) =>
   dateWindow(

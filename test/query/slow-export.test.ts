@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import t from "tap";
-import { limitIdle } from "../../src/query/export/idle-limit.js";
-import { openExport } from "../../src/query/export/stream.js";
+import { limitIdle } from "../../src/export/idle-limit.js";
+import { openExport } from "../../src/export/stream.js";
 import { dateWindow } from "../../src/query/time/date-window.js";
 import { startService } from "../http/service.js";
 import { until } from "../until.js";

@@ -5,10 +5,10 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { IANAZone } from "luxon";
 import t from "tap";
+import { readTuples } from "../../src/clickhouse/statement.js";
 import { bucketKey } from "../../src/query/time/bucket.js";
 import { startOfDay } from "../../src/query/time/start-of-day.js";
 import { timeZones } from "../../src/query/time/zone.js";
-import { readTuples } from "../../src/store/clickhouse/statement.js";
 import { startService } from "../http/service.js";
 import fc from "../property.js";
 

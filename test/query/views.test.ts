@@ -1,6 +1,6 @@
 /** Views for BI tools show what the API shows: the same rows and sums. */
 import t, { type Test } from "tap";
-import { healthyDetails, issueDetails } from "../../src/config/allocation-rule.js";
+import { healthyDetails, issueDetails } from "../../src/domain/allocation-rule.js";
 import { buildApp } from "../../src/http/app.js";
 import { copyNames } from "../../src/ingest/inventory/copy-names.js";
 import { holds } from "../holds.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import type { PluginSettings } from "../../src/config/plugin-settings.js";
+import type { PluginSettings } from "../../src/config/settings/plugin-settings.js";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";

@@ -1,9 +1,9 @@
 /** The clocks that a run accepts, compared with a model at every edge, by the clock of Postgres and by earlier runs. */
 import { strict as assert } from "node:assert";
 import t from "tap";
+import { runStatement } from "../../src/postgres/statement.js";
 import { checkClock } from "../../src/runner/check-clock.js";
 import { registerTenant } from "../../src/runner/sql/tenants.js";
-import { runStatement } from "../../src/store/postgres/statement.js";
 import { Classes } from "../ingest/classes.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import type { Test } from "tap";
-import { programArguments } from "../../src/config/program.js";
+import { programArguments } from "../../src/common/program.js";
 
 /**
  * Starts a script, named as in an import from this folder, as a process of its own. Its input is JSON in argv, and its

@@ -1,7 +1,7 @@
 /** A clock that is far ahead neither drops published days nor bills future days. */
 import t from "tap";
-import type { OpenedStores } from "../../src/store/open-stores.js";
-import { addDays, dayOf } from "../../src/time/days.js";
+import { addDays, dayOf } from "../../src/common/days.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { openTestStores } from "../stores.js";
 import { reconciled, rowsOf, runContext, runOnce, shortTenants } from "./runs.js";
 

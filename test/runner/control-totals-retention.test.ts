@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { addDays } from "../../src/common/days.js";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import { confluentCloud, connectGatherer } from "../../src/ingest/ecosystems/confluent_cloud/index.js";
 import { isAccountedFor, readControlTotals } from "../../src/query/state/control-totals.js";
-import { addDays } from "../../src/time/days.js";
 import { startBill } from "../ingest/confluent-bill.js";
 import { quick } from "../ingest/confluent-tenant.js";
 import { csv } from "../ingest/focus/bills.js";

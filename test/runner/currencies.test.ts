@@ -6,7 +6,7 @@ import t from "tap";
 import { outdatedAttributions } from "../../src/allocate/outdated-attributions.js";
 import { printReconciliation } from "../../src/cli/reconcile.js";
 import { printWhoPays } from "../../src/cli/who-pays.js";
-import type { Emitter } from "../../src/config/emitters.js";
+import type { Emitter } from "../../src/config/settings/emitters.js";
 import { buildApp } from "../../src/http/app.js";
 import { reconcileDays } from "../../src/query/state/reconcile.js";
 import { commandIo } from "../cli/command-io.js";

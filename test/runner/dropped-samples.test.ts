@@ -3,11 +3,11 @@
  * stay. The vendor of the Confluent Cloud tenant is simulated; its metrics come from the Prometheus as well.
  */
 import t from "tap";
+import { midnightSeconds } from "../../src/common/days.js";
 import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import { confluentCloud, connectGatherer } from "../../src/ingest/ecosystems/confluent_cloud/index.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { startConfluentCloud } from "../../src/simulator/confluent/cloud.js";
-import { midnightSeconds } from "../../src/time/days.js";
 import { quick } from "../ingest/confluent-tenant.js";
 import { PASSWORD, startRealPrometheus } from "../ingest/real-prometheus.js";
 import { openTestStores } from "../stores.js";

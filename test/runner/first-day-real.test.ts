@@ -3,7 +3,7 @@
  * 200 requested ones. The days before have no samples, which is no failure.
  */
 import t from "tap";
-import { midnightSeconds } from "../../src/time/days.js";
+import { midnightSeconds } from "../../src/common/days.js";
 import { daysAgo } from "../ingest/generic-tenant.js";
 import { PASSWORD, startRealPrometheus } from "../ingest/real-prometheus.js";
 import { needs } from "../programs.js";

@@ -5,8 +5,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { addDays } from "../../src/common/days.js";
 import { readControlTotals } from "../../src/query/state/control-totals.js";
-import { addDays } from "../../src/time/days.js";
 import { csv } from "../ingest/focus/bills.js";
 import fc from "../property.js";
 import { openTestStores, temporaryFolder } from "../stores.js";

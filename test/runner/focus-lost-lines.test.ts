@@ -5,8 +5,8 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { addDays } from "../../src/common/days.js";
 import { readDeliveries } from "../../src/query/state/deliveries.js";
-import { addDays } from "../../src/time/days.js";
 import { csv } from "../ingest/focus/bills.js";
 import { openTestStores, temporaryFolder } from "../stores.js";
 import { chargedByDay, reconciled, runContext, runOnce } from "./runs.js";

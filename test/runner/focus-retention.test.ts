@@ -4,8 +4,8 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { addDays } from "../../src/common/days.js";
 import { readDeliveries } from "../../src/query/state/deliveries.js";
-import { addDays } from "../../src/time/days.js";
 import { csv } from "../ingest/focus/bills.js";
 import { openTestStores, temporaryFolder, testConfig } from "../stores.js";
 import { chargedByDay, reconciled, rowsOf, runContext, runOnce } from "./runs.js";

@@ -6,7 +6,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import type { Config } from "../../src/config/config.js";
-import type { OpenedStores } from "../../src/store/open-stores.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { layOutSamples } from "../focus-samples.js";
 import { openTestStores, temporaryFolder } from "../stores.js";
 import { openDuckDb, sumsByDuckDb } from "./focus-duckdb.js";

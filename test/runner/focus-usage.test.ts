@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { midnightSeconds } from "../../src/common/days.js";
 import { loadConfig } from "../../src/config/load.js";
-import { formatProblem } from "../../src/config/problem.js";
+import { formatProblem } from "../../src/config/reader/problem.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
-import { midnightSeconds } from "../../src/time/days.js";
 import { csv } from "../ingest/focus/bills.js";
 import { PASSWORD, startRealPrometheus } from "../ingest/real-prometheus.js";
 import { type ScriptedSeries, startScriptedPrometheus } from "../ingest/scripted-prometheus.js";

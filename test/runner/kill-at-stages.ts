@@ -1,5 +1,5 @@
 import type { Test } from "tap";
-import { addDays } from "../../src/time/days.js";
+import { addDays } from "../../src/common/days.js";
 import { temporaryFolder } from "../stores.js";
 import { childProcess } from "./child.js";
 import type { StatementPoint } from "./kill-points.js";

@@ -1,6 +1,7 @@
 /** Holds a tenant's lease until it is killed. */
+
+import { openPostgres } from "../../src/postgres/client.js";
 import { acquireLease } from "../../src/runner/lease.js";
-import { openPostgres } from "../../src/store/postgres/client.js";
 import { testLogger } from "../stores.js";
 
 const { postgres, tenantName, timing } = JSON.parse(process.argv[2] ?? "{}");

@@ -4,9 +4,9 @@
  * --lease-rounds N` draws more rounds.
  */
 import t from "tap";
+import { runStatement } from "../../src/postgres/statement.js";
 import { prolongLease, releaseLease, takeLease } from "../../src/runner/sql/leases.js";
 import { registerTenant } from "../../src/runner/sql/tenants.js";
-import { runStatement } from "../../src/store/postgres/statement.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 

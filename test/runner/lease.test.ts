@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { LeaseLostError } from "../../src/common/lease-lost.js";
+import { runStatement } from "../../src/postgres/statement.js";
 import { acquireLease } from "../../src/runner/lease.js";
 import { prolongLease } from "../../src/runner/sql/leases.js";
 import { registerTenant } from "../../src/runner/sql/tenants.js";
-import { LeaseLostError } from "../../src/store/lease-lost.js";
-import { runStatement } from "../../src/store/postgres/statement.js";
 import { openTestStores } from "../stores.js";
 import { until } from "../until.js";
 import { childProcess } from "./child.js";

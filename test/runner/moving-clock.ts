@@ -1,7 +1,7 @@
 /** A tenant with a moving clock, and a model of its runs. The model counts days in whole numbers since 1970. */
 import { strict as assert } from "node:assert";
 import type { Config } from "../../src/config/config.js";
-import type { OpenedStores } from "../../src/store/open-stores.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { clockedUpstream, LOOKBACK } from "./clocked-upstream.js";
 import { reconciled, rowsOf, runContext, runOnce } from "./runs.js";
 

@@ -4,7 +4,7 @@
  */
 import { writeSync } from "node:fs";
 import { createWorker } from "../../src/cli/worker.js";
-import { openStores } from "../../src/store/open-stores.js";
+import { openStores } from "../../src/stores/open-stores.js";
 import { testConfig, testLogger } from "../stores.js";
 
 export interface OneOfMany {

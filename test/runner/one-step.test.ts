@@ -2,11 +2,11 @@
 import { type ClickHouseClient, ClickHouseError, type QueryParams } from "@clickhouse/client";
 import t from "tap";
 import { noAttributions, swapDays } from "../../src/allocate/swap-days.js";
+import { claimStaging, dropStagedDays, stagedTable } from "../../src/clickhouse/staging.js";
+import { readRows } from "../../src/clickhouse/statement.js";
+import { sumTables } from "../../src/domain/sum-tables.js";
 import { reconcileDays } from "../../src/query/state/reconcile.js";
-import { claimStaging, dropStagedDays, stagedTable } from "../../src/store/clickhouse/staging.js";
-import { readRows } from "../../src/store/clickhouse/statement.js";
-import { finishAbandonedSwap } from "../../src/store/facts/atomic-swap.js";
-import { sumTables } from "../../src/store/sum-tables.js";
+import { finishAbandonedSwap } from "../../src/stores/facts/atomic-swap.js";
 import { openTestStores } from "../stores.js";
 import { until } from "../until.js";
 import { daysBefore, lossSaidBefore, runContext, runOnce, shortTenants } from "./runs.js";

@@ -2,8 +2,8 @@
  * Days with missing data are published at once, marked, and become final when it arrives or the attempts are used up.
  */
 import t from "tap";
-import type { AllocationRule } from "../../src/config/allocation-rule.js";
-import { addDays } from "../../src/time/days.js";
+import { addDays } from "../../src/common/days.js";
+import type { AllocationRule } from "../../src/domain/allocation-rule.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {

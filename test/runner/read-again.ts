@@ -5,7 +5,7 @@ import type { Test } from "tap";
 import type { Config } from "../../src/config/config.js";
 import { checkFile } from "../../src/focus/check/check-file.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
-import type { OpenedStores } from "../../src/store/open-stores.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { testLogger } from "../stores.js";
 import { rowsOf, runContext, runOnce } from "./runs.js";
 

@@ -1,7 +1,7 @@
 import t from "tap";
-import { factTables } from "../../src/store/fact-tables.js";
-import { sumTables } from "../../src/store/sum-tables.js";
-import { addDays } from "../../src/time/days.js";
+import { addDays } from "../../src/common/days.js";
+import { factTables } from "../../src/domain/fact-tables.js";
+import { sumTables } from "../../src/domain/sum-tables.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {

@@ -1,5 +1,6 @@
 import { pino } from "pino";
 import type { Test } from "tap";
+import { addDays } from "../../src/common/days.js";
 import type { Config, TenantConfig } from "../../src/config/config.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { type DayReconciliation, reconcileDays } from "../../src/query/state/reconcile.js";
@@ -11,8 +12,7 @@ import {
   type TenantRunContext,
   usualLimits,
 } from "../../src/runner/tenant-run.js";
-import type { OpenedStores } from "../../src/store/open-stores.js";
-import { addDays } from "../../src/time/days.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { testLogger } from "../stores.js";
 
 /** The current day in runs of tests. */

@@ -1,7 +1,7 @@
-import type { AllocationRule } from "../../src/config/allocation-rule.js";
+import { daysOfWindow } from "../../src/common/days.js";
+import type { AllocationRule } from "../../src/domain/allocation-rule.js";
 import type { AnyEcosystem, BillingLine, DayWindow } from "../../src/ingest/ecosystem.js";
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
-import { daysOfWindow } from "../../src/time/days.js";
 
 /** Data of a test's upstream. It may be changed between runs, and while one waits in `onWindow`. */
 export interface Upstream {

@@ -3,7 +3,7 @@
  * metrics on published and unpublished days.
  */
 import t from "tap";
-import { DAY_SECONDS } from "../../src/time/days.js";
+import { DAY_SECONDS } from "../../src/common/days.js";
 import { holds } from "../holds.js";
 import { type Script, type ScriptedSeries, startScriptedPrometheus } from "../ingest/scripted-prometheus.js";
 import { openTestStores } from "../stores.js";

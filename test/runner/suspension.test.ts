@@ -1,8 +1,8 @@
 import t from "tap";
+import { runStatement } from "../../src/postgres/statement.js";
 import { createCycleRunner } from "../../src/runner/cycle.js";
 import { liftSuspensions } from "../../src/runner/sql/tenants.js";
 import { startTenantRun } from "../../src/runner/tenant-run.js";
-import { runStatement } from "../../src/store/postgres/statement.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {

@@ -1,9 +1,9 @@
 import t, { type Test } from "tap";
 import { topicRuleSet } from "../../src/allocate/topic-rules.js";
+import { addDays, midnightOf } from "../../src/common/days.js";
 import type { AnyEcosystem, Gatherer } from "../../src/ingest/ecosystem.js";
 import { reconcileAttributions } from "../../src/query/state/reconcile.js";
-import type { OpenedStores } from "../../src/store/open-stores.js";
-import { addDays, midnightOf } from "../../src/time/days.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import {

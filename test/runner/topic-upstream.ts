@@ -1,9 +1,9 @@
+import { daysOfWindow } from "../../src/common/days.js";
 import type { Config } from "../../src/config/config.js";
-import type { TopicAttributionSettings } from "../../src/config/topic-attribution.js";
-import type { TopicMetric, TopicRule } from "../../src/config/topic-rule.js";
+import type { TopicAttributionSettings } from "../../src/config/settings/topic-attribution.js";
+import type { TopicMetric, TopicRule } from "../../src/domain/topic-rule.js";
 import type { AnyEcosystem, TopicUsageFact } from "../../src/ingest/ecosystem.js";
-import type { OpenedStores } from "../../src/store/open-stores.js";
-import { daysOfWindow } from "../../src/time/days.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { rowsOf } from "./runs.js";
 import { scriptedUpstream, type Upstream } from "./scripted-upstream.js";
 

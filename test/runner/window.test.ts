@@ -1,8 +1,8 @@
 /** The days of a run in the years 1900 to 2299, compared with counted days, in any time zone of the process. */
 import { strict as assert } from "node:assert";
 import t from "tap";
+import { dayOf, daysOfWindow } from "../../src/common/days.js";
 import { cutWindow, gatherWindow, refuseUnstorable } from "../../src/runner/window.js";
-import { dayOf, daysOfWindow } from "../../src/time/days.js";
 import { Classes } from "../ingest/classes.js";
 import fc from "../property.js";
 

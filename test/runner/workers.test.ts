@@ -6,10 +6,10 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { createEmbeddedClickHouse } from "../../src/embedded-clickhouse/supervisor.js";
+import { startEmbeddedPostgres } from "../../src/embedded-postgres/start.js";
 import { usualLease } from "../../src/runner/sql/leases.js";
-import { createEmbeddedClickHouse } from "../../src/store/clickhouse/embedded/supervisor.js";
-import { type OpenedStores, openStores } from "../../src/store/open-stores.js";
-import { startEmbeddedPostgres } from "../../src/store/postgres/embedded.js";
+import { type OpenedStores, openStores } from "../../src/stores/open-stores.js";
 import { portOfSocket } from "../store/clickhouse/engine-under-test.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { until } from "../until.js";

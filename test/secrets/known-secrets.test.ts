@@ -1,6 +1,6 @@
 import t from "tap";
-import { passwordsIn } from "../../src/config/passwords-in.js";
-import { deepWithoutSecrets, keepSecrets, withoutSecrets } from "../../src/secrets/known-secrets.js";
+import { deepWithoutSecrets, keepSecrets, withoutSecrets } from "../../src/common/known-secrets.js";
+import { passwordsIn } from "../../src/config/reader/passwords-in.js";
 import fc from "../property.js";
 
 t.test("a secret is masked in every encoding", async (t) => {

@@ -4,7 +4,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { setImmediate as turn } from "node:timers/promises";
-import { claimDataDir, DataDirInUseError } from "../../src/store/data-dir.js";
+import { claimDataDir, DataDirInUseError } from "../../src/stores/data-dir.js";
 
 const folder = process.argv[2] ?? "";
 console.log("ready");

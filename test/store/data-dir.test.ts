@@ -13,9 +13,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import t from "tap";
-import { programArguments } from "../../src/config/program.js";
-import { claimDataDir, DataDirInUseError } from "../../src/store/data-dir.js";
-import { ourselves, processStart } from "../../src/store/data-dir-owner.js";
+import { programArguments } from "../../src/common/program.js";
+import { claimDataDir, DataDirInUseError } from "../../src/stores/data-dir.js";
+import { ourselves, processStart } from "../../src/stores/data-dir-owner.js";
 import { holds } from "../holds.js";
 
 const RACER = programArguments("./data-dir-racer.js", import.meta.url);

@@ -7,10 +7,10 @@ import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import t from "tap";
+import { readerError } from "../../src/common/reader-error.js";
+import { limitIdle } from "../../src/export/idle-limit.js";
 import { counted } from "../../src/ingest/ecosystems/focus/sources/stores/counting-store.js";
 import { measuredBytes } from "../../src/ingest/usage-uploads/load.js";
-import { limitIdle } from "../../src/query/export/idle-limit.js";
-import { readerError } from "../../src/store/reader-error.js";
 
 const uncaught: unknown[] = [];
 process.on("uncaughtException", (error) => void uncaught.push(error));

@@ -1,7 +1,7 @@
 /** The declaration of the fact tables equals the tables that the migrations create. */
 import t from "tap";
-import { columnsOf, columnTypes, factTables } from "../../src/store/fact-tables.js";
-import { sumKeys, sumTables } from "../../src/store/sum-tables.js";
+import { columnsOf, columnTypes, factTables } from "../../src/domain/fact-tables.js";
+import { sumKeys, sumTables } from "../../src/domain/sum-tables.js";
 import { rowsOf } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
 

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
 import t from "tap";
-import { openStores } from "../../src/store/open-stores.js";
+import { openStores } from "../../src/stores/open-stores.js";
 import { shortTenants } from "../runner/runs.js";
 import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { until } from "../until.js";

@@ -1,5 +1,5 @@
 import t from "tap";
-import { createPublishLock } from "../../src/store/publish-lock.js";
+import { createPublishLock } from "../../src/stores/publish-lock.js";
 
 const never = new AbortController().signal;
 

@@ -1,7 +1,7 @@
 /** Errors of the real stores show whether a store cannot work, and decide the response of the API. */
 import t from "tap";
-import { readRows } from "../../src/store/clickhouse/statement.js";
-import { storeInTrouble } from "../../src/store/store-trouble.js";
+import { readRows } from "../../src/clickhouse/statement.js";
+import { storeInTrouble } from "../../src/stores/store-trouble.js";
 import { get, insertChargebacks, startService } from "../http/service.js";
 import { recordDimensions, send } from "../tags/tagging.js";
 import { until } from "../until.js";

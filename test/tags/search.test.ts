@@ -1,5 +1,5 @@
 import t from "tap";
-import { readPostgres } from "../../src/store/postgres/statement.js";
+import { readPostgres } from "../../src/postgres/statement.js";
 import { type SearchTotal, searchPage, searchTotal } from "../../src/tags/search.js";
 import { foldCase, searchText } from "../../src/tags/tag-text.js";
 import { openTestStores } from "../stores.js";

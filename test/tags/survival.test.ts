@@ -1,9 +1,9 @@
 import t from "tap";
-import { migrateClickHouse } from "../../src/store/clickhouse/migrate.js";
-import { migrationFolders } from "../../src/store/open-stores.js";
+import { addDays } from "../../src/common/days.js";
+import { migrateClickHouse } from "../../src/stores/migrate-clickhouse.js";
+import { migrationFolders } from "../../src/stores/open-stores.js";
 import { copyNewDimensions } from "../../src/tags/copy-new-dimensions.js";
 import { addTag } from "../../src/tags/write.js";
-import { addDays } from "../../src/time/days.js";
 import { holds } from "../holds.js";
 import { daysBefore, rowsOf, runContext, runOnce, shortTenants, today } from "../runner/runs.js";
 import { evenRule, scriptedUpstream, usageRule } from "../runner/scripted-upstream.js";

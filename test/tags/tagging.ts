@@ -1,11 +1,7 @@
 /** Helpers of the tests of tags: dimensions to tag, requests, and reads of both stores. */
 import type { FastifyInstance } from "fastify";
-import {
-  dimensionFields,
-  fingerprintSql,
-  plainDimensionIdSql,
-} from "../../src/store/clickhouse/dimension-id.js";
-import type { OpenedStores } from "../../src/store/open-stores.js";
+import { dimensionFields, fingerprintSql, plainDimensionIdSql } from "../../src/domain/dimension-id.js";
+import type { OpenedStores } from "../../src/stores/open-stores.js";
 
 const fields = dimensionFields.join(", ");
 

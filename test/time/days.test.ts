@@ -17,7 +17,7 @@ import {
   latest,
   midnightOf,
   midnightSeconds,
-} from "../../src/time/days.js";
+} from "../../src/common/days.js";
 import fc from "../property.js";
 
 interface CalendarDay {

@@ -1,8 +1,8 @@
 /** Certificate files: refusals, and detection of renewed files. */
 import { chmodSync, unlinkSync } from "node:fs";
 import t from "tap";
-import { readCertificate } from "../../src/tls/certificate.js";
-import { watchCertificate } from "../../src/tls/renewal.js";
+import { readCertificate } from "../../src/common/tls/certificate.js";
+import { watchCertificate } from "../../src/common/tls/renewal.js";
 import { certificateFiles, encryptedKey, expired, first, renewed } from "../certificates.js";
 import { until } from "../until.js";
 

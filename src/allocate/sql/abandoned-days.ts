@@ -1,6 +1,6 @@
-import type { Ledger } from "../../store/ledger.js";
-import { inputHashOf } from "../../store/postgres/provisional-hash.js";
-import type { Statement } from "../../store/postgres/statement.js";
+import type { Ledger } from "../../domain/ledger.js";
+import { inputHashOf } from "../../domain/provisional-hash.js";
+import type { Statement } from "../../postgres/statement.js";
 
 /** A provisional day that is not gathered any more, and its hash once it is final. */
 export interface AbandonedDay {

@@ -1,7 +1,7 @@
-import { stagedTable } from "../../store/clickhouse/staging.js";
-import type { Statement } from "../../store/clickhouse/statement.js";
-import { lineColumns, lineKeySql } from "../../store/ledger.js";
-import { hashOfPoint, pointSql, WHOLE_LINE } from "../../store/line-points.js";
+import { stagedTable } from "../../clickhouse/staging.js";
+import type { Statement } from "../../clickhouse/statement.js";
+import { lineColumns, lineKeySql } from "../../domain/ledger.js";
+import { hashOfPoint, pointSql, WHOLE_LINE } from "../../domain/line-points.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 import type { WeighingColumns } from "../rules.js";
 import { type RuleParts, ruleParts } from "./rule-parts.js";

@@ -1,6 +1,6 @@
-import type { Ledger } from "../../store/ledger.js";
-import { inputHashOf } from "../../store/postgres/provisional-hash.js";
-import type { Statement } from "../../store/postgres/statement.js";
+import type { Ledger } from "../../domain/ledger.js";
+import { inputHashOf } from "../../domain/provisional-hash.js";
+import type { Statement } from "../../postgres/statement.js";
 
 /**
  * Records that days of a ledger are about to be swapped in. Updates one row per day, or none if the lease has been lost

@@ -1,6 +1,6 @@
-import { stagedTable } from "../../store/clickhouse/staging.js";
-import type { Statement } from "../../store/clickhouse/statement.js";
-import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../store/ledger.js";
+import { stagedTable } from "../../clickhouse/staging.js";
+import type { Statement } from "../../clickhouse/statement.js";
+import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../domain/ledger.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /**

@@ -1,4 +1,4 @@
-import type { Statement } from "../../store/postgres/statement.js";
+import type { Statement } from "../../postgres/statement.js";
 import { WITHDRAWN } from "./begin-publishing.js";
 import type { PublishedDay } from "./finish-publishing.js";
 

@@ -1,4 +1,4 @@
-import type { Statement } from "../../store/postgres/statement.js";
+import type { Statement } from "../../postgres/statement.js";
 
 /** A day that is visible now, and the number of its chargeback rows. */
 export interface PublishedDay {

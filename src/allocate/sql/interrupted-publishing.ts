@@ -1,5 +1,5 @@
-import type { Ledger } from "../../store/ledger.js";
-import type { Statement } from "../../store/postgres/statement.js";
+import type { Ledger } from "../../domain/ledger.js";
+import type { Statement } from "../../postgres/statement.js";
 
 /** A day whose swap began but was not recorded as finished. */
 export interface InterruptedDay {

@@ -1,5 +1,5 @@
-import { isProvisional } from "../../store/postgres/provisional-hash.js";
-import type { Statement } from "../../store/postgres/statement.js";
+import { isProvisional } from "../../domain/provisional-hash.js";
+import type { Statement } from "../../postgres/statement.js";
 import type { DayMarks } from "../calculate.js";
 
 /** A staged day whose input differs from the published one. */

@@ -1,5 +1,5 @@
-import { literal } from "../../store/clickhouse/sql-text.js";
-import { stagedTable } from "../../store/clickhouse/staging.js";
+import { literal } from "../../clickhouse/sql-text.js";
+import { stagedTable } from "../../clickhouse/staging.js";
 import type { SplitLedger } from "../ledger.js";
 import type { WeighingColumns } from "../rules.js";
 

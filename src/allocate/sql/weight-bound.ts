@@ -1,5 +1,5 @@
-import { stagedTable } from "../../store/clickhouse/staging.js";
-import type { Statement } from "../../store/clickhouse/statement.js";
+import { stagedTable } from "../../clickhouse/staging.js";
+import type { Statement } from "../../clickhouse/statement.js";
 import type { SplitLedger } from "../ledger.js";
 import { storedSums } from "./usage-sums.js";
 

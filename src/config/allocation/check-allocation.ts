@@ -3,19 +3,19 @@
  * rules that no line can reach, and unreadable maps. Parts that could not be read are skipped.
  */
 import { resolve } from "node:path";
-import type { IdentityScope } from "../allocation-rule.js";
-import type { EcosystemSettings } from "../ecosystem-settings.js";
-import { nearest } from "../nearest.js";
-import type { Path } from "../problem.js";
-import type { Report } from "../reading-context.js";
-import type { WrittenTenant } from "../tenant.js";
-import { monthsProblem } from "../whole-months.js";
+import { nearest } from "../../common/nearest.js";
+import type { IdentityScope } from "../../domain/allocation-rule.js";
+import { columnsOfLines, type LineColumns, tagKeyOf } from "../../domain/line-columns.js";
+import type { Path } from "../reader/problem.js";
+import type { Report } from "../reader/reading-context.js";
+import { monthsProblem } from "../reader/whole-months.js";
+import type { EcosystemSettings } from "../settings/ecosystem-settings.js";
+import type { WrittenTenant } from "../settings/tenant.js";
 import type { Comparison, Condition, Conditions, Where } from "./condition.js";
 import { whereOf } from "./condition.js";
 import type { ConfiguredRule } from "./configured-rule.js";
 import { type IdentityMap, readIdentityMap } from "./identity-map.js";
 import type { IdentitySource } from "./identity-source.js";
-import { columnsOfLines, type LineColumns, tagKeyOf } from "./line-columns.js";
 import { refusePattern } from "./patterns.js";
 import type { ConfiguredTier } from "./tier.js";
 

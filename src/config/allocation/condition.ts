@@ -1,8 +1,8 @@
 /** The `where` of a rule, which selects lines. */
 import { type TUnsafe, Type } from "@sinclair/typebox";
-import { parseDecimal } from "../decimal.js";
-import { eitherKind, flag, list, mapping, openMapping, text } from "../setting.js";
-import { LINE_COLUMN } from "./line-columns.js";
+import { LINE_COLUMN } from "../../domain/line-columns.js";
+import { parseDecimal } from "../reader/decimal.js";
+import { eitherKind, flag, list, mapping, openMapping, text } from "../reader/setting.js";
 
 /** One value, or several of which one must match. `*` matches any text. */
 export type Values = string | readonly string[];

@@ -1,7 +1,7 @@
 /** `tenants.T.allocation.rules`: rules that are tried before the ecosystem's own. */
 import { type TUnsafe, Type } from "@sinclair/typebox";
-import { parseNonNegativeDecimal } from "../decimal.js";
-import { list, mapping, text } from "../setting.js";
+import { parseNonNegativeDecimal } from "../reader/decimal.js";
+import { list, mapping, text } from "../reader/setting.js";
 import { type WrittenWhere, whereSetting } from "./condition.js";
 import { type ConfiguredTier, splitSetting } from "./tier.js";
 

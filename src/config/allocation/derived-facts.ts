@@ -3,7 +3,7 @@
  * identity sets under these names, so that the allocation statement handles them like measured usage. No ecosystem has
  * metrics with such names.
  */
-import type { ListScope, SetOf } from "../allocation-rule.js";
+import type { ListScope, SetOf } from "../../domain/allocation-rule.js";
 
 export interface CostWeights {
   /** Column or tag whose value the lines share; undefined: all lines of the currency. */

@@ -5,9 +5,9 @@
  */
 import { readFileSync, statSync } from "node:fs";
 import { CsvError, parse } from "csv-parse/sync";
-import { UNALLOCATED } from "../allocation-rule.js";
-import { preambleOf, separatorOf } from "../csv-dialect.js";
-import { digestOf } from "../digest.js";
+import { preambleOf, separatorOf } from "../../common/csv-dialect.js";
+import { digestOf } from "../../common/digest.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
 
 export interface IdentityMap {
   /** Hash of the entries: equal for files with equal entries. */

@@ -1,6 +1,6 @@
 /** `tenants.T.allocation.identity`: the columns and tags of a line that name the identity to charge. */
 import { type Static, Type } from "@sinclair/typebox";
-import { flag, list, mapping, text } from "../setting.js";
+import { flag, list, mapping, text } from "../reader/setting.js";
 import { groupPosition, refusePattern } from "./patterns.js";
 
 /** The named group of a pattern that matches the identity. */

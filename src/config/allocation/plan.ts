@@ -2,10 +2,12 @@
  * The allocation plan of a tenant: the rules as the allocation statement takes them, the facts that have to be staged
  * for them, and a digest of everything that decides who pays. The SQL is built from it.
  */
-import type { AllocationRule, SetOf } from "../allocation-rule.js";
+
+import { digestOf } from "../../common/digest.js";
+import type { AllocationRule, SetOf } from "../../domain/allocation-rule.js";
+import { columnsOfLines, type LineColumns } from "../../domain/line-columns.js";
 import type { TenantConfig } from "../config.js";
-import { digestOf } from "../digest.js";
-import type { EcosystemSettings } from "../ecosystem-settings.js";
+import type { EcosystemSettings } from "../settings/ecosystem-settings.js";
 import type { IdentityMaps } from "./check-allocation.js";
 import type { ConfiguredRule } from "./configured-rule.js";
 import {
@@ -17,7 +19,6 @@ import {
   partName,
 } from "./derived-facts.js";
 import type { IdentitySource } from "./identity-source.js";
-import { columnsOfLines, type LineColumns } from "./line-columns.js";
 import { componentsOf, toAllocationRule } from "./to-allocation-rule.js";
 
 export interface AllocationPlan {

@@ -1,8 +1,9 @@
 /** Finds the keys of the tags that a tenant's identity sources and rules read. Keys are case-sensitive. */
+
+import { tagKeyOf } from "../../domain/line-columns.js";
 import { whereOf } from "./condition.js";
 import type { ConfiguredRule } from "./configured-rule.js";
 import type { IdentitySource } from "./identity-source.js";
-import { tagKeyOf } from "./line-columns.js";
 
 export function tagsRead({
   identity,

@@ -1,10 +1,10 @@
 /** The `split` of a rule: tiers that are tried in order. */
 import { type TUnsafe, Type } from "@sinclair/typebox";
-import { UNALLOCATED } from "../allocation-rule.js";
-import { parseNonNegativeDecimal } from "../decimal.js";
-import { choice, eitherKind, list, mapOf, mapping, oneOf, text } from "../setting.js";
-import { LONGEST_MONTH } from "../whole-months.js";
-import { LINE_COLUMN } from "./line-columns.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
+import { LINE_COLUMN } from "../../domain/line-columns.js";
+import { parseNonNegativeDecimal } from "../reader/decimal.js";
+import { choice, eitherKind, list, mapOf, mapping, oneOf, text } from "../reader/setting.js";
+import { LONGEST_MONTH } from "../reader/whole-months.js";
 
 /** Identity sets that an ecosystem gathers and that a line can be divided among. */
 const gatheredSets = ["resource_active", "metrics_derived", "tenant_period"] as const;

@@ -1,5 +1,5 @@
 /** Converts configured rules to rules of the allocation statement. */
-import type { AllocationDetail, AllocationRule, RuleTier } from "../allocation-rule.js";
+import type { AllocationDetail, AllocationRule, RuleTier } from "../../domain/allocation-rule.js";
 import type { ConfiguredRule } from "./configured-rule.js";
 import { costMetric, costPlace, fixedMetric, listScope, partName } from "./derived-facts.js";
 import type { ConfiguredTier } from "./tier.js";

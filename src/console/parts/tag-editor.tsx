@@ -6,8 +6,8 @@ import { Caller } from "../state/caller.js";
 import { reloadAll, useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { Field } from "./controls.js";
-import { RequireScope } from "./may.js";
 import { FieldError, Shown } from "./messages.js";
+import { RequireScope } from "./require-scope.js";
 import { type Column, Table } from "./table.js";
 
 const text = en.tags;

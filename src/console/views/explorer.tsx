@@ -21,7 +21,7 @@ import { Download } from "../parts/download.js";
 import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
-import { Proof } from "../parts/proof.js";
+import { Proof } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
 import { type Column, Table } from "../parts/table.js";
 import {

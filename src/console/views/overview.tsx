@@ -17,7 +17,7 @@ import { Link } from "../parts/link.js";
 import { Shown } from "../parts/messages.js";
 import { NoCosts } from "../parts/no-costs.js";
 import { shownPeriod } from "../parts/period-picker.js";
-import { PeriodProof } from "../parts/proof.js";
+import { PeriodProof } from "../parts/reconciliation-banner.js";
 import { type Column, Table } from "../parts/table.js";
 import { daysBetween, firstOfMonth, lastOfMonth, shownDay, shownInstant, today } from "../state/days.js";
 import { changed, datesAlone, type Place } from "../state/location.js";

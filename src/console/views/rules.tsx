@@ -5,7 +5,7 @@ import { Amount } from "../parts/amount.js";
 import { Link } from "../parts/link.js";
 import { Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
-import { PeriodProof } from "../parts/proof.js";
+import { PeriodProof } from "../parts/reconciliation-banner.js";
 import { type Column, Table } from "../parts/table.js";
 import { Where } from "../parts/where.js";
 import { changed, datesAlone, type Place } from "../state/location.js";

@@ -24,7 +24,7 @@ import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { NoCosts } from "../parts/no-costs.js";
 import { shownPeriod } from "../parts/period-picker.js";
-import { Proof } from "../parts/proof.js";
+import { Proof } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
 import { type Column, Table } from "../parts/table.js";
 import { type Filter, asParameters as filterParameters, filtersOf } from "../state/filters.js";

@@ -6,7 +6,7 @@ import { Health, type Readiness, useReadiness } from "../parts/health.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
-import { addsUp, provisionalDays } from "../parts/proof.js";
+import { addsUp, provisionalDays } from "../parts/reconciliation-banner.js";
 import { type Column, type Money, Table } from "../parts/table.js";
 import { shownDay } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";

@@ -1,6 +1,6 @@
 /** Runs the checks on the loaded rows. Only counts and a few examples of each finding leave the engine. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows, readTuples } from "../../store/clickhouse/statement.js";
+import { readRows, readTuples } from "../../clickhouse/statement.js";
 import type { FocusFile } from "../file.js";
 import type { CheckText, Condition } from "./check.js";
 import { checks } from "./checks.js";

@@ -1,5 +1,5 @@
 /** Checks between rows: values that must be the same in all rows with the same key. */
-import { identifier } from "../../store/clickhouse/sql-text.js";
+import { identifier } from "../../clickhouse/sql-text.js";
 import type { Check, GroupsCheck } from "./check.js";
 import { isSet, ROWS } from "./sql.js";
 

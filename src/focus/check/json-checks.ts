@@ -1,5 +1,5 @@
 /** Checks of the JSON columns that have a schema. Source: JSON schemas of the FOCUS specification 1.4, CC-BY-4.0. */
-import { literal } from "../../store/clickhouse/sql-text.js";
+import { literal } from "../../clickhouse/sql-text.js";
 import { isAtLeast } from "../version.js";
 import { type Check, forColumns } from "./check.js";
 import { matches, object } from "./sql.js";

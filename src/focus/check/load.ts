@@ -1,6 +1,6 @@
 /** Loads the rows of a file into the engine as text, with row numbers. The checks read them as `file_rows`. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { identifier, literal } from "../../store/clickhouse/sql-text.js";
+import { identifier, literal } from "../../clickhouse/sql-text.js";
 import { csvSettings, csvStructure, settingsText } from "../csv.js";
 import type { FocusFile } from "../file.js";
 import type { Source } from "../format.js";

@@ -1,5 +1,5 @@
 /** Checks between columns of the same row. */
-import { identifier } from "../../store/clickhouse/sql-text.js";
+import { identifier } from "../../clickhouse/sql-text.js";
 import { PRODUCT_TOLERANCE, pairs, parentCategory, priced } from "../column-relations.js";
 import { type Check, type Rule, rulesOf } from "./check.js";
 import { decimal, factor, instant, is, isNull, isSet } from "./sql.js";

@@ -7,8 +7,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Logger } from "pino";
-import { openClickHouseClient } from "../../store/clickhouse/client.js";
-import { createEmbeddedClickHouse } from "../../store/clickhouse/embedded/supervisor.js";
+import { openClickHouseClient } from "../../clickhouse/client.js";
+import { createEmbeddedClickHouse } from "../../embedded-clickhouse/index.js";
 
 /** Memory limit, against files that decompress to far more than their size. Above it, the command reports an error. */
 export const ENGINE_MEMORY_GIB = 1;

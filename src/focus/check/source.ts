@@ -1,8 +1,8 @@
 /** Detects the format of a file from its first bytes, and reads its columns. */
 import { type FileHandle, open } from "node:fs/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
-import { literal } from "../../store/clickhouse/sql-text.js";
-import { readRows, readTuples } from "../../store/clickhouse/statement.js";
+import { literal } from "../../clickhouse/sql-text.js";
+import { readRows, readTuples } from "../../clickhouse/statement.js";
 import { csvSettings, csvStructure, settingsText, withoutMark } from "../csv.js";
 import type { WrittenColumn } from "../file.js";
 import { formatOf, MAX_COLUMNS, type Source, UnreadableFileError } from "../format.js";

@@ -4,7 +4,7 @@
  * exact.
  */
 
-import { identifier, literal } from "../../store/clickhouse/sql-text.js";
+import { identifier, literal } from "../../clickhouse/sql-text.js";
 import { type FocusFile, SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../file.js";
 import type { Check, Group, GroupsCheck } from "./check.js";
 import { rulesOf } from "./check.js";

@@ -1,5 +1,5 @@
 /** SQL snippets for the checks. Values of a file are text until a check parses them. */
-import { identifier, literal } from "../../store/clickhouse/sql-text.js";
+import { identifier, literal } from "../../clickhouse/sql-text.js";
 import { isoInstant } from "../iso-date.js";
 
 /** View of the rows: each column as text or null, and also unchanged as `raw NAME`. */

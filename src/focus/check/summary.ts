@@ -1,7 +1,7 @@
 /** Summarises a file: rows, periods, and sums of costs. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { identifier } from "../../store/clickhouse/sql-text.js";
-import { readRows } from "../../store/clickhouse/statement.js";
+import { identifier } from "../../clickhouse/sql-text.js";
+import { readRows } from "../../clickhouse/statement.js";
 import type { FocusFile } from "../file.js";
 import { clean } from "./clean.js";
 import { type CurrencyTotals, costs, type FocusReport } from "./report.js";

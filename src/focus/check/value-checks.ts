@@ -1,5 +1,5 @@
 /** Checks of single values: null, type, format, allowed values. */
-import { identifier, literal } from "../../store/clickhouse/sql-text.js";
+import { identifier, literal } from "../../clickhouse/sql-text.js";
 import { nullTexts } from "../null-texts.js";
 import { isAtLeast } from "../version.js";
 import { type Check, forColumns } from "./check.js";

@@ -1,7 +1,7 @@
 /** Finds the caller of a request by its credentials. */
 import type { FastifyRequest } from "fastify";
-import type { RoleSettings } from "../../config/sign-on.js";
-import { findToken, TOKEN } from "../../store/postgres/tokens.js";
+import type { RoleSettings } from "../../config/settings/sign-on.js";
+import { findToken, TOKEN } from "../../postgres/tokens.js";
 import type { HttpContext } from "../context.js";
 import { anyone, type Caller, callerOf, type GrantedScopes, type SignedOnUser } from "./caller.js";
 import { authenticateByJwt } from "./oidc.js";

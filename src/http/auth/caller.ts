@@ -1,6 +1,6 @@
 /** Callers and their permissions. */
-import { type Scope, scopes, withImpliedScopes } from "../../config/scopes.js";
-import type { Actor } from "../../store/postgres/audit.js";
+import { type Scope, scopes, withImpliedScopes } from "../../domain/scopes.js";
+import type { Actor } from "../../postgres/audit.js";
 
 /** Allows all of the scopes for each of the tenants. */
 interface Grant {

@@ -1,6 +1,6 @@
 /** Says why a JWT is refused. The reason goes to the log only, not to the caller. */
 import { errors } from "jose";
-import type { OidcSettings } from "../../config/sign-on.js";
+import type { OidcSettings } from "../../config/settings/sign-on.js";
 
 /** Limits the length of log lines, because anybody can make a token with long claims. */
 const LONGEST_CLAIM = 100;

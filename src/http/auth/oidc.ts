@@ -1,7 +1,7 @@
 /** Authenticates callers by JWTs of an OpenID Connect issuer. */
 import { errors, type JWTPayload, jwtVerify } from "jose";
 import type { Logger } from "pino";
-import type { OidcSettings } from "../../config/sign-on.js";
+import type { OidcSettings } from "../../config/settings/sign-on.js";
 import { ApiError } from "../errors.js";
 import type { SignedOnUser } from "./caller.js";
 import { issuerKeys, KeysNotReadError } from "./issuer-keys.js";

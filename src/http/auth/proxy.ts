@@ -1,6 +1,6 @@
 /** Authenticates callers by the headers of an authenticating proxy. */
 import type { IncomingMessage } from "node:http";
-import type { ProxySettings } from "../../config/sign-on.js";
+import type { ProxySettings } from "../../config/settings/sign-on.js";
 import { proxyCheck } from "../server/trusted-proxies.js";
 import type { SignedOnUser } from "./caller.js";
 

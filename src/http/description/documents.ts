@@ -4,7 +4,7 @@ import { join } from "node:path";
 import type { FastifyInstance } from "fastify";
 import { Pool } from "pg";
 import { pino } from "pino";
-import { projectRoot } from "../../config/project.js";
+import { projectRoot } from "../../common/project.js";
 import { buildApp } from "../app.js";
 import type { ApiDocument } from "./document.js";
 

@@ -1,8 +1,8 @@
 /** Refuses columns and filters that do not fit a FOCUS export: its sums would no longer be those of the bill. */
-import type { ExportVersion } from "../../config/export-versions.js";
-import { defaultExportColumns } from "../../query/export/columns.js";
-import { partFilters } from "../../query/export/focus/statement.js";
-import type { ExportInput } from "../../query/export/statement.js";
+import type { ExportVersion } from "../../domain/export-versions.js";
+import { defaultExportColumns } from "../../export/columns.js";
+import { partFilters } from "../../export/focus/statement.js";
+import type { ExportInput } from "../../export/statement.js";
 import { type InputProblem, invalidRequest } from "../errors.js";
 
 type Selection = Pick<ExportInput, "columns" | "filters">;

@@ -1,5 +1,5 @@
 /** The error message for an unknown name. It suggests the nearest known one. Long input is cut. */
-import { nearest } from "../../config/nearest.js";
+import { nearest } from "../../common/nearest.js";
 import { NOT } from "../../query/value-filters.js";
 
 export function unknownName(

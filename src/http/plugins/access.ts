@@ -5,9 +5,9 @@
 import rateLimit from "@fastify/rate-limit";
 import type { FastifyContextConfig, FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import type { ApiSettings } from "../../config/api.js";
-import type { Scope } from "../../config/scopes.js";
-import type { Actor } from "../../store/postgres/audit.js";
+import type { ApiSettings } from "../../config/settings/api.js";
+import type { Scope } from "../../domain/scopes.js";
+import type { Actor } from "../../postgres/audit.js";
 import { authenticator } from "../auth/authenticate.js";
 import { type Caller, may, mayForEveryTenant, unauthenticated } from "../auth/caller.js";
 import { failedSignOns } from "../auth/failed-sign-ons.js";

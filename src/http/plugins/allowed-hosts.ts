@@ -6,7 +6,7 @@
 import { isIP } from "node:net";
 import { hostname } from "node:os";
 import fp from "fastify-plugin";
-import { ANY_HOST, hostOf, isLoopback, isWildcard } from "../../config/host-names.js";
+import { ANY_HOST, hostOf, isLoopback, isWildcard } from "../../config/settings/host-names.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 

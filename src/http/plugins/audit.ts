@@ -5,7 +5,7 @@
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { addAuditEntry } from "../../store/postgres/audit.js";
+import { addAuditEntry } from "../../postgres/audit.js";
 
 /** Limits of an audit entry. Longer lists and texts are cut. */
 const MOST_ITEMS = 20;

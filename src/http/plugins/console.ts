@@ -5,7 +5,7 @@ import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fastifyStatic from "@fastify/static";
 import type { FastifyPluginAsync, FastifyReply } from "fastify";
-import { projectRoot } from "../../config/project.js";
+import { projectRoot } from "../../common/project.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 import { consolePolicy } from "./security-headers.js";

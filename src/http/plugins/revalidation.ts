@@ -5,6 +5,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { dayOf } from "../../common/days.js";
+import type { LedgerName } from "../../domain/ledger.js";
 import {
   type PublishedDays,
   type PublishedState,
@@ -14,8 +16,6 @@ import {
 } from "../../query/state/published.js";
 import { topicRetentionStart } from "../../runner/topic-plan.js";
 import { gatherWindow } from "../../runner/window.js";
-import type { LedgerName } from "../../store/ledger.js";
-import { dayOf } from "../../time/days.js";
 import type { HttpContext } from "../context.js";
 import { createResponseCache } from "../response-cache.js";
 import { wrapHandler } from "../wrap-handler.js";

@@ -4,7 +4,7 @@
  */
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import type { Interruption } from "../../store/postgres/transaction.js";
+import type { Interruption } from "../../postgres/transaction.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 import { wrapHandler } from "../wrap-handler.js";

@@ -2,12 +2,12 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
+import { addDays, daysBetween } from "../../common/days.js";
 import { readBreakdown } from "../../query/chargebacks/breakdown.js";
 import type { BreakdownInput } from "../../query/chargebacks/breakdown-input.js";
 import { breakdownSql } from "../../query/chargebacks/breakdown-sql.js";
 import { type DateWindow, EARLIEST_YEAR, InvalidParameterError } from "../../query/time/date-window.js";
 import { startOfDay } from "../../query/time/start-of-day.js";
-import { addDays, daysBetween } from "../../time/days.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { Breakdown, breakdownParameters } from "../schemas/breakdown.js";
 import {

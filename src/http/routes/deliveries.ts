@@ -1,8 +1,8 @@
 /** Deliveries of tenants whose bills are files. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
+import { acceptDelivery } from "../../postgres/accept-delivery.js";
 import { deliveryStates, readDeliveries, readDelivery } from "../../query/state/deliveries.js";
-import { acceptDelivery } from "../../store/postgres/accept-delivery.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 import { Delivery } from "../schemas/delivery.js";

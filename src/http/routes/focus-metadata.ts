@@ -1,7 +1,7 @@
 /** The metadata of a FOCUS export. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { focusMetadata } from "../../query/export/focus/metadata.js";
-import { readFocusColumns } from "../../query/export/focus/open-focus.js";
+import { focusMetadata } from "../../export/focus/metadata.js";
+import { readFocusColumns } from "../../export/focus/open-focus.js";
 import { readTrackingDates } from "../../query/state/tenant-status.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { FocusMetadata, focusMetadataQuery } from "../schemas/focus-metadata.js";

@@ -1,6 +1,6 @@
 /** The caller and its permissions. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
-import { scopes } from "../../config/scopes.js";
+import { scopes } from "../../domain/scopes.js";
 import { may, mayForEveryTenant, mayForTenant } from "../auth/caller.js";
 import type { HttpContext } from "../context.js";
 import { Me } from "../schemas/access.js";

@@ -1,7 +1,7 @@
 /** Reports about allocation rules. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyRequest } from "fastify";
-import { digestOf } from "../../config/digest.js";
+import { digestOf } from "../../common/digest.js";
 import { readRulesReport } from "../../query/rules/report.js";
 import { readTagCoverage } from "../../query/rules/tag-coverage.js";
 import { readWorklist } from "../../query/rules/worklist.js";

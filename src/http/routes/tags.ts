@@ -2,8 +2,8 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
+import { readPostgres } from "../../postgres/statement.js";
 import { readTagKeys } from "../../query/tags/keys.js";
-import { readPostgres } from "../../store/postgres/statement.js";
 import { TagNotFoundError } from "../../tags/tag-errors.js";
 import { type TagRecord as Tag, tagsById } from "../../tags/tag-record.js";
 import { deleteTag, renameTag } from "../../tags/write.js";

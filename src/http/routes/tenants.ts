@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
 import type { TenantConfig } from "../../config/config.js";
-import { topicAttributionOf } from "../../config/topic-attribution.js";
+import { topicAttributionOf } from "../../config/settings/topic-attribution.js";
 import { readTrackingDates } from "../../query/state/tenant-status.js";
 import { readTenantDates, type TenantDates } from "../../query/state/tenant-summaries.js";
 import { mayForTenant } from "../auth/caller.js";

@@ -1,8 +1,8 @@
 /** Creates, lists and revokes tokens of the API. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
+import { createToken, revokeToken } from "../../postgres/tokens.js";
 import { readTokens } from "../../query/state/tokens.js";
-import { createToken, revokeToken } from "../../store/postgres/tokens.js";
 import type { HttpContext } from "../context.js";
 import { ApiError, invalidRequest } from "../errors.js";
 import { NewToken, Token, TokenInput, TokenPath } from "../schemas/access.js";

@@ -1,9 +1,9 @@
 /** The caller, and tokens. */
 import { type TSchema, Type } from "@sinclair/typebox";
-import { authModes } from "../../config/api.js";
-import { scopes } from "../../config/scopes.js";
+import { authModes } from "../../config/settings/api.js";
+import { scopes } from "../../domain/scopes.js";
+import { DEFAULT_DAYS, MAX_DAYS, TOKEN_NAME } from "../../postgres/tokens.js";
 import { tokenStates } from "../../query/state/tokens.js";
-import { DEFAULT_DAYS, MAX_DAYS, TOKEN_NAME } from "../../store/postgres/tokens.js";
 import { choice, instant, nullableText, text } from "./fields.js";
 import { inputOf } from "./parameters.js";
 

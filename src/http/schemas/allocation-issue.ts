@@ -1,6 +1,6 @@
 /** Allocation issues. */
 import { Type } from "@sinclair/typebox";
-import { issueDetails } from "../../config/allocation-rule.js";
+import { issueDetails } from "../../domain/allocation-rule.js";
 import { choice, count, currency, decimal, identityNames, resourceNames, rowFields, text } from "./fields.js";
 
 const meanings: Readonly<Record<(typeof issueDetails)[number], string>> = {

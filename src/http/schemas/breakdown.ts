@@ -1,8 +1,8 @@
 /** The largest groups of chargebacks. */
 import { Type } from "@sinclair/typebox";
+import { LONGEST_ID } from "../../domain/text-limits.js";
 import { breakdownOrders } from "../../query/chargebacks/breakdown-input.js";
 import { timeBuckets } from "../../query/time/bucket.js";
-import { LONGEST_ID } from "../../store/text-limits.js";
 import { amounts, groupBy, groupValues } from "./aggregate.js";
 import { choice, count, currency, decimal, text } from "./fields.js";
 

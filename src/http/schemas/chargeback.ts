@@ -5,7 +5,7 @@ import {
   allocationMethods,
   costTypes,
   issueDetails,
-} from "../../config/allocation-rule.js";
+} from "../../domain/allocation-rule.js";
 import {
   choice,
   cloudFields,

@@ -1,6 +1,6 @@
 /** Control totals: what upstreams delivered, and how each of the rows was classified. */
 import { Type } from "@sinclair/typebox";
-import { rowClasses } from "../../store/control-totals.js";
+import { rowClasses } from "../../domain/control-totals.js";
 import { choice, count, currency, decimal, text } from "./fields.js";
 
 const sums = {

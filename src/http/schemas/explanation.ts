@@ -1,6 +1,6 @@
 /** Explains the amount that a dimension was charged on a day. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { allocationDetails, type SetOf } from "../../config/allocation-rule.js";
+import { allocationDetails, type SetOf } from "../../domain/allocation-rule.js";
 import { MOST_ROWS } from "../../query/chargebacks/explain/day.js";
 import { type TierOutcome, tierOutcomes } from "../../query/chargebacks/explain/tiers.js";
 import { ChargebackRow } from "./chargeback.js";

@@ -1,10 +1,10 @@
 /** Parameters, body and response of exports. */
 import type { Readable } from "node:stream";
 import { Type } from "@sinclair/typebox";
-import { exportVersions } from "../../config/export-versions.js";
-import { defaultExportColumns, exportColumnNames } from "../../query/export/columns.js";
-import { focusFormatNames } from "../../query/export/focus/format.js";
-import { exportFormatNames } from "../../query/export/format.js";
+import { exportVersions } from "../../domain/export-versions.js";
+import { defaultExportColumns, exportColumnNames } from "../../export/columns.js";
+import { focusFormatNames } from "../../export/focus/format.js";
+import { exportFormatNames } from "../../export/format.js";
 import { choice } from "./fields.js";
 import {
   chargebackFilters,

@@ -1,6 +1,6 @@
 /** Kinds of fields that several schemas share, with their descriptions for the documentation. */
 import { type TInteger, type TSchema, type TString, type TUnsafe, Type } from "@sinclair/typebox";
-import type { FactTable, ShownColumn } from "../../store/fact-tables.js";
+import type { FactTable, ShownColumn } from "../../domain/fact-tables.js";
 
 /** Fields of rows of a fact table: one for each column that the API shows, and further ones. */
 export type RowFields<Table extends FactTable> = Readonly<Record<ShownColumn<Table>, TSchema>> &

@@ -1,7 +1,7 @@
 /** Resources, identities and their numbers. */
 import { type Static, Type } from "@sinclair/typebox";
+import { LONGEST_ID } from "../../domain/text-limits.js";
 import { inventorySorts, sortOrders } from "../../query/inventory/order.js";
-import { LONGEST_ID } from "../../store/text-limits.js";
 import { choice, count, instant, nullableText, rowFields, text } from "./fields.js";
 import { id } from "./parameters.js";
 

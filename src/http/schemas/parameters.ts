@@ -11,11 +11,11 @@ import {
   type TUnsafe,
   Type,
 } from "@sinclair/typebox";
-import { allocationDetails, allocationMethods, costTypes } from "../../config/allocation-rule.js";
+import { allocationDetails, allocationMethods, costTypes } from "../../domain/allocation-rule.js";
+import { LONGEST_ID } from "../../domain/text-limits.js";
 import { UNASSIGNED } from "../../query/inventory/names.js";
 import { TAG_FILTER, TAG_PREFIX, type TagFilter, UNTAGGED } from "../../query/tags/filter.js";
 import { NOT } from "../../query/value-filters.js";
-import { LONGEST_ID } from "../../store/text-limits.js";
 import { expected } from "../input/expected.js";
 import { choice } from "./fields.js";
 

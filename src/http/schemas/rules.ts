@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import type { WrittenWhere } from "../../config/allocation/condition.js";
 import type { ConfiguredComponent } from "../../config/allocation/configured-rule.js";
 import type { ConfiguredTier } from "../../config/allocation/tier.js";
-import { allocationDetails, allocationMethods } from "../../config/allocation-rule.js";
+import { allocationDetails, allocationMethods } from "../../domain/allocation-rule.js";
 import { MOST_PRODUCT_TYPES } from "../../query/rules/rule-matches.js";
 import { choice, count, currency, decimal, rowFields, text } from "./fields.js";
 

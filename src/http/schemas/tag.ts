@@ -1,7 +1,7 @@
 /** Requests and responses with tags. */
 import { Type } from "@sinclair/typebox";
+import { tagTextLimits } from "../../domain/text-limits.js";
 import { MOST_LISTED_KEYS } from "../../query/tags/keys.js";
-import { tagTextLimits } from "../../store/text-limits.js";
 import { TAG_TEXT } from "../../tags/tag-text.js";
 import { count, instant, text } from "./fields.js";
 import {

@@ -5,7 +5,7 @@ import {
   attributionIssueDetails,
   attributionMethods,
   UNATTRIBUTED,
-} from "../../config/topic-rule.js";
+} from "../../domain/topic-rule.js";
 import { BUCKET_LIMIT } from "../../query/chargebacks/aggregate-buckets.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { type AttributionGroupColumn, attributionGroupColumns } from "../../query/topics/aggregate.js";

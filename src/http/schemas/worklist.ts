@@ -1,6 +1,6 @@
 /** Unallocated costs, and what is missing to allocate them. */
 import { Type } from "@sinclair/typebox";
-import { issueDetails } from "../../config/allocation-rule.js";
+import { issueDetails } from "../../domain/allocation-rule.js";
 import { gapReasons } from "../../query/rules/allocation-gaps.js";
 import { choice, cloudFields, count, currency, day, decimal, rowFields, text } from "./fields.js";
 

@@ -1,9 +1,9 @@
 /** Listens on the configured port, and shuts down gracefully. */
 import type { Logger } from "pino";
-import { refusalToListen } from "../../config/api.js";
-import type { TlsSettings } from "../../config/tls.js";
-import { readCertificate } from "../../tls/certificate.js";
-import { type Renewal, watchCertificate } from "../../tls/renewal.js";
+import type { TlsFiles } from "../../common/tls/certificate.js";
+import { readCertificate } from "../../common/tls/certificate.js";
+import { type Renewal, watchCertificate } from "../../common/tls/renewal.js";
+import { refusalToListen } from "../../config/settings/api.js";
 import { type AppOptions, buildApp } from "../app.js";
 import { watchIdleConnections } from "./idle-connections.js";
 import { type TlsServers, tlsServers } from "./tls-servers.js";
@@ -50,7 +50,7 @@ interface Tls {
 }
 
 /** Reads the certificate, and again when its files change or SIGHUP arrives. */
-async function openTls(settings: TlsSettings, logger: Logger): Promise<Tls> {
+async function openTls(settings: TlsFiles, logger: Logger): Promise<Tls> {
   const section = "api.tls";
   const current = await readCertificate(settings, section);
   const servers = tlsServers(current);

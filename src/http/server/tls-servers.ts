@@ -4,7 +4,7 @@
  */
 import type { RequestListener, ServerOptions } from "node:http";
 import { createServer, type Server } from "node:https";
-import { type Certificate, HANDSHAKE_TIMEOUT_MS } from "../../tls/certificate.js";
+import { type Certificate, HANDSHAKE_TIMEOUT_MS } from "../../common/tls/certificate.js";
 
 export interface TlsServers {
   create(limits: ServerOptions, listener: RequestListener): Server;

@@ -3,11 +3,11 @@
  * for all lines of the days, whatever gathered them, before the hashes of the days are computed.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { isoDay, literal } from "../../clickhouse/sql-text.js";
+import { rewriteStagedDays, stagedTable } from "../../clickhouse/staging.js";
+import { readRows } from "../../clickhouse/statement.js";
 import { whereOf } from "../../config/allocation/condition.js";
 import type { AllocationPlan } from "../../config/allocation/plan.js";
-import { isoDay, literal } from "../../store/clickhouse/sql-text.js";
-import { rewriteStagedDays, stagedTable } from "../../store/clickhouse/staging.js";
-import { readRows } from "../../store/clickhouse/statement.js";
 import { whereSql } from "./condition-sql.js";
 import { identitySql } from "./identity-sql.js";
 

@@ -1,8 +1,9 @@
 /** Conditions of rules as SQL on the staged bill. */
+
+import { literal } from "../../clickhouse/sql-text.js";
 import type { Comparison, Condition, Conditions, Values, Where } from "../../config/allocation/condition.js";
-import type { LineColumns } from "../../config/allocation/line-columns.js";
-import { literal } from "../../store/clickhouse/sql-text.js";
-import { columnOf, existsOf, textOf } from "../../store/facts/line-value.js";
+import type { LineColumns } from "../../domain/line-columns.js";
+import { columnOf, existsOf, textOf } from "../../stores/facts/line-value.js";
 
 /** Without conditions, the result is true for every line. */
 export function whereSql({ conditions, any }: Where, columns: LineColumns): string {

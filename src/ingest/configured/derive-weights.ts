@@ -5,11 +5,12 @@
  * A weight of costs is in the currency of its place. It is rounded down to millionths, or to as many more decimals as
  * give the largest weight of the place twelve digits. Values that are not above 0 are no weights.
  */
+
+import { isoDay, literal } from "../../clickhouse/sql-text.js";
+import { stagedTable } from "../../clickhouse/staging.js";
 import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
 import type { AllocationPlan, DirectShares, PlannedCosts } from "../../config/allocation/plan.js";
-import { isoDay, literal } from "../../store/clickhouse/sql-text.js";
-import { stagedTable } from "../../store/clickhouse/staging.js";
-import { textOf } from "../../store/facts/line-value.js";
+import { textOf } from "../../stores/facts/line-value.js";
 import { ruleSql, type StagedLines } from "./assign-lines.js";
 import { identitySql } from "./identity-sql.js";
 

@@ -1,5 +1,6 @@
 /** The identity that a line names, as SQL on the staged bill. */
 
+import { literal } from "../../clickhouse/sql-text.js";
 import type { IdentityMap } from "../../config/allocation/identity-map.js";
 import {
   IDENTITY_GROUP,
@@ -8,10 +9,9 @@ import {
 } from "../../config/allocation/identity-source.js";
 import { groupPosition } from "../../config/allocation/patterns.js";
 import type { AllocationPlan } from "../../config/allocation/plan.js";
-import { missingValueTexts, UNALLOCATED } from "../../config/allocation-rule.js";
-import { literal } from "../../store/clickhouse/sql-text.js";
-import { textOf } from "../../store/facts/line-value.js";
-import { LONGEST_ID } from "../../store/text-limits.js";
+import { missingValueTexts, UNALLOCATED } from "../../domain/allocation-rule.js";
+import { LONGEST_ID } from "../../domain/text-limits.js";
+import { textOf } from "../../stores/facts/line-value.js";
 
 /**
  * Returns the first identity that a source finds, or an empty text. Values that cannot be an identity are skipped:

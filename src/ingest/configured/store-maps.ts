@@ -3,11 +3,11 @@
  * patterns.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { literal } from "../../clickhouse/sql-text.js";
+import { readRows } from "../../clickhouse/statement.js";
 import { whereOf } from "../../config/allocation/condition.js";
 import type { IdentityMap } from "../../config/allocation/identity-map.js";
 import type { AllocationPlan } from "../../config/allocation/plan.js";
-import { literal } from "../../store/clickhouse/sql-text.js";
-import { readRows } from "../../store/clickhouse/statement.js";
 
 type Plan = Pick<AllocationPlan, "identity" | "maps" | "configured">;
 

@@ -2,10 +2,10 @@
  * Compares the staged bill of each day with the sums of the upstream's rows, before anything of the day is calculated.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { sumText } from "../../numbers/exact.js";
-import { isoDay } from "../../store/clickhouse/sql-text.js";
-import { stagedTable } from "../../store/clickhouse/staging.js";
-import { readRows } from "../../store/clickhouse/statement.js";
+import { isoDay } from "../../clickhouse/sql-text.js";
+import { stagedTable } from "../../clickhouse/staging.js";
+import { readRows } from "../../clickhouse/statement.js";
+import { sumText } from "../../common/exact-decimal.js";
 import type { BilledAmount } from "../reports.js";
 
 /** Returns the days whose staged amount differs in some currency, with a sentence for each. */

@@ -1,8 +1,8 @@
 /** Records the control totals that a window reports of its days. */
 import type { Pool } from "pg";
-import type { ControlTotal } from "../../store/control-totals.js";
-import { runStatement, type Statement } from "../../store/postgres/statement.js";
-import { withTransaction } from "../../store/postgres/transaction.js";
+import type { ControlTotal } from "../../domain/control-totals.js";
+import { runStatement, type Statement } from "../../postgres/statement.js";
+import { withTransaction } from "../../postgres/transaction.js";
 import { replaceTotalsOfDays } from "./record-totals.js";
 
 export interface DaysOfWindow {

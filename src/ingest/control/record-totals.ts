@@ -1,6 +1,6 @@
 /** Statements on control totals in Postgres. */
-import type { ControlTotal } from "../../store/control-totals.js";
-import type { Statement } from "../../store/postgres/statement.js";
+import type { ControlTotal } from "../../domain/control-totals.js";
+import type { Statement } from "../../postgres/statement.js";
 import type { ControlResult } from "../ecosystem.js";
 
 const columns = `delivery_id, day, currency, class, reason, rows, cost, billed, effective`;

@@ -1,9 +1,9 @@
 /** Reads the header of a CSV file, which is its first row, and returns the whole file again. */
 import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse/sync";
-import { preambleOf, type Separator, separatorOf } from "../../config/csv-dialect.js";
-import type { WrittenColumn } from "../../focus/file.js";
-import { MAX_COLUMNS, UnreadableFileError } from "../../focus/format.js";
+import { preambleOf, type Separator, separatorOf } from "../../common/csv-dialect.js";
+import type { WrittenColumn } from "../../focus/index.js";
+import { MAX_COLUMNS, UnreadableFileError } from "../../focus/index.js";
 import { notUtf8 } from "./utf8.js";
 
 const LONGEST_HEADER_BYTES = 1_048_576;

@@ -1,5 +1,5 @@
 /** Stops a stream once it has too many bytes: a few compressed bytes may unpack to a thousand times their number. */
-import { UnreadableFileError } from "../../focus/format.js";
+import { UnreadableFileError } from "../../focus/index.js";
 
 const MIB = 1_048_576;
 

@@ -1,6 +1,6 @@
 /** Error messages for files that the engine could not read. They never quote file contents or the engine's codes. */
 import { ClickHouseError } from "@clickhouse/client";
-import { UnreadableFileError } from "../../focus/format.js";
+import { UnreadableFileError } from "../../focus/index.js";
 
 /** Errors that the content of a file causes. Other errors, such as a full disk, say nothing about the file. */
 const fileErrors =

@@ -5,7 +5,7 @@
  */
 import { Decompress } from "fzstd";
 import createXxHash, { type XXHash } from "xxhash-wasm";
-import { UnreadableFileError } from "../../focus/format.js";
+import { UnreadableFileError } from "../../focus/index.js";
 
 const FRAME = 0xfd2fb528;
 /** Skippable frames: sixteen magic numbers that differ in their last four bits. */

@@ -3,7 +3,7 @@
  * contains them.
  */
 import { isUtf8 } from "node:buffer";
-import { UnreadableFileError } from "../../focus/format.js";
+import { UnreadableFileError } from "../../focus/index.js";
 
 /** @yields the same bytes. Throws `UnreadableFileError`. */
 export async function* utf8(chunks: AsyncIterable<Buffer | string>): AsyncGenerator<Buffer> {

@@ -2,7 +2,7 @@
  * Appends a row to a CSV text. An unclosed value swallows the row, so its presence proves that the file was read to its
  * end.
  */
-import { UnreadableFileError } from "../../focus/format.js";
+import { UnreadableFileError } from "../../focus/index.js";
 
 const LF = 0x0a;
 const CR = 0x0d;

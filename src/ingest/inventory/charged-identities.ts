@@ -5,8 +5,8 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { UNALLOCATED } from "../../config/allocation-rule.js";
-import { runStatement } from "../../store/postgres/statement.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
+import { runStatement } from "../../postgres/statement.js";
 import { noFindings } from "./findings.js";
 import type { InventoryOwner } from "./inventory-sink.js";
 import { mergeSelected } from "./selected.js";

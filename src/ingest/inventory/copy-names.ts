@@ -7,9 +7,9 @@
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
 import { to as copyTo } from "pg-copy-streams";
-import { readRows } from "../../store/clickhouse/statement.js";
-import { runStatement } from "../../store/postgres/statement.js";
-import { withTransaction } from "../../store/postgres/transaction.js";
+import { readRows } from "../../clickhouse/statement.js";
+import { runStatement } from "../../postgres/statement.js";
+import { withTransaction } from "../../postgres/transaction.js";
 import { copyNamesOf, HASH_NAMES } from "./sql/inventory-names.js";
 
 export interface NamesCopy {

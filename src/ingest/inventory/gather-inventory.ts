@@ -9,7 +9,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import { runStatement } from "../../store/postgres/statement.js";
+import { runStatement } from "../../postgres/statement.js";
 import type { Gatherer } from "../ecosystem.js";
 import type { InventoryReport } from "../reports.js";
 import type { InventoryFindings } from "./findings.js";

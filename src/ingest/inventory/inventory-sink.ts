@@ -4,9 +4,9 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { UNALLOCATED } from "../../config/allocation-rule.js";
 import type { TenantConfig } from "../../config/config.js";
-import { runStatement } from "../../store/postgres/statement.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
+import { runStatement } from "../../postgres/statement.js";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../ecosystem.js";
 import { type InventoryFindings, noFindings } from "./findings.js";
 import { refuseKey } from "./refuse-key.js";

@@ -3,7 +3,7 @@
  * gatherings of the inventory, so the windows of a run share one state.
  */
 import type { Pool } from "pg";
-import { runStatement } from "../../store/postgres/statement.js";
+import { runStatement } from "../../postgres/statement.js";
 import type { KnownIdentity, KnownInventory, KnownResource } from "../known.js";
 import { READ_KNOWN_IDENTITIES, READ_KNOWN_RESOURCES } from "./sql/read-known.js";
 

@@ -1,8 +1,8 @@
 /**
  * Ids and types of entities that cannot be stored, defined once for single records and for rows that the store selects.
  */
-import { literal } from "../../store/clickhouse/sql-text.js";
-import { LONGEST_ID } from "../../store/text-limits.js";
+import { literal } from "../../clickhouse/sql-text.js";
+import { LONGEST_ID } from "../../domain/text-limits.js";
 
 /** An index entry of Postgres has at most 2,704 bytes, and the tenant's name is part of it. */
 const MOST_BYTES = 2000;

@@ -3,9 +3,10 @@
  * steps for each product, and each row is in exactly one class. That includes fixed products, which are charged for
  * every step.
  */
-import { sumText } from "../../numbers/exact.js";
-import { type ControlTotal, type RowClass, singleAmountTotal } from "../../store/control-totals.js";
-import { DAY_SECONDS, daysOfWindow, midnightSeconds } from "../../time/days.js";
+
+import { DAY_SECONDS, daysOfWindow, midnightSeconds } from "../../common/days.js";
+import { sumText } from "../../common/exact-decimal.js";
+import { type ControlTotal, type RowClass, singleAmountTotal } from "../../domain/control-totals.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { Measured, SentBill } from "./send-bill.js";
 

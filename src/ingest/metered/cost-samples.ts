@@ -1,7 +1,7 @@
 /** Samples of one cost type in a window: for each day, the sum of its series at each point, or why the day failed. */
 
-import { type Exact, plus } from "../../numbers/exact.js";
-import { dayOfSeconds } from "../../time/days.js";
+import { dayOfSeconds } from "../../common/days.js";
+import { type Exact, plus } from "../../common/exact-decimal.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
 import { type PartlyMeasured, partlyMeasured } from "./partly-measured.js";

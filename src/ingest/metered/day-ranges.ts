@@ -1,5 +1,5 @@
 /** Combines sentences about days: consecutive days with the same reason make one sentence. */
-import { daysBetween } from "../../time/days.js";
+import { daysBetween } from "../../common/days.js";
 
 export function dayRanges(missing: readonly { readonly day: string; readonly reason: string }[]): string[] {
   const open = new Map<string, { first: string; last: string }>();

@@ -3,8 +3,8 @@
  * it is no longer kept. That is no failure: it is only reported where the samples begin.
  */
 
-import { earliest } from "../../time/days.js";
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
+import { earliest } from "../../common/days.js";
+import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { PrometheusSource } from "../prometheus/source.js";
 import { firstSample, reachOf } from "./first-sample.js";

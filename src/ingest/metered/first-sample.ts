@@ -1,5 +1,5 @@
 /** Finds the first day that an upstream has a sample of a query, within the range of one request. */
-import { addDays, dayOf, earliest, latest } from "../../time/days.js";
+import { addDays, dayOf, earliest, latest } from "../../common/days.js";
 import type { PrometheusSource } from "../prometheus/source.js";
 
 /** More than the longest lookback, in days. */

@@ -1,5 +1,5 @@
 /** Records of identities that a query found, and of those that are named in the configuration. */
-import { DAY_SECONDS } from "../../time/days.js";
+import { DAY_SECONDS } from "../../common/days.js";
 import type { IdentityRecord } from "../ecosystem.js";
 import { type IdentitySource, namesIdentities } from "./identity-source.js";
 

@@ -3,8 +3,8 @@
  * that are named in the configuration, or both. `identities.ts` makes records of them.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import type { IdentityScope } from "../../config/allocation-rule.js";
-import { choice, list, mapOf, mapping, type Rule, text } from "../../config/setting.js";
+import { choice, list, mapOf, mapping, type Rule, text } from "../../config/reader/setting.js";
+import type { IdentityScope } from "../../domain/allocation-rule.js";
 
 export const LABEL = {
   expected: "a Prometheus label name such as principal",

@@ -2,7 +2,7 @@
  * Finds days that were measured only in part, such as 6 of 24 hours. Their sums would look like less usage, and their
  * mean like that of the whole day. A short gap, as after a restart, is acceptable.
  */
-import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
+import { DAY_SECONDS, dayOfSeconds } from "../../common/days.js";
 import { coveredDays } from "../prometheus/retention-covers.js";
 import type { PrometheusSource, RangeQuery } from "../prometheus/source.js";
 

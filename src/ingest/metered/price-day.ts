@@ -14,7 +14,7 @@ import {
   roundedQuotient,
   times,
   zero,
-} from "../../numbers/exact.js";
+} from "../../common/exact-decimal.js";
 import type { BillingLine } from "../ecosystem.js";
 
 /** A kind of cost without a vendor's bill: its quantity is counted or measured, and its price is configured. */

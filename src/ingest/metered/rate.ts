@@ -1,7 +1,7 @@
 /** Settings for prices and their currency. */
-import { parseNonNegativeDecimal } from "../../config/decimal.js";
-import { type Parsed, text } from "../../config/setting.js";
-import { CURRENCY } from "../../store/text-limits.js";
+import { parseNonNegativeDecimal } from "../../config/reader/decimal.js";
+import { type Parsed, text } from "../../config/reader/setting.js";
+import { CURRENCY } from "../../domain/text-limits.js";
 
 export const currencySetting = text({
   description: "The currency of all rates, as ISO 4217 code.",

@@ -1,6 +1,7 @@
 /** The bill of a metered tenant: a line for each product and day with a price. */
-import { sumText } from "../../numbers/exact.js";
-import { DAY_SECONDS } from "../../time/days.js";
+
+import { DAY_SECONDS } from "../../common/days.js";
+import { sumText } from "../../common/exact-decimal.js";
 import type { BillingLine, UsageGap, WindowSink } from "../ecosystem.js";
 import type { BilledAmount, DayRemark, WindowReport } from "../reports.js";
 import type { CostSamples } from "./cost-samples.js";

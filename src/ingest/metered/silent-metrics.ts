@@ -3,7 +3,7 @@
  * the effect of a mistyped metric name.
  */
 
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
+import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import type { DayWindow, UsageGap } from "../ecosystem.js";
 import type { PrometheusSource } from "../prometheus/source.js";
 import { firstSample } from "./first-sample.js";

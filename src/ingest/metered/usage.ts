@@ -4,9 +4,10 @@
  * belongs to no known identity. It counts as a weight of `UNALLOCATED`, so that the others do not pay for it. A series
  * that only shows who was active means nothing without the label.
  */
-import { UNALLOCATED } from "../../config/allocation-rule.js";
-import { dayOfSeconds, daysOfWindow } from "../../time/days.js";
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
+
+import { dayOfSeconds, daysOfWindow } from "../../common/days.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
+import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import type { DayWindow, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
 import { isTooLarge } from "../micro-units.js";
 import type { DropReason, PrometheusSource, RangePiece, RangeQuery } from "../prometheus/source.js";

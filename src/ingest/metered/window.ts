@@ -6,9 +6,9 @@
  * decides about such a day (`whenUnmeasured`): it has no bill, or it is billed for the products that need no samples.
  */
 import pLimit from "p-limit";
-import type { ControlTotal } from "../../store/control-totals.js";
-import { dayOfSeconds, daysOfWindow } from "../../time/days.js";
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
+import { dayOfSeconds, daysOfWindow } from "../../common/days.js";
+import type { ControlTotal } from "../../domain/control-totals.js";
+import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import type { DayWindow, WindowSink } from "../ecosystem.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
 import type { WindowReport } from "../reports.js";

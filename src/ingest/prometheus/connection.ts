@@ -1,6 +1,6 @@
 /** Connects to the Prometheus of one tenant for one run. */
-import { type MetricsSettings, metricsAuth } from "../../config/metrics.js";
-import { createUpstreamClient } from "../../upstream-http/client.js";
+import { type MetricsSettings, metricsAuth } from "../../config/settings/metrics.js";
+import { createUpstreamClient } from "../../upstream/http/client.js";
 import type { GatherContext } from "../ecosystem.js";
 import { prometheusDetail } from "./response.js";
 import { createPrometheusSource, type PrometheusSource } from "./source.js";

@@ -2,7 +2,7 @@
  * Stops querying a Prometheus that is down for the rest of the run. Otherwise each query of every window of a long
  * lookback would wait for all its attempts.
  */
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
+import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import { failedResponse, type PrometheusSource } from "./source.js";
 
 /** Errors that concern the whole upstream, and not one query. */

@@ -4,7 +4,7 @@
  * The point at t covers the step before it, (t - step, t]. So a day has the points start + step … end: 24 at a step of
  * an hour, and the one at midnight belongs to the day that ends there. Nothing is lost, and nothing is counted twice.
  */
-import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../time/days.js";
+import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../common/days.js";
 import type { DayWindow } from "../ecosystem.js";
 
 /** Points from `first` to `last`, both included, in seconds since 1970, `stepSeconds` apart. */

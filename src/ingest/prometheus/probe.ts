@@ -1,6 +1,6 @@
 /** Runs a query as a gathering would, and counts its series, identities and days. */
-import { addDays } from "../../time/days.js";
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
+import { addDays } from "../../common/days.js";
+import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import type { DayWindow } from "../ecosystem.js";
 import type { Probe } from "../reports.js";
 import { replicaSentences } from "./replicas.js";

@@ -6,7 +6,7 @@
  * The expression is parsed. Each of its selectors whose series are added up is counted by itself, in one instant query.
  */
 import { parser } from "@prometheus-io/lezer-promql";
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
+import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import { isSample, type Series } from "./response.js";
 import { type PrometheusSource, withStep } from "./source.js";
 

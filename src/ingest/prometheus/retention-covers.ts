@@ -2,8 +2,8 @@
  * Checks whether a Prometheus still has all samples of a day. It has them if it has a sample from before the day,
  * because it drops the oldest samples first.
  */
-import { addDays } from "../../time/days.js";
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
+import { addDays } from "../../common/days.js";
+import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import type { PrometheusSource } from "./source.js";
 
 /** Number of days before the first day that are searched, so that a metric that pauses for a week is still found. */

@@ -3,10 +3,10 @@
  * limit on a response bounds memory.
  */
 import type { Logger } from "pino";
-import { type Exact, parseExact } from "../../numbers/exact.js";
-import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
-import type { UpstreamClient, UpstreamRequest } from "../../upstream-http/client.js";
-import { digesting, digestOf } from "../../upstream-http/digest.js";
+import { DAY_SECONDS, dayOfSeconds } from "../../common/days.js";
+import { type Exact, parseExact } from "../../common/exact-decimal.js";
+import type { UpstreamClient, UpstreamRequest } from "../../upstream/http/client.js";
+import { digesting, digestOf } from "../../upstream/http/digest.js";
 import type { DayWindow } from "../ecosystem.js";
 import { type Amount, amountAt, amountOf } from "../micro-units.js";
 import { chunksOf, coveredFrom, daysOf, type PointRange, pointsOf } from "./points.js";

@@ -8,7 +8,7 @@
  * failed. If one does, the part is divided: a failure of one resource, or of one metric, is no evidence against any
  * other.
  */
-import { isHopeless, UpstreamError } from "../../upstream-http/upstream-error.js";
+import { isHopeless, UpstreamError } from "../../upstream/http/upstream-error.js";
 import { countOf, daysOf, halvesOf, type PointRange, rangeOfDay } from "./points.js";
 import type { Series } from "./response.js";
 

@@ -1,7 +1,7 @@
 /** Checks whether the responses of a Prometheus are still the same. */
 import pLimit from "p-limit";
-import { UpstreamError } from "../../upstream-http/upstream-error.js";
-import { allOrStop } from "../all-or-stop.js";
+import { allOrStop } from "../../common/all-or-stop.js";
+import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import { FAILED, type PrometheusSource, type RangeResponse } from "./source.js";
 
 /**

@@ -4,10 +4,10 @@
  * part of the day is kept as it was published. Metrics that a rule uses together also get one unit.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { isoDay } from "../../store/clickhouse/sql-text.js";
-import { rewriteStagedDays, stagedTable } from "../../store/clickhouse/staging.js";
-import { readRows } from "../../store/clickhouse/statement.js";
-import type { Ledger } from "../../store/ledger.js";
+import { isoDay } from "../../clickhouse/sql-text.js";
+import { rewriteStagedDays, stagedTable } from "../../clickhouse/staging.js";
+import { readRows } from "../../clickhouse/statement.js";
+import type { Ledger } from "../../domain/ledger.js";
 import type { StagedDays } from "./measured-facts.js";
 
 /** No weight is scaled above 10^24, which would need wider and slower integers. */

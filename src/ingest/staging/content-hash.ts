@@ -6,11 +6,11 @@
  * are transferred. It is a sum and not an exclusive or, because two equal rows must not cancel each other out.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { digestOf } from "../../config/digest.js";
-import { isoDay } from "../../store/clickhouse/sql-text.js";
-import { stagedTable } from "../../store/clickhouse/staging.js";
-import { type Params, readRows } from "../../store/clickhouse/statement.js";
-import { columnsOf } from "../../store/fact-tables.js";
+import { isoDay } from "../../clickhouse/sql-text.js";
+import { stagedTable } from "../../clickhouse/staging.js";
+import { type Params, readRows } from "../../clickhouse/statement.js";
+import { digestOf } from "../../common/digest.js";
+import { columnsOf } from "../../domain/fact-tables.js";
 import type { MissingData } from "./missing-data.js";
 import type { StagedInput } from "./row-text.js";
 

@@ -3,9 +3,9 @@
  * those with usage 0. If such a metric has a gap, the set may be incomplete, so it gets the gap as well.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { UNALLOCATED } from "../../config/allocation-rule.js";
-import { isoDay } from "../../store/clickhouse/sql-text.js";
-import { stagedTable } from "../../store/clickhouse/staging.js";
+import { isoDay } from "../../clickhouse/sql-text.js";
+import { stagedTable } from "../../clickhouse/staging.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
 
 export async function deriveMetricSets(
   client: ClickHouseClient,

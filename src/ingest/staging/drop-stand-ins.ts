@@ -5,9 +5,9 @@
  * changed.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { isoDay } from "../../store/clickhouse/sql-text.js";
-import { rewriteStagedDays, stagedTable } from "../../store/clickhouse/staging.js";
-import { readRows } from "../../store/clickhouse/statement.js";
+import { isoDay } from "../../clickhouse/sql-text.js";
+import { rewriteStagedDays, stagedTable } from "../../clickhouse/staging.js";
+import { readRows } from "../../clickhouse/statement.js";
 import type { StagedDays } from "./measured-facts.js";
 
 /** `metrics`: see `Ecosystem.standIns`. */

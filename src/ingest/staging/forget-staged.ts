@@ -1,7 +1,7 @@
 /** Marks days as no longer staged, before their staged rows are dropped, and returns what was staged. */
 import type { Pool } from "pg";
-import type { Ledger } from "../../store/ledger.js";
-import { runStatement } from "../../store/postgres/statement.js";
+import type { Ledger } from "../../domain/ledger.js";
+import { runStatement } from "../../postgres/statement.js";
 
 /**
  * $1 tenant, $2 epoch, $3 first day, $4 day after the last. The lease row is locked against a new holder while this

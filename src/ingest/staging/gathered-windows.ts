@@ -3,9 +3,9 @@
  * is, and the upstream's responses are the same, it need not be gathered again.
  */
 import type { Pool } from "pg";
-import { digestOf } from "../../config/digest.js";
-import { packageVersion } from "../../config/project.js";
-import { runStatement } from "../../store/postgres/statement.js";
+import { digestOf } from "../../common/digest.js";
+import { packageVersion } from "../../common/project.js";
+import { runStatement } from "../../postgres/statement.js";
 import type { DayWindow, GatheredResponses } from "../ecosystem.js";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
 

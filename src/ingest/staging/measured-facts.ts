@@ -1,4 +1,4 @@
-import type { Ledger } from "../../store/ledger.js";
+import type { Ledger } from "../../domain/ledger.js";
 
 export interface StagedDays {
   readonly epoch: number;

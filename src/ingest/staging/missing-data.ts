@@ -1,9 +1,9 @@
 /** Missing data of days in words: a sentence for each cause, the same for all days with that cause. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { isoDay } from "../../store/clickhouse/sql-text.js";
-import { stagedTable } from "../../store/clickhouse/staging.js";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import type { Ledger } from "../../store/ledger.js";
+import { isoDay } from "../../clickhouse/sql-text.js";
+import { stagedTable } from "../../clickhouse/staging.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
+import type { Ledger } from "../../domain/ledger.js";
 import type { StagedDays } from "./measured-facts.js";
 
 /** Day → sentences. Days without missing data are left out. */

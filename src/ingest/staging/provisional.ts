@@ -6,7 +6,7 @@
  * makes the day final. A day is final if nothing is missing, or, as it is, after the limit of consecutive gatherings
  * with missing data.
  */
-import { inputHashOf, PROVISIONAL } from "../../store/postgres/provisional-hash.js";
+import { inputHashOf, PROVISIONAL } from "../../domain/provisional-hash.js";
 
 /**
  * CTE `judged`. It needs a CTE `found` with `day`, `hash` and `lacks` as gathered, `before` (the hash that was staged),

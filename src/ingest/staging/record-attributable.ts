@@ -1,6 +1,6 @@
 /** Records days whose usage of topics was gathered: which of them wait to be attributed, and which have not changed. */
 import type { Pool } from "pg";
-import { runStatement } from "../../store/postgres/statement.js";
+import { runStatement } from "../../postgres/statement.js";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
 import { judgedCte, missingFromParameter, missingParameter } from "./provisional.js";
 

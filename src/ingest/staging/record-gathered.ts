@@ -1,6 +1,6 @@
 /** Records days that were gathered: which of them wait to be calculated, and which have not changed. */
 import type { Pool } from "pg";
-import { runStatement } from "../../store/postgres/statement.js";
+import { runStatement } from "../../postgres/statement.js";
 import type { DayContent } from "./content-hash.js";
 import { judgedCte, missingFromParameter, missingParameter } from "./provisional.js";
 

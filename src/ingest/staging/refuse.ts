@@ -1,8 +1,8 @@
 /**
  * Checks whether a record of an upstream can be stored. A check returns the reason as part of a sentence, or undefined.
  */
-import { type ColumnKind, columnsOf, type FactRecord } from "../../store/fact-tables.js";
-import { CURRENCY, LONGEST_ID } from "../../store/text-limits.js";
+import { type ColumnKind, columnsOf, type FactRecord } from "../../domain/fact-tables.js";
+import { CURRENCY, LONGEST_ID } from "../../domain/text-limits.js";
 import type { StagedInput } from "./row-text.js";
 
 const LONGEST_METADATA = 1_000_000;

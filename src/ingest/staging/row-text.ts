@@ -8,7 +8,7 @@ import {
   columnsOf,
   type FactRecord,
   type FactTable,
-} from "../../store/fact-tables.js";
+} from "../../domain/fact-tables.js";
 
 /** Facts that are gathered. The others are calculated. */
 export type StagedInput = Exclude<FactTable, "chargebacks" | "topic_attributions">;

@@ -1,8 +1,8 @@
 /** Statements that insert rows which the engine itself selects into the staging tables of an epoch. */
 
-import { isoDay } from "../../store/clickhouse/sql-text.js";
-import { stagedTable } from "../../store/clickhouse/staging.js";
-import type { Statement } from "../../store/clickhouse/statement.js";
+import { isoDay } from "../../clickhouse/sql-text.js";
+import { stagedTable } from "../../clickhouse/staging.js";
+import type { Statement } from "../../clickhouse/statement.js";
 import type { GapOfBilled } from "../ecosystem.js";
 import { selectedColumns, stagedColumns, type TenantColumns } from "./row-text.js";
 

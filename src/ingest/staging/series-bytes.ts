@@ -2,7 +2,7 @@
  * Series of usage in ClickHouse's RowBinary format, one row for each series. The engine expands them into facts, so no
  * text is written, sent and parsed for each fact. The columns are those of `usage`, in order.
  */
-import { type ColumnKind, columnTypes } from "../../store/fact-tables.js";
+import { type ColumnKind, columnTypes } from "../../domain/fact-tables.js";
 import type { UsageSeries } from "../ecosystem.js";
 import type { MicroUnits } from "../micro-units.js";
 import { written } from "./row-text.js";

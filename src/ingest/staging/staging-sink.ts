@@ -6,7 +6,7 @@
  * metric, resource and day if the resource is billed, and a member of an identity set makes a gap of its set: the bill
  * stands, and allocation knows that its weights are incomplete.
  */
-import { isoTime, midnightSeconds } from "../../time/days.js";
+import { isoTime, midnightSeconds } from "../../common/days.js";
 import type { DayWindow, UsageFact, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
 import type { MicroUnits } from "../micro-units.js";
 import { factsOf } from "../usage-series.js";

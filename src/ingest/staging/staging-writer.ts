@@ -4,8 +4,8 @@
  */
 import { Readable } from "node:stream";
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
-import { stagedTable } from "../../store/clickhouse/staging.js";
-import type { Statement } from "../../store/clickhouse/statement.js";
+import { stagedTable } from "../../clickhouse/staging.js";
+import type { Statement } from "../../clickhouse/statement.js";
 import type { GapOfBilled } from "../ecosystem.js";
 import type { StagedInput, TenantColumns } from "./row-text.js";
 import { stagedColumns } from "./row-text.js";

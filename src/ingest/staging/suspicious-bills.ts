@@ -9,10 +9,10 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { isoDay } from "../../store/clickhouse/sql-text.js";
-import { stagedTable } from "../../store/clickhouse/staging.js";
-import { readRows } from "../../store/clickhouse/statement.js";
-import { runStatement } from "../../store/postgres/statement.js";
+import { isoDay } from "../../clickhouse/sql-text.js";
+import { stagedTable } from "../../clickhouse/staging.js";
+import { readRows } from "../../clickhouse/statement.js";
+import { runStatement } from "../../postgres/statement.js";
 
 export interface SuspiciousBills {
   /** Days that stay as they are published, ascending. */

@@ -1,6 +1,6 @@
 /** Drops uploads that no longer count, and the remains of uploads that were cut off. */
-import { dropNumberedPartition, numberedPartitions } from "../../store/clickhouse/partitions.js";
-import { runStatement } from "../../store/postgres/statement.js";
+import { dropNumberedPartition, numberedPartitions } from "../../clickhouse/partitions.js";
+import { runStatement } from "../../postgres/statement.js";
 import { UPLOADS_TABLE, type UploadStore } from "./take-upload.js";
 
 /** Longer than a request may take. */

@@ -1,7 +1,8 @@
 /** The format of a CSV file of usage. */
-import type { WrittenColumn } from "../../focus/file.js";
-import { FIRST_DAY, LAST_DAY } from "../../store/stored-days.js";
-import { LONGEST_ID } from "../../store/text-limits.js";
+
+import { FIRST_DAY, LAST_DAY } from "../../domain/stored-days.js";
+import { LONGEST_ID } from "../../domain/text-limits.js";
+import type { WrittenColumn } from "../../focus/index.js";
 
 /** One problem of a file, with what is allowed. */
 export interface UploadProblem {

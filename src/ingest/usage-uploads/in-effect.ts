@@ -3,9 +3,9 @@
  * store.
  */
 import { createHash } from "node:crypto";
-import { numberedPartitions } from "../../store/clickhouse/partitions.js";
-import type { Statement } from "../../store/clickhouse/statement.js";
-import { runStatement } from "../../store/postgres/statement.js";
+import { numberedPartitions } from "../../clickhouse/partitions.js";
+import type { Statement } from "../../clickhouse/statement.js";
+import { runStatement } from "../../postgres/statement.js";
 import type { DayWindow, WindowSink } from "../ecosystem.js";
 import { UPLOADS_TABLE, type UploadStore } from "./take-upload.js";
 

@@ -2,9 +2,9 @@
  * The statement that reads a CSV file of usage into its partition. A value that cannot be taken marks its row with the
  * name of its column.
  */
-import { literal } from "../../store/clickhouse/sql-text.js";
-import { FIRST_DAY, LAST_DAY } from "../../store/stored-days.js";
-import { LONGEST_ID } from "../../store/text-limits.js";
+import { literal } from "../../clickhouse/sql-text.js";
+import { FIRST_DAY, LAST_DAY } from "../../domain/stored-days.js";
+import { LONGEST_ID } from "../../domain/text-limits.js";
 import { LARGEST_QUANTITY, type UploadColumn, type UploadHeader } from "./columns.js";
 
 export interface LandingUpload {

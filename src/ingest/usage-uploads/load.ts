@@ -2,10 +2,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
-import { settingsFor } from "../../focus/csv.js";
-import { formatOf } from "../../focus/format.js";
-import { readRows } from "../../store/clickhouse/statement.js";
-import { readerError } from "../../store/reader-error.js";
+import { readRows } from "../../clickhouse/statement.js";
+import { readerError } from "../../common/reader-error.js";
+import { formatOf, settingsFor } from "../../focus/index.js";
 import { csvHeader, longStatement, peeked } from "../csv/header.js";
 import { reading } from "../csv/reading.js";
 import { unreadable, unreadableRow } from "../csv/unreadable.js";

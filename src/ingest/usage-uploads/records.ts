@@ -1,5 +1,5 @@
 /** Statements on the records of uploads in Postgres. */
-import type { Statement } from "../../store/postgres/statement.js";
+import type { Statement } from "../../postgres/statement.js";
 import type { UploadProblem } from "./columns.js";
 import type { LoadedUpload } from "./load.js";
 

@@ -3,9 +3,9 @@ import type { Readable } from "node:stream";
 import { finished } from "node:stream/promises";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { dropNumberedPartition } from "../../store/clickhouse/partitions.js";
-import { runStatement } from "../../store/postgres/statement.js";
-import { type Interruption, withTransaction } from "../../store/postgres/transaction.js";
+import { dropNumberedPartition } from "../../clickhouse/partitions.js";
+import { runStatement } from "../../postgres/statement.js";
+import { type Interruption, withTransaction } from "../../postgres/transaction.js";
 import { RefusedUploadError } from "./columns.js";
 import { type LoadedUpload, loadUpload, measuredBytes, type UploadLimits } from "./load.js";
 import {

@@ -1,7 +1,7 @@
 /** A page of billing lines, in the order of the table's key, UTC day first. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import { columnsOf, factTableColumns, type ShownValues, shownColumns } from "../../store/fact-tables.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
+import { columnsOf, factTableColumns, type ShownValues, shownColumns } from "../../domain/fact-tables.js";
 import { type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
 import { type ResourceNames, readNames } from "../inventory/names.js";
 import { type CountDays, type DayCount, type PageRequest, type PageSpan, totalRows } from "../page/days.js";

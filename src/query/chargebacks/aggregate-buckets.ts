@@ -1,5 +1,5 @@
 /** SQL for the buckets of an aggregation, up to the limit, and the totals over all of them. */
-import type { Statement } from "../../store/clickhouse/statement.js";
+import type { Statement } from "../../clickhouse/statement.js";
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
 import { type AggregateInput, aggregateSource, distinctColumns } from "./aggregate-source.js";
 import { withNames } from "./scan.js";

@@ -1,5 +1,5 @@
 /** Converts the rows of an aggregation, of chargebacks or of topic attributions, to buckets and totals by currency. */
-import { sumText } from "../../numbers/exact.js";
+import { sumText } from "../../common/exact-decimal.js";
 import { displayNames } from "../inventory/names.js";
 
 /** Plain decimals in the currency next to them. */

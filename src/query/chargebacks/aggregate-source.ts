@@ -1,5 +1,5 @@
 /** The input of an aggregation: the rows and columns that all its statements share. */
-import type { Params } from "../../store/clickhouse/statement.js";
+import type { Params } from "../../clickhouse/statement.js";
 import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
 import { isLineTagColumn, isTagColumn, type LineTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
 import { tagLookup } from "../tags/lookup.js";

@@ -11,8 +11,8 @@
  * (`bucket-limit-cache.ts`).
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { allocationDetails, allocationMethods, costTypes } from "../../config/allocation-rule.js";
-import { readTuples } from "../../store/clickhouse/statement.js";
+import { readTuples } from "../../clickhouse/statement.js";
+import { allocationDetails, allocationMethods, costTypes } from "../../domain/allocation-rule.js";
 import { aggregateBuckets, BUCKET_LIMIT, fewBuckets } from "./aggregate-buckets.js";
 import { type Aggregate, addedUp, aggregateOf, type StoredBucket, totalsOf } from "./aggregate-result.js";
 import { type AggregateInput, distinctColumns, type GroupColumn, hasNames } from "./aggregate-source.js";

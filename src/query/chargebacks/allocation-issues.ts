@@ -8,8 +8,8 @@
  * cores, without any 0.05 s.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { issueDetails } from "../../config/allocation-rule.js";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
+import { issueDetails } from "../../domain/allocation-rule.js";
 import { type IdentityNames, type ResourceNames, readNames } from "../inventory/names.js";
 import type { PageRequest } from "../page/days.js";
 import type { DateWindow } from "../time/date-window.js";

@@ -3,10 +3,10 @@
  * by side. If they were joined to the page, the engine would read the page once for each side of each join.
  */
 import { type ClickHouseClient, TupleParam } from "@clickhouse/client";
-import type { AllocationMethod } from "../../config/allocation-rule.js";
-import { decimalText } from "../../numbers/exact.js";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import { columnTypes, factTableColumns } from "../../store/fact-tables.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
+import { decimalText } from "../../common/exact-decimal.js";
+import type { AllocationMethod } from "../../domain/allocation-rule.js";
+import { columnTypes, factTableColumns } from "../../domain/fact-tables.js";
 import { type LineOfRow, type RowMetadata, splitKey } from "./row-metadata.js";
 import { storedInstant } from "./scan.js";
 

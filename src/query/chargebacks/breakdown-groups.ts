@@ -1,5 +1,5 @@
 /** SQL for the groups of a breakdown, and for the totals over all of them. */
-import type { Statement } from "../../store/clickhouse/statement.js";
+import type { Statement } from "../../clickhouse/statement.js";
 import { aggregateSource, distinctColumns } from "./aggregate-source.js";
 import type { BreakdownInput } from "./breakdown-input.js";
 import { isFasterByCodes, rowsByCodes } from "./group-by-codes.js";

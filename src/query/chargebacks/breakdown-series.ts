@@ -1,5 +1,5 @@
 /** SQL for amounts over time of the groups that a breakdown returns, and of all groups together. */
-import type { Statement } from "../../store/clickhouse/statement.js";
+import type { Statement } from "../../clickhouse/statement.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
 import { aggregateSource } from "./aggregate-source.js";
 import type { BreakdownInput } from "./breakdown-input.js";

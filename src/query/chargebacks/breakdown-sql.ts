@@ -3,9 +3,9 @@
  * store directly. People read and change it, so it uses the columns of the views, without the optimizations of the
  * service's own statements.
  */
-import { literal } from "../../store/clickhouse/sql-text.js";
-import type { Params } from "../../store/clickhouse/statement.js";
-import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
+import { literal } from "../../clickhouse/sql-text.js";
+import type { Params } from "../../clickhouse/statement.js";
+import { DAY_SECONDS, dayOfSeconds } from "../../common/days.js";
 import {
   isLineTagColumn,
   isTagColumn,

@@ -3,7 +3,7 @@
  * request, compared with the previous period. The store computes the sums and sends only the groups that are returned.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readTuples } from "../../store/clickhouse/statement.js";
+import { readTuples } from "../../clickhouse/statement.js";
 import { displayNames } from "../inventory/names.js";
 import { distinctColumns, hasNames } from "./aggregate-source.js";
 import { breakdownGroups, type GroupSums, type StoredGroup } from "./breakdown-groups.js";

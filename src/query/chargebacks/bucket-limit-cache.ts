@@ -2,7 +2,7 @@
  * A cache of the bucket counts of aggregations per day, valid until the day is published again. Counting the buckets of
  * all rows takes most of the time of an aggregation, and most days have been counted before.
  */
-import { dayOfSeconds } from "../../time/days.js";
+import { dayOfSeconds } from "../../common/days.js";
 import { createDayCache } from "../state/day-cache.js";
 import type { PublishedDays } from "../state/published.js";
 import { isLineTagColumn } from "../tags/filter.js";

@@ -7,7 +7,7 @@
  * them takes 0.35 s and 2.5 s, and the first 10,000 are then in the first few days.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readTuples, type Statement } from "../../store/clickhouse/statement.js";
+import { readTuples, type Statement } from "../../clickhouse/statement.js";
 import { bucketKey } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import { BUCKET_LIMIT } from "./aggregate-buckets.js";

@@ -1,6 +1,6 @@
 /** Chargeback rows per UTC day under the filters, for paging, the export and the list of dates. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";
 import {
   type ChargebackFilters,

@@ -1,5 +1,5 @@
 /** SQL for the id of a chargeback row's dimension: the plain hash, unless that dimension was given another id. */
-import { fingerprintSql, plainDimensionIdSql } from "../../store/clickhouse/dimension-id.js";
+import { fingerprintSql, plainDimensionIdSql } from "../../domain/dimension-id.js";
 
 /**
  * An expression over the columns of a row. Collisions, of which there are almost none, come as two constant arrays.

@@ -1,7 +1,7 @@
 /** Streams the ids of dimensions that have chargeback rows under the filters, ascending. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
-import { type Statement, streamRows } from "../../store/clickhouse/statement.js";
+import { type Statement, streamRows } from "../../clickhouse/statement.js";
+import { dimensionFields } from "../../domain/dimension-id.js";
 import type { DateWindow } from "../time/date-window.js";
 import { collidedSql, dimensionIdSql } from "./dimension-id.js";
 import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";

@@ -1,9 +1,9 @@
 /** Reads the newest chargeback row of a dimension, with the metadata that explains it. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
-import { dimensionFields } from "../../store/clickhouse/dimension-id.js";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import type { ShownValues } from "../../store/fact-tables.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
+import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
+import { dimensionFields } from "../../domain/dimension-id.js";
+import type { ShownValues } from "../../domain/fact-tables.js";
 import { pick } from "../page/pick.js";
 import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
 import { readChargebackDates } from "./days.js";

@@ -3,7 +3,7 @@
  * numbers: 66,000 groups of 20 M rows by identity, product, cost type and currency took 2.1 to 2.8 s of processor time,
  * and by their texts 9.3 s.
  */
-import { costTypes } from "../../config/allocation-rule.js";
+import { costTypes } from "../../domain/allocation-rule.js";
 import type { DateWindow } from "../time/date-window.js";
 import type { AggregateSource, SourceColumn } from "./aggregate-source.js";
 import { rowsByKeys } from "./sum-source.js";

@@ -3,10 +3,10 @@
  * and stable while nothing is published.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { AllocationDetail, AllocationMethod, CostType } from "../../config/allocation-rule.js";
-import { fingerprintSql } from "../../store/clickhouse/dimension-id.js";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import { columnsOf, type ShownValues, shownColumns } from "../../store/fact-tables.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
+import type { AllocationDetail, AllocationMethod, CostType } from "../../domain/allocation-rule.js";
+import { fingerprintSql } from "../../domain/dimension-id.js";
+import { columnsOf, type ShownValues, shownColumns } from "../../domain/fact-tables.js";
 import type { IdentityNames, ResourceNames } from "../inventory/names.js";
 import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePosition, fromPosition, type OrderColumns, type PagePosition } from "../page/keyset.js";

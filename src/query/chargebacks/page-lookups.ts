@@ -5,8 +5,8 @@
  * collisions in the page's statement.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { plainDimensionId } from "../../store/clickhouse/dimension-id.js";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
+import { plainDimensionId } from "../../domain/dimension-id.js";
 import {
   inventoryNames,
   type KnownNames,

@@ -11,7 +11,7 @@
  * - direct_owner, line_identity, terminal: 1 of 1.
  */
 
-import { type ColumnLike, columnsOf } from "../../store/fact-tables.js";
+import { type ColumnLike, columnsOf } from "../../domain/fact-tables.js";
 
 /** Decimals as text. */
 export interface RowMetadata {

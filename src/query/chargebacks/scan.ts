@@ -2,9 +2,9 @@
  * Selects the rows of `chargebacks` that a read needs, as the text after WHERE. Only this module depends on the layout
  * of the table. Reads of sums use a table of sums if one has all their columns, because it has few rows and few parts.
  */
-import type { Params } from "../../store/clickhouse/statement.js";
-import { type SumTable, sumKeys, sumTables } from "../../store/sum-tables.js";
-import { DAY_SECONDS, dayOfSeconds } from "../../time/days.js";
+import type { Params } from "../../clickhouse/statement.js";
+import { DAY_SECONDS, dayOfSeconds } from "../../common/days.js";
+import { type SumTable, sumKeys, sumTables } from "../../domain/sum-tables.js";
 import { inTeams } from "../inventory/names.js";
 import { type TagFilter, UNTAGGED } from "../tags/filter.js";
 import { type TagLookup, tagLookup } from "../tags/lookup.js";

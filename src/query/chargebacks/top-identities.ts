@@ -1,6 +1,6 @@
 /** The identities with the highest cost over all published days, in each currency. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
 import { UNASSIGNED } from "../inventory/names.js";
 
 export interface IdentityCost {

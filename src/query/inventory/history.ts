@@ -1,6 +1,6 @@
 /** The history of one resource or identity: a version for each state it was in, the newest first. */
 import type { Pool } from "pg";
-import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+import { readPostgres, type Statement } from "../../postgres/statement.js";
 import type { PageRequest } from "../page/days.js";
 import { bindings } from "../stores/postgres-bindings.js";
 import { instantText } from "../stores/postgres-instant.js";

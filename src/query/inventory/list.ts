@@ -1,6 +1,6 @@
 /** A page of resources or identities, of the present or as they were known at some time. */
 import type { Pool } from "pg";
-import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+import { readPostgres, type Statement } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
 import { type Bind, bindings } from "../stores/postgres-bindings.js";

@@ -4,9 +4,9 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import { INVENTORY_NAMES } from "../../store/postgres/inventory-names.js";
-import { readPostgres } from "../../store/postgres/statement.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
+import { INVENTORY_NAMES } from "../../domain/inventory-names.js";
+import { readPostgres } from "../../postgres/statement.js";
 import type { ValueFilter } from "../value-filters.js";
 
 /** Team of identities without a team, as a bucket and in a filter. */

@@ -1,6 +1,6 @@
 /** Counts resources and identities per type, now or at an instant, split by deleted_at. */
 import type { Pool } from "pg";
-import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+import { readPostgres, type Statement } from "../../postgres/statement.js";
 import { bindings } from "../stores/postgres-bindings.js";
 import { type InventoryKind, inventoryTables, knownAt } from "./known.js";
 import { momentOf } from "./moment.js";

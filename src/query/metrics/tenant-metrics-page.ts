@@ -5,14 +5,14 @@
 import { addAbortSignal, Readable } from "node:stream";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import type { PrometheusEmitter } from "../../config/emitters.js";
-import { engineBytes } from "../../store/clickhouse/engine-bytes.js";
-import { readRows } from "../../store/clickhouse/statement.js";
-import { readPostgres } from "../../store/postgres/statement.js";
-import { readerError } from "../../store/reader-error.js";
-import { midnightSeconds } from "../../time/days.js";
+import { engineBytes } from "../../clickhouse/engine-bytes.js";
+import { readRows } from "../../clickhouse/statement.js";
+import { midnightSeconds } from "../../common/days.js";
+import { readerError } from "../../common/reader-error.js";
+import type { PrometheusEmitter } from "../../config/settings/emitters.js";
+import { readPostgres } from "../../postgres/statement.js";
 import { readChargebackDates } from "../chargebacks/days.js";
-import { bareLines } from "../export/csv-cell.js";
+import { bareLines } from "../csv-cell.js";
 import { readAttributionDates } from "../topics/list.js";
 import {
   amountFamilies,

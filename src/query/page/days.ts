@@ -3,7 +3,7 @@
  * and not everything before it.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
 import type { Days } from "../chargebacks/scan.js";
 
 export interface DayCount {

@@ -3,7 +3,7 @@
  * pages begin.
  */
 import type { ClickHouseSettings } from "@clickhouse/client";
-import { daysBetween } from "../../time/days.js";
+import { daysBetween } from "../../common/days.js";
 import { type DayCount, type PageRequest, type PageSpan, pageSpan, totalRows } from "./days.js";
 import {
   dayOf,

@@ -3,7 +3,7 @@
  * except for rows that are equal in every column of it (two lines of one bill may be). For those, a cursor counts how
  * many were already returned.
  */
-import { dayOfSeconds } from "../../time/days.js";
+import { dayOfSeconds } from "../../common/days.js";
 import { type Condition, type Days, utcInstant } from "../chargebacks/scan.js";
 import type { CursorKey, KeyColumn } from "./cursor.js";
 import { type DayCount, type PageSpan, totalRows } from "./days.js";

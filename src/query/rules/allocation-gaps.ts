@@ -4,8 +4,8 @@
 import { RE2JS } from "re2js";
 import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
 import { IDENTITY_GROUP, type IdentitySource } from "../../config/allocation/identity-source.js";
-import { missingValueTexts, UNALLOCATED } from "../../config/allocation-rule.js";
-import { LONGEST_ID } from "../../store/text-limits.js";
+import { missingValueTexts, UNALLOCATED } from "../../domain/allocation-rule.js";
+import { LONGEST_ID } from "../../domain/text-limits.js";
 import type { FoundValue } from "./worklist-sql.js";
 
 /** `now_known`: the source finds an identity now, but the days were calculated before. */

@@ -1,5 +1,5 @@
 /** Sums the bill by product type and by tag of the line, for the report on tag coverage. */
-import type { Statement } from "../../store/clickhouse/statement.js";
+import type { Statement } from "../../clickhouse/statement.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 

@@ -3,11 +3,11 @@
  * product types.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { readRows } from "../../clickhouse/statement.js";
 import type { ConfiguredRule } from "../../config/allocation/configured-rule.js";
 import type { IdentitySource } from "../../config/allocation/identity-source.js";
 import { tagsRead } from "../../config/allocation/tags-read.js";
-import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
-import { readRows } from "../../store/clickhouse/statement.js";
+import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
 import type { DateWindow } from "../time/date-window.js";
 import { lineMatches, type MatchRow, type TierRow, tierMatches } from "./rule-matches.js";
 import { readTagHints, type TagHint } from "./tag-hints.js";

@@ -2,8 +2,9 @@
  * Statements that sum up what rules took in a period: lines and amounts of the bill, and how rows were allocated, by
  * rule, product type and currency.
  */
-import type { AllocationDetail, AllocationMethod } from "../../config/allocation-rule.js";
-import type { Statement } from "../../store/clickhouse/statement.js";
+
+import type { Statement } from "../../clickhouse/statement.js";
+import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 

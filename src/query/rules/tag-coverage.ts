@@ -4,7 +4,7 @@
  * means everything.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows } from "../../store/clickhouse/statement.js";
+import { readRows } from "../../clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";
 import {
   type KeyAndProductRow,

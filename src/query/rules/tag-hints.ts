@@ -1,6 +1,6 @@
 /** Finds tags of the bill whose key differs from a configured one only in case, and may be the one that is meant. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows } from "../../store/clickhouse/statement.js";
+import { readRows } from "../../clickhouse/statement.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 import { kinds } from "./coverage-sql.js";

@@ -1,10 +1,11 @@
 /** Groups billing lines without a payer by their common columns and by what each identity source found in them. */
+
+import type { Statement } from "../../clickhouse/statement.js";
 import { type IdentitySource, sourceColumn } from "../../config/allocation/identity-source.js";
-import type { LineColumns } from "../../config/allocation/line-columns.js";
-import { issueDetails, UNALLOCATED } from "../../config/allocation-rule.js";
-import type { Statement } from "../../store/clickhouse/statement.js";
-import { existsOf, otherCaseOf, textOf } from "../../store/facts/line-value.js";
-import { ledgers, lineKeySql, rowKeySql } from "../../store/ledger.js";
+import { issueDetails, UNALLOCATED } from "../../domain/allocation-rule.js";
+import { ledgers, lineKeySql, rowKeySql } from "../../domain/ledger.js";
+import type { LineColumns } from "../../domain/line-columns.js";
+import { existsOf, otherCaseOf, textOf } from "../../stores/facts/line-value.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import type { PageRequest } from "../page/days.js";
 import type { DateWindow } from "../time/date-window.js";

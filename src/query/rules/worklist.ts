@@ -1,7 +1,7 @@
 /** Lists the largest costs without a payer, each with what is missing to know the payer. */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { readRows } from "../../clickhouse/statement.js";
 import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
-import { readRows } from "../../store/clickhouse/statement.js";
 import { type AllocationGap, gapOf } from "./allocation-gaps.js";
 import { type UnallocatedRow, unallocatedLines, type WorklistInput } from "./worklist-sql.js";
 

@@ -1,8 +1,8 @@
 /** Control totals of a tenant: what its upstreams delivered, and the class of each row. */
 import type { Pool } from "pg";
-import { differenceText, sumText } from "../../numbers/exact.js";
-import { type RowClass, rowClasses } from "../../store/control-totals.js";
-import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+import { differenceText, sumText } from "../../common/exact-decimal.js";
+import { type RowClass, rowClasses } from "../../domain/control-totals.js";
+import { readPostgres, type Statement } from "../../postgres/statement.js";
 
 /** Amounts are plain decimals. */
 interface ControlSums {

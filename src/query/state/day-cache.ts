@@ -4,7 +4,7 @@
  */
 import { isDeepStrictEqual } from "node:util";
 import { LRUCache } from "lru-cache";
-import { addDays, DAY_SECONDS, daysOfWindow } from "../../time/days.js";
+import { addDays, DAY_SECONDS, daysOfWindow } from "../../common/days.js";
 import type { DateWindow } from "../time/date-window.js";
 import type { PublishedDays } from "./published.js";
 

@@ -1,8 +1,8 @@
 /** Compares the bill of each day with its chargebacks, and sums what is unallocated. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { UNALLOCATED } from "../../config/allocation-rule.js";
-import { sumText } from "../../numbers/exact.js";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
+import { sumText } from "../../common/exact-decimal.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import {
   chargebacks,
   lineFilterColumns,

@@ -1,6 +1,6 @@
 /** Bills as they were delivered: the contents and findings of each, and which of them count. */
 import type { Pool } from "pg";
-import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+import { readPostgres, type Statement } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
 import { bindings } from "../stores/postgres-bindings.js";

@@ -6,7 +6,7 @@
  * clock. A run that lost its lease without closing its record belongs to a process that died, and counts as failed.
  */
 import type { Pool } from "pg";
-import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+import { readPostgres, type Statement } from "../../postgres/statement.js";
 
 export const pipelineStages = ["gathering", "calculating", "publishing", "emitting"] as const;
 export type PipelineStage = (typeof pipelineStages)[number];

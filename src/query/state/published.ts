@@ -8,8 +8,8 @@
  * between show the same data.
  */
 import type { Pool } from "pg";
-import { type LedgerName, ledgers } from "../../store/ledger.js";
-import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+import { type LedgerName, ledgers } from "../../domain/ledger.js";
+import { readPostgres, type Statement } from "../../postgres/statement.js";
 import type { DateWindow } from "../time/date-window.js";
 
 export interface PublishedStateInput {

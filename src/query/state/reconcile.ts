@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../store/ledger.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
+import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../domain/ledger.js";
 import { type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";

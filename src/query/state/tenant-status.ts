@@ -1,6 +1,6 @@
 /** The state of each day of a tenant, with its three flags. */
 import type { Pool } from "pg";
-import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+import { readPostgres, type Statement } from "../../postgres/statement.js";
 import { instantText } from "../stores/postgres-instant.js";
 
 export interface TrackingDate {

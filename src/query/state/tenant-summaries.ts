@@ -1,6 +1,6 @@
 /** Counts calculated and pending dates per tenant. */
 import type { Pool } from "pg";
-import { readPostgres, type Statement } from "../../store/postgres/statement.js";
+import { readPostgres, type Statement } from "../../postgres/statement.js";
 
 export interface TenantDates {
   readonly tenant_name: string;

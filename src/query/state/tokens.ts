@@ -1,7 +1,7 @@
 /** The API's tokens, without their secrets. */
 import type { Pool } from "pg";
-import type { Scope } from "../../config/scopes.js";
-import { readPostgres } from "../../store/postgres/statement.js";
+import type { Scope } from "../../domain/scopes.js";
+import { readPostgres } from "../../postgres/statement.js";
 import { instantText } from "../stores/postgres-instant.js";
 
 export const tokenStates = ["valid", "expired", "revoked"] as const;

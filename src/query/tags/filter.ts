@@ -3,7 +3,7 @@
  * filter lists display names, any of which may match. In a display name, `\,` and `\\` mean a comma and a backslash;
  * any other backslash means itself.
  */
-import { tagTextLimits } from "../../store/text-limits.js";
+import { tagTextLimits } from "../../domain/text-limits.js";
 import { NOT } from "../value-filters.js";
 
 export const TAG_PREFIX = "tag:";

@@ -1,8 +1,8 @@
 /** Tag keys that amounts can be grouped and filtered by: those of the tenant's tags, and those of the billing lines. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { readRows } from "../../store/clickhouse/statement.js";
-import { readPostgres } from "../../store/postgres/statement.js";
+import { readRows } from "../../clickhouse/statement.js";
+import { readPostgres } from "../../postgres/statement.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import type { DateWindow } from "../time/date-window.js";
 import { isLineTagColumn, LINE_TAG_PREFIX } from "./filter.js";

@@ -1,6 +1,6 @@
 /** Reads the tags of dimensions together with chargeback rows. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
 
 /** Selects whether the tenant has any tag, from metadata alone. Also true until removed tags are cleaned up. */
 export function tagPresence(): Statement {

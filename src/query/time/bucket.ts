@@ -2,7 +2,7 @@
  * Time buckets of an aggregation: the key that rows are grouped by, and the label of a bucket. Both are in the
  * request's zone.
  */
-import type { Params } from "../../store/clickhouse/statement.js";
+import type { Params } from "../../clickhouse/statement.js";
 import { storable } from "../chargebacks/scan.js";
 import type { DateWindow } from "./date-window.js";
 import { repeatedSpans } from "./start-of-day.js";

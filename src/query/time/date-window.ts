@@ -2,7 +2,7 @@
  * Converts the dates of a request to instants. Both dates are always inclusive. A day begins at its first midnight in
  * the request's zone, so a day on which clocks change has 23 or 25 hours.
  */
-import { addDays, dayOf, isDay } from "../../time/days.js";
+import { addDays, dayOf, isDay } from "../../common/days.js";
 import { startOfDay } from "./start-of-day.js";
 import { isTimeZone } from "./zone.js";
 

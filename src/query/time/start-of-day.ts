@@ -4,7 +4,7 @@
  * skipped entirely (Samoa, 2011-12-30) begins where the next one does.
  */
 import { IANAZone } from "luxon";
-import { DAY_MS, midnightOf } from "../../time/days.js";
+import { DAY_MS, midnightOf } from "../../common/days.js";
 
 const MINUTE = 60_000;
 

@@ -5,7 +5,7 @@
  * One statement reads the rows themselves: there are a tenth as many as chargebacks.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readTuples, type Statement } from "../../store/clickhouse/statement.js";
+import { readTuples, type Statement } from "../../clickhouse/statement.js";
 import { BUCKET_LIMIT, bucketsWithTotals } from "../chargebacks/aggregate-buckets.js";
 import { type Aggregate, aggregateOf, type StoredBucket } from "../chargebacks/aggregate-result.js";
 import { knownNames, nameSql } from "../inventory/names.js";

@@ -1,8 +1,8 @@
 /** A page of attributions to topics, in the order of the table's key, UTC day first. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { AttributionDetail, AttributionMethod } from "../../config/topic-rule.js";
-import { readRows, type Statement } from "../../store/clickhouse/statement.js";
-import { type ShownColumn, shownColumns } from "../../store/fact-tables.js";
+import { readRows, type Statement } from "../../clickhouse/statement.js";
+import { type ShownColumn, shownColumns } from "../../domain/fact-tables.js";
+import type { AttributionDetail, AttributionMethod } from "../../domain/topic-rule.js";
 import { readNames } from "../inventory/names.js";
 import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
 import { beforePosition, fromPosition, type OrderColumns, type PagePosition } from "../page/keyset.js";

@@ -1,5 +1,5 @@
-import { type Ledger, type LedgerName, ledgerNames, ledgers } from "../../store/ledger.js";
-import type { Statement } from "../../store/postgres/statement.js";
+import { type Ledger, type LedgerName, ledgerNames, ledgers } from "../../domain/ledger.js";
+import type { Statement } from "../../postgres/statement.js";
 
 /** Missing data of some days, as one sentence. */
 export interface DaysWithMissingData {

@@ -1,4 +1,4 @@
-import type { Statement } from "../../store/postgres/statement.js";
+import type { Statement } from "../../postgres/statement.js";
 
 /** The due time of a tenant, the same for all workers. */
 export interface DueTenant {

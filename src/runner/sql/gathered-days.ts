@@ -1,4 +1,4 @@
-import type { Statement } from "../../store/postgres/statement.js";
+import type { Statement } from "../../postgres/statement.js";
 
 /**
  * Records the outcome of gathering for days that have nothing to publish. In: tenant, all its days, those without a

@@ -1,4 +1,4 @@
-import type { Statement } from "../../store/postgres/statement.js";
+import type { Statement } from "../../postgres/statement.js";
 
 /** Leases use the database's clock only, so the clocks of workers do not matter. */
 

@@ -1,6 +1,6 @@
-import type { DifferingDay } from "../../store/facts/check-facts.js";
-import { type LedgerName, ledgers } from "../../store/ledger.js";
-import type { Statement } from "../../store/postgres/statement.js";
+import { type LedgerName, ledgers } from "../../domain/ledger.js";
+import type { Statement } from "../../postgres/statement.js";
+import type { DifferingDay } from "../../stores/facts/check-facts.js";
 
 /**
  * Corrects the state of days that differ between Postgres and the store. A day that is missing from the store counts as

@@ -1,6 +1,6 @@
 import type { Pool } from "pg";
-import type { ControlClass } from "../../store/control-totals.js";
-import { runStatement } from "../../store/postgres/statement.js";
+import type { ControlClass } from "../../domain/control-totals.js";
+import { runStatement } from "../../postgres/statement.js";
 
 /** A summary of a tenant's published days. */
 export interface PublishedDays {

@@ -1,4 +1,4 @@
-import type { Statement } from "../../store/postgres/statement.js";
+import type { Statement } from "../../postgres/statement.js";
 
 /** Returns days with complete staged input, or with an interrupted publish. In: tenant. Out: day. */
 export function stagedDays(tenantName: string): Statement {

@@ -1,4 +1,4 @@
-import type { Statement } from "../../store/postgres/statement.js";
+import type { Statement } from "../../postgres/statement.js";
 
 /** The reason of a suspension; null if the tenant is not suspended. */
 export interface Suspension {

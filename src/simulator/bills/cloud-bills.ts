@@ -5,7 +5,7 @@
  */
 import { mkdirSync, utimesSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { addDays, addMonths, dayOf, earliest, firstOfMonth, lastOfMonth, latest } from "../../time/days.js";
+import { addDays, addMonths, dayOf, earliest, firstOfMonth, lastOfMonth, latest } from "../../common/days.js";
 import { type S3Object, startS3Server } from "../s3-server.js";
 import { csvGzOf, parquetOf } from "./files.js";
 import type { BillLine } from "./line.js";

@@ -2,7 +2,7 @@
  * The bill of one provider for one month: a line for each resource and day, a commitment that is partly unused, support
  * and tax for the whole month, and a credit. It is a function of the seed.
  */
-import { addDays, addMonths, isoTime, midnightSeconds } from "../../time/days.js";
+import { addDays, addMonths, isoTime, midnightSeconds } from "../../common/days.js";
 import { chance, hash } from "../hash.js";
 import { type BillLine, billionths } from "./line.js";
 import type { Provider, Service } from "./providers.js";

@@ -1,5 +1,5 @@
 /** The bill of each day, with the vendor's later corrections. */
-import { addDays, DAY_MS, dayOf, midnightOf } from "../../time/days.js";
+import { addDays, DAY_MS, dayOf, midnightOf } from "../../common/days.js";
 import { hash } from "../hash.js";
 import { type Charge, chargesOf } from "./charges.js";
 import { type CostRow, costRow, costRowText } from "./cost-row.js";

@@ -1,5 +1,5 @@
 /** The charges of the organisation on a day. `cost-row.ts` turns them into rows of the bill. */
-import { DAY_MS } from "../../time/days.js";
+import { DAY_MS } from "../../common/days.js";
 import { chance } from "../hash.js";
 import type { Connector } from "./connectors.js";
 import { hoursOn } from "./lifetime.js";

@@ -1,5 +1,5 @@
 /** `GET /billing/v1/costs`: the bill of whole days, in pages that may start in the middle of a day. */
-import { addDays, addMonths, dayOf, daysBetween, isDay } from "../../time/days.js";
+import { addDays, addMonths, dayOf, daysBetween, isDay } from "../../common/days.js";
 import { hash } from "../hash.js";
 import { ApiError } from "./api-error.js";
 import type { Bill } from "./bill.js";

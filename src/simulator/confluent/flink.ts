@@ -1,5 +1,5 @@
 /** Flink compute pools and their statements. Statement names are reused by other pools, and within the same pool. */
-import { DAY_MS } from "../../time/days.js";
+import { DAY_MS } from "../../common/days.js";
 import { hash } from "../hash.js";
 import { type Era, idOf, kinds, type Lifetime, lifetimeOf } from "./lifetime.js";
 import type { Identity } from "./people.js";

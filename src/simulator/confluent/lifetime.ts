@@ -1,5 +1,5 @@
 /** Creation and deletion times of objects: most were created before the history, some within it. */
-import { DAY_MS } from "../../time/days.js";
+import { DAY_MS } from "../../common/days.js";
 import { chance } from "../hash.js";
 
 export interface Lifetime {

@@ -2,7 +2,7 @@
  * A synthetic Confluent Cloud organisation, as a function of the seed and the length of its history. Costs of a day and
  * usage of an hour are not stored: `bill.ts` and `series.ts` calculate them on request.
  */
-import { DAY_MS, dayOf, midnightOf } from "../../time/days.js";
+import { DAY_MS, dayOf, midnightOf } from "../../common/days.js";
 import { hash } from "../hash.js";
 import { type Connector, createConnectors } from "./connectors.js";
 import { type ComputePool, createPools } from "./flink.js";

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Test } from "tap";
-import { projectRoot } from "../../../src/config/project.js";
+import { projectRoot } from "../../../src/common/project.js";
 
 const run = promisify(execFile);
 const installed = (path: string) => join(projectRoot(), "node_modules", path);

@@ -2,6 +2,7 @@
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
 import type { Test } from "tap";
+import { readRows } from "../../../src/clickhouse/statement.js";
 import type {
   DeliveryStore,
   LoadSettings,
@@ -12,8 +13,7 @@ import type {
   DeliveredFile,
   Delivery,
 } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
-import { readRows } from "../../../src/store/clickhouse/statement.js";
-import { createPublishLock } from "../../../src/store/publish-lock.js";
+import { createPublishLock } from "../../../src/stores/publish-lock.js";
 import { EPOCH, openGatheringStores } from "../gathering-stores.js";
 
 export const settings: LoadSettings = {

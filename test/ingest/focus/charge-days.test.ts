@@ -1,9 +1,9 @@
 /** For any lines of a bill and any windows, each charge arrives completely, divided by the seconds of its days. */
 import t from "tap";
+import { readRows } from "../../../src/clickhouse/statement.js";
+import { addDays } from "../../../src/common/days.js";
 import { billingLines, piecesOf } from "../../../src/ingest/ecosystems/focus/lines/billing-lines.js";
 import type { Spread } from "../../../src/ingest/ecosystems/focus/lines/charge-days.js";
-import { readRows } from "../../../src/store/clickhouse/statement.js";
-import { addDays } from "../../../src/time/days.js";
 import fc from "../../property.js";
 import { Classes } from "../classes.js";
 import { csv, deliveryOf, fileOf, load, openDeliveryStore } from "./bills.js";

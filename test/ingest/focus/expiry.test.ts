@@ -6,7 +6,7 @@ import t from "tap";
 import type { LoadSettings } from "../../../src/ingest/ecosystems/focus/deliveries/delivery-store.js";
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import type { Delivery } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
-import { acceptDelivery } from "../../../src/store/postgres/accept-delivery.js";
+import { acceptDelivery } from "../../../src/postgres/accept-delivery.js";
 import { csv, deliveryOf, fileOf, openDeliveryStore, rowsOf, settings, sourceOf } from "./bills.js";
 
 const store = await openDeliveryStore(t);

@@ -5,7 +5,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { projectRoot } from "../../../src/config/project.js";
+import { projectRoot } from "../../../src/common/project.js";
 import { groupFindings, lineFindings } from "../../../src/ingest/ecosystems/focus/load/findings.js";
 import { deliveryOf, fileOf, load, openDeliveryStore, recorded, rowsOf } from "./bills.js";
 

@@ -3,9 +3,9 @@
  * zone they are written in.
  */
 import t from "tap";
+import { readRows } from "../../../src/clickhouse/statement.js";
 import { openScratchEngine } from "../../../src/focus/check/scratch-engine.js";
 import { instant, isPlain, isRounded, stored } from "../../../src/ingest/ecosystems/focus/load/line-sql.js";
-import { readRows } from "../../../src/store/clickhouse/statement.js";
 import { testLogger } from "../../stores.js";
 
 t.test("texts of a bill are converted", async (t) => {

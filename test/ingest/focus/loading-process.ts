@@ -4,9 +4,9 @@
  */
 import { Readable } from "node:stream";
 import { createClient } from "@clickhouse/client";
+import { claimStaging } from "../../../src/clickhouse/staging.js";
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
-import { claimStaging } from "../../../src/store/clickhouse/staging.js";
-import { openStores } from "../../../src/store/open-stores.js";
+import { openStores } from "../../../src/stores/open-stores.js";
 import { dieAt } from "../../runner/die-at.js";
 import type { StatementPoint } from "../../runner/kill-points.js";
 import { fixedTenant, testConfig, testLogger } from "../../stores.js";

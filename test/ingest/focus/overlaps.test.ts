@@ -4,7 +4,7 @@ import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/
 import { isCounted, type PartlyCounted } from "../../../src/ingest/ecosystems/focus/lines/counted.js";
 import type { OverlapSettings } from "../../../src/ingest/ecosystems/focus/overlaps/decide.js";
 import type { DeliveredFile, Delivery } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
-import { acceptDelivery } from "../../../src/store/postgres/accept-delivery.js";
+import { acceptDelivery } from "../../../src/postgres/accept-delivery.js";
 import { csv, deliveryOf, fileOf, openDeliveryStore, rowsOf, settings } from "./bills.js";
 
 const store = await openDeliveryStore(t);

@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { type ClickHouseClient, ClickHouseError } from "@clickhouse/client";
 import t, { type Test } from "tap";
-import { parseStorage } from "../../../src/config/storage.js";
+import { parseStorage } from "../../../src/config/settings/storage.js";
 import { holds } from "../../holds.js";
 import { until } from "../../until.js";
 import { type ClientEndpoint, newDatabase, quietClient, startEngine, text } from "./engine-under-test.js";

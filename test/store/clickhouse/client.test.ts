@@ -1,6 +1,6 @@
 /** Tests on an engine which settings the service's client always sends. */
 import t from "tap";
-import { openClickHouseClient } from "../../../src/store/clickhouse/client.js";
+import { openClickHouseClient } from "../../../src/clickhouse/client.js";
 import { startEngine } from "./engine-under-test.js";
 
 t.test("the client of the service reads and writes exact values", async (t) => {

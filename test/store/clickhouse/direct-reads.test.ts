@@ -7,10 +7,10 @@ import { join } from "node:path";
 import { TupleParam } from "@clickhouse/client";
 import * as fc from "fast-check";
 import t from "tap";
-import { openClickHouseClient, socketAgent } from "../../../src/store/clickhouse/client.js";
-import { readDirectly } from "../../../src/store/clickhouse/direct-reads.js";
-import { paramText } from "../../../src/store/clickhouse/param-text.js";
-import { readRows, streamRows } from "../../../src/store/clickhouse/statement.js";
+import { openClickHouseClient, socketAgent } from "../../../src/clickhouse/client.js";
+import { readDirectly } from "../../../src/clickhouse/direct-reads.js";
+import { paramText } from "../../../src/clickhouse/param-text.js";
+import { readRows, streamRows } from "../../../src/clickhouse/statement.js";
 import { startEngine } from "./engine-under-test.js";
 
 t.test("direct reads of the embedded engine equal those of the client", async (t) => {

@@ -13,14 +13,14 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { ClickHouseLogLevel, createClient } from "@clickhouse/client";
 import { pino } from "pino";
 import type { Test } from "tap";
-import { socketAgent } from "../../../src/store/clickhouse/client.js";
-import type { SqlListener } from "../../../src/store/clickhouse/embedded/server/config.js";
+import { socketAgent } from "../../../src/clickhouse/client.js";
+import type { SqlListener } from "../../../src/embedded-clickhouse/server/config.js";
 import {
   createEmbeddedClickHouse,
   type EmbeddedClickHouse,
   type EmbeddedClickHouseOptions,
   type Endpoint,
-} from "../../../src/store/clickhouse/embedded/supervisor.js";
+} from "../../../src/embedded-clickhouse/supervisor.js";
 
 export interface EngineUnderTest {
   readonly engine: EmbeddedClickHouse;

@@ -1,6 +1,6 @@
 /** Reads decode the engine's values, on the real engine. */
 import t from "tap";
-import { readRows, readTuples, streamRows } from "../../../src/store/clickhouse/statement.js";
+import { readRows, readTuples, streamRows } from "../../../src/clickhouse/statement.js";
 import { openTestStores } from "../../stores.js";
 
 t.test("a read returns exact values", async (t) => {

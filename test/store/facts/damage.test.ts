@@ -3,8 +3,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { printReconciliation } from "../../../src/cli/reconcile.js";
-import { findDamage } from "../../../src/store/facts/damage.js";
-import { openStores } from "../../../src/store/open-stores.js";
+import { findDamage } from "../../../src/stores/facts/damage.js";
+import { openStores } from "../../../src/stores/open-stores.js";
 import { commandIo } from "../../cli/command-io.js";
 import {
   chargedByDay,

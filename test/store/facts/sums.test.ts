@@ -1,11 +1,11 @@
 /** The sums of chargebacks equal their chargebacks, in any order of publishes. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import t from "tap";
-import { replaceDays } from "../../../src/store/clickhouse/partitions.js";
-import { claimStaging, stagedTable } from "../../../src/store/clickhouse/staging.js";
-import { readTuples } from "../../../src/store/clickhouse/statement.js";
-import { rebuildSums, repairSums } from "../../../src/store/facts/sums.js";
-import { sumsOf, sumTables } from "../../../src/store/sum-tables.js";
+import { replaceDays } from "../../../src/clickhouse/partitions.js";
+import { claimStaging, stagedTable } from "../../../src/clickhouse/staging.js";
+import { readTuples } from "../../../src/clickhouse/statement.js";
+import { sumsOf, sumTables } from "../../../src/domain/sum-tables.js";
+import { rebuildSums, repairSums } from "../../../src/stores/facts/sums.js";
 import fc from "../../property.js";
 import { openTestStores } from "../../stores.js";
 

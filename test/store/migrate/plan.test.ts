@@ -1,5 +1,9 @@
 import t from "tap";
-import { type AppliedRevision, type KnownRevision, planMigrations } from "../../../src/store/migrate/plan.js";
+import {
+  type AppliedRevision,
+  type KnownRevision,
+  planMigrations,
+} from "../../../src/common/migrate/plan.js";
 import { holds } from "../../holds.js";
 
 /** `1a` is revision 0001 with name `one` and checksum `a`; `1a/other` has another name; `1-` has no checksum. */

@@ -1,8 +1,8 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { readRevisions } from "../../../src/store/migrate/revisions.js";
-import { splitStatements } from "../../../src/store/migrate/statements.js";
+import { readRevisions } from "../../../src/common/migrate/revisions.js";
+import { splitStatements } from "../../../src/common/migrate/statements.js";
 import { migrationFolder } from "./migration-folder.js";
 
 t.test("revisions are the .sql files, in order of their numbers", async (t) => {

@@ -14,8 +14,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import pg from "pg";
 import t from "tap";
-import { installedNativeDir, usableBinaries } from "../../../src/store/postgres/binaries.js";
-import { copyBinaries } from "../../../src/store/postgres/binaries-copy.js";
+import { installedNativeDir, usableBinaries } from "../../../src/embedded-postgres/binaries.js";
+import { copyBinaries } from "../../../src/embedded-postgres/binaries-copy.js";
 import { logger, nativeWithoutLinks, startPostgres, temporaryFolder } from "./temporary.js";
 
 const asRoot = process.getuid?.() === 0;

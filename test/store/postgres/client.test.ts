@@ -1,8 +1,8 @@
 import type pg from "pg";
 import t from "tap";
-import { lockKey, withAdvisoryLock } from "../../../src/store/postgres/advisory-lock.js";
-import { openPostgres, safeInteger } from "../../../src/store/postgres/client.js";
-import { withTransaction } from "../../../src/store/postgres/transaction.js";
+import { lockKey, withAdvisoryLock } from "../../../src/postgres/advisory-lock.js";
+import { openPostgres, safeInteger } from "../../../src/postgres/client.js";
+import { withTransaction } from "../../../src/postgres/transaction.js";
 import { logger, startPostgres, temporaryPool } from "./temporary.js";
 
 t.test("values from Postgres are exact, or an error", async (t) => {

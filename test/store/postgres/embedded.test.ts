@@ -3,9 +3,9 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, write
 import { join } from "node:path";
 import pg from "pg";
 import t from "tap";
-import { processStart } from "../../../src/store/data-dir-owner.js";
-import { openPostgres } from "../../../src/store/postgres/client.js";
-import { startEmbeddedPostgres } from "../../../src/store/postgres/embedded.js";
+import { startEmbeddedPostgres } from "../../../src/embedded-postgres/start.js";
+import { openPostgres } from "../../../src/postgres/client.js";
+import { processStart } from "../../../src/stores/data-dir-owner.js";
 import { until } from "../../until.js";
 import { logger, startPostgres, temporaryFolder } from "./temporary.js";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import pg from "pg";
 import t, { type Test } from "tap";
-import { programArguments } from "../../../src/config/program.js";
-import { processStart } from "../../../src/store/data-dir-owner.js";
+import { programArguments } from "../../../src/common/program.js";
+import { processStart } from "../../../src/stores/data-dir-owner.js";
 import { until } from "../../until.js";
 import { startPostgres, temporaryFolder } from "./temporary.js";
 

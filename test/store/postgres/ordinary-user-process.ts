@@ -4,8 +4,8 @@
  */
 import { statSync } from "node:fs";
 import pg from "pg";
-import { claimDataDir } from "../../../src/store/data-dir.js";
-import { startEmbeddedPostgres } from "../../../src/store/postgres/embedded.js";
+import { startEmbeddedPostgres } from "../../../src/embedded-postgres/start.js";
+import { claimDataDir } from "../../../src/stores/data-dir.js";
 import { logger } from "./temporary.js";
 
 const [, , dataDir = "", nativeDir, uid] = process.argv;

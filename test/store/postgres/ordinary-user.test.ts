@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import t from "tap";
-import { programArguments } from "../../../src/config/program.js";
+import { programArguments } from "../../../src/common/program.js";
 import { nativeWithoutLinks, startPostgres } from "./temporary.js";
 
 const SCRIPT = programArguments("./ordinary-user-process.js", import.meta.url);

@@ -3,8 +3,8 @@
  * prints the number of each row that was acknowledged. SIGTERM stops it normally. SIGUSR2 throws an uncaught exception.
  */
 import pg from "pg";
-import { claimDataDir, DataDirInUseError } from "../../../src/store/data-dir.js";
-import { startEmbeddedPostgres } from "../../../src/store/postgres/embedded.js";
+import { startEmbeddedPostgres } from "../../../src/embedded-postgres/start.js";
+import { claimDataDir, DataDirInUseError } from "../../../src/stores/data-dir.js";
 import { logger } from "./temporary.js";
 
 process.on("SIGUSR2", () => {

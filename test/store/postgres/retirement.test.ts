@@ -5,7 +5,7 @@ import {
   replacesWhole,
   retirement,
   type UncountedLines,
-} from "../../../src/store/postgres/retirement.js";
+} from "../../../src/postgres/retirement.js";
 
 const part = (period: string, first = "01", last = "28", account = "payer"): PeriodOfLines => {
   const day = (of: string) => (period === "" ? null : `${period}-${of}`);

@@ -5,13 +5,13 @@ import { join } from "node:path";
 import type pg from "pg";
 import pino from "pino";
 import type { Test } from "tap";
-import { installedNativeDir } from "../../../src/store/postgres/binaries.js";
-import { openPostgres } from "../../../src/store/postgres/client.js";
+import { installedNativeDir } from "../../../src/embedded-postgres/binaries.js";
 import {
   type EmbeddedPostgres,
   type EmbeddedPostgresOptions,
   startEmbeddedPostgres,
-} from "../../../src/store/postgres/embedded.js";
+} from "../../../src/embedded-postgres/start.js";
+import { openPostgres } from "../../../src/postgres/client.js";
 
 export const logger = pino({ level: "silent" });
 

@@ -9,7 +9,7 @@
  * an account is deleted today, and the day is not recalculated. The same applies if a connector or a ksqlDB cluster
  * changes its owner: a day has the owner that was known at its end.
  */
-import { daysOfWindow } from "../../../time/days.js";
+import { daysOfWindow } from "../../../common/days.js";
 import type { DayWindow, IdentitySetMember, WindowSink } from "../../ecosystem.js";
 import type { KnownIdentity, KnownInventory } from "../../known.js";
 import { type BilledResources, billedOn } from "./billed.js";

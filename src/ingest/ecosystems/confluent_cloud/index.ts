@@ -1,7 +1,8 @@
 /** The ecosystem `confluent_cloud`: an organisation of Confluent Cloud, with the vendor's own bill. */
-import { identityScopes } from "../../../config/allocation-rule.js";
-import { settingsOf } from "../../../config/ecosystem-settings.js";
-import type { PluginSettings } from "../../../config/plugin-settings.js";
+
+import { settingsOf } from "../../../config/settings/ecosystem-settings.js";
+import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
+import { identityScopes } from "../../../domain/allocation-rule.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { usageMetricsOf } from "../../usage-metrics.js";
 import { connectConfluent, type Tuning } from "./api/connection.js";

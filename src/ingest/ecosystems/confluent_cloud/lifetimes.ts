@@ -1,5 +1,5 @@
 /** Checks on which days an entity existed, and with which properties. */
-import { addDays, midnightOf } from "../../../time/days.js";
+import { addDays, midnightOf } from "../../../common/days.js";
 import type { KnownResource, Lifetime } from "../../known.js";
 
 /** `[start, end)`, in milliseconds since 1970. */

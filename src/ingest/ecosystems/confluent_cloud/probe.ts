@@ -1,7 +1,8 @@
 /** Requests the bill, and every metric of the existing resources, once. */
-import type { PluginSettings } from "../../../config/plugin-settings.js";
-import { addDays, dayOf, latest } from "../../../time/days.js";
-import { UpstreamError } from "../../../upstream-http/upstream-error.js";
+
+import { addDays, dayOf, latest } from "../../../common/days.js";
+import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
+import { UpstreamError } from "../../../upstream/http/upstream-error.js";
 import type { DayWindow, ResourceRecord } from "../../ecosystem.js";
 import { probeQuery } from "../../prometheus/probe.js";
 import type { Probe } from "../../reports.js";

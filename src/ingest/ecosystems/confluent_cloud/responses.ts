@@ -3,8 +3,8 @@
  * the window is the same, and it need not be read again. Reading 200 days of 5,000 lines takes over a minute; comparing
  * them takes a second.
  */
-import { dayOf } from "../../../time/days.js";
-import { digestOf } from "../../../upstream-http/digest.js";
+import { dayOf } from "../../../common/days.js";
+import { digestOf } from "../../../upstream/http/digest.js";
 import type { DayWindow } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
 import type { RangeResponse } from "../../prometheus/source.js";

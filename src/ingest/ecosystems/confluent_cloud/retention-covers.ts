@@ -1,6 +1,7 @@
 /** Returns the days that the tenant's Prometheus still has all samples of, by metric. */
-import { type TopicMetric, topicMetrics } from "../../../config/topic-rule.js";
-import { DAY_SECONDS } from "../../../time/days.js";
+
+import { DAY_SECONDS } from "../../../common/days.js";
+import { type TopicMetric, topicMetrics } from "../../../domain/topic-rule.js";
 import type { Gatherer } from "../../ecosystem.js";
 import { coveredDays } from "../../prometheus/retention-covers.js";
 import type { PrometheusSource } from "../../prometheus/source.js";

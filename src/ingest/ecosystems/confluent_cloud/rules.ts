@@ -7,7 +7,7 @@ import type {
   AllocationRule,
   RuleComponent,
   RuleTier,
-} from "../../../config/allocation-rule.js";
+} from "../../../domain/allocation-rule.js";
 import { type ProductFamily, productTypes } from "./costs/product-types.js";
 import type { ConfluentCloudSettings } from "./settings.js";
 

@@ -3,12 +3,12 @@
  * parameters of its allocation.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import { parseNonNegativeDecimal } from "../../../config/decimal.js";
-import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
-import { integer, list, mapping, type Parsed, section, text } from "../../../config/setting.js";
-import { topicAttributionRefusals } from "../../../config/topic-attribution.js";
-import { parseBaseUrl } from "../../../config/url.js";
-import { minus, parseExact, plus } from "../../../numbers/exact.js";
+import { minus, parseExact, plus } from "../../../common/exact-decimal.js";
+import { parseNonNegativeDecimal } from "../../../config/reader/decimal.js";
+import { integer, list, mapping, type Parsed, section, text } from "../../../config/reader/setting.js";
+import { parseBaseUrl } from "../../../config/reader/url.js";
+import type { EcosystemSettings } from "../../../config/settings/ecosystem-settings.js";
+import { topicAttributionRefusals } from "../../../config/settings/topic-attribution.js";
 import { topicSettings } from "./topic-settings.js";
 
 const key = (description: string) => text({ description, maxLength: 1000, inert: true });

@@ -3,8 +3,8 @@
  * the metrics.
  */
 import type { Static } from "@sinclair/typebox";
-import { section, text } from "../../../config/setting.js";
-import { topicAttributionSettings } from "../../../config/topic-attribution.js";
+import { section, text } from "../../../config/reader/setting.js";
+import { topicAttributionSettings } from "../../../config/settings/topic-attribution.js";
 
 const metricName = (what: string, name: string) =>
   text({

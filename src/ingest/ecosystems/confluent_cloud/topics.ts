@@ -6,15 +6,14 @@
  * bills whole days: 660 clusters with eight topics each are 16,000 facts a day instead of 380,000.
  */
 import pLimit from "p-limit";
-
+import { allOrStop } from "../../../common/all-or-stop.js";
+import { DAY_SECONDS, daysOfWindow } from "../../../common/days.js";
 import {
   type TopicMetric,
   type TopicRule,
   type TopicSplit,
   topicMetrics,
-} from "../../../config/topic-rule.js";
-import { DAY_SECONDS, daysOfWindow } from "../../../time/days.js";
-import { allOrStop } from "../../all-or-stop.js";
+} from "../../../domain/topic-rule.js";
 import type { TopicRequest, TopicSink, TopicUsageFact, UsageSeries } from "../../ecosystem.js";
 import { failuresOf, type PrometheusSource, type RangeResponse } from "../../prometheus/source.js";
 import type { TopicReport } from "../../reports.js";

@@ -4,9 +4,9 @@
  * without a known owner belongs to UNALLOCATED.
  */
 import pLimit from "p-limit";
-import type { PluginSettings } from "../../../config/plugin-settings.js";
-import { daysOfWindow } from "../../../time/days.js";
-import { allOrStop } from "../../all-or-stop.js";
+import { allOrStop } from "../../../common/all-or-stop.js";
+import { daysOfWindow } from "../../../common/days.js";
+import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
 import type { DayWindow, WindowSink } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
 import type { PrometheusSource, RangeResponse } from "../../prometheus/source.js";

@@ -6,10 +6,10 @@
  * metric that fails is a gap: the bill stands.
  */
 import type { Logger } from "pino";
-import type { PluginSettings } from "../../../config/plugin-settings.js";
-import type { ControlTotal } from "../../../store/control-totals.js";
-import { dayOf, daysOfWindow } from "../../../time/days.js";
-import { isHopeless, UpstreamError } from "../../../upstream-http/upstream-error.js";
+import { dayOf, daysOfWindow } from "../../../common/days.js";
+import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
+import type { ControlTotal } from "../../../domain/control-totals.js";
+import { isHopeless, UpstreamError } from "../../../upstream/http/upstream-error.js";
 import type { DayWindow, WindowSink } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
 import { failuresOf } from "../../prometheus/source.js";

@@ -1,9 +1,10 @@
 /** The ecosystem `focus`: bills of any cloud or service, delivered as FOCUS files. */
-import { digestOf } from "../../../config/digest.js";
-import { settingsOf } from "../../../config/ecosystem-settings.js";
-import type { PluginSettings } from "../../../config/plugin-settings.js";
-import { readRows } from "../../../store/clickhouse/statement.js";
-import { daysOfWindow } from "../../../time/days.js";
+
+import { readRows } from "../../../clickhouse/statement.js";
+import { daysOfWindow } from "../../../common/days.js";
+import { digestOf } from "../../../common/digest.js";
+import { settingsOf } from "../../../config/settings/ecosystem-settings.js";
+import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
 import type {
   AnyEcosystem,
   ControlInput,

@@ -2,8 +2,9 @@
  * Columns of a line that configured rules can name: those of FOCUS by their names, and our own that other bills leave
  * empty.
  */
-import type { LineColumnSource, LineColumns } from "../../../config/allocation/line-columns.js";
-import { literal } from "../../../store/clickhouse/sql-text.js";
+
+import { literal } from "../../../clickhouse/sql-text.js";
+import type { LineColumnSource, LineColumns } from "../../../domain/line-columns.js";
 import { landingColumns } from "./load/landing-columns.js";
 
 const text = (sql: string): LineColumnSource => ({ sql, type: "text" });

@@ -1,5 +1,5 @@
 /** The built-in rule for bills of any kind. Configured rules come before it. */
-import type { AllocationRule } from "../../../config/allocation-rule.js";
+import type { AllocationRule } from "../../../domain/allocation-rule.js";
 
 /**
  * Charges the identity that the line names, through the tenant's configured identity sources, and otherwise

@@ -1,9 +1,9 @@
 /** Settings of a `focus` tenant: where its bills are delivered, and which of their costs is charged. */
 import { type Static, Type } from "@sinclair/typebox";
-import { digestOf } from "../../../config/digest.js";
-import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
-import { choice, integer, list, mapping, text } from "../../../config/setting.js";
-import { CURRENCY } from "../../../store/text-limits.js";
+import { digestOf } from "../../../common/digest.js";
+import { choice, integer, list, mapping, text } from "../../../config/reader/setting.js";
+import type { EcosystemSettings } from "../../../config/settings/ecosystem-settings.js";
+import { CURRENCY } from "../../../domain/text-limits.js";
 import { lineColumns } from "./line-columns.js";
 import type { CostColumn } from "./load/landing-columns.js";
 import { billSourceSettings } from "./sources/settings.js";

@@ -1,6 +1,6 @@
 /** The ecosystem `generic_metrics_only`: any metered system whose prices are in the configuration. */
-import { settingsOf } from "../../../config/ecosystem-settings.js";
-import type { PluginSettings } from "../../../config/plugin-settings.js";
+import { settingsOf } from "../../../config/settings/ecosystem-settings.js";
+import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { meteredSets } from "../../metered/identity-source.js";
 import { probeMetered } from "../../metered/probe.js";

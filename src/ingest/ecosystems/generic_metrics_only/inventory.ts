@@ -3,7 +3,7 @@
  * named in the configuration.
  */
 
-import { UpstreamError } from "../../../upstream-http/upstream-error.js";
+import { UpstreamError } from "../../../upstream/http/upstream-error.js";
 import type { IdentityRecord, InventorySink } from "../../ecosystem.js";
 import {
   labelValues,

@@ -1,5 +1,5 @@
 /** Allocation rules of the cost types of a `generic_metrics_only` tenant, and the metrics that show who was active. */
-import type { AllocationRule, RuleTier } from "../../../config/allocation-rule.js";
+import type { AllocationRule, RuleTier } from "../../../domain/allocation-rule.js";
 import { discovers } from "../../metered/identity-source.js";
 import type { CostType, GenericMetricsOnlySettings } from "./settings.js";
 

@@ -5,8 +5,8 @@
  * A tenant that only has fixed counts split evenly among static identities needs no Prometheus.
  */
 import { type Static, Type } from "@sinclair/typebox";
-import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
-import { choice, integer, list, mapping, oneOf, text } from "../../../config/setting.js";
+import { choice, integer, list, mapping, oneOf, text } from "../../../config/reader/setting.js";
+import type { EcosystemSettings } from "../../../config/settings/ecosystem-settings.js";
 import { identitySourceSettings, LABEL, promql } from "../../metered/identity-source.js";
 import { currencySetting, rateSetting } from "../../metered/rate.js";
 

@@ -2,8 +2,8 @@
  * The ecosystem `self_managed_kafka`: a self-managed Kafka cluster, priced in the configuration and measured by
  * Prometheus.
  */
-import { settingsOf } from "../../../config/ecosystem-settings.js";
-import type { PluginSettings } from "../../../config/plugin-settings.js";
+import { settingsOf } from "../../../config/settings/ecosystem-settings.js";
+import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { createFirstDay } from "../../metered/first-day.js";
 import { discovers, meteredSets, namesIdentities } from "../../metered/identity-source.js";

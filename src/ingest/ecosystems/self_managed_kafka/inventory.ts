@@ -1,7 +1,7 @@
 /** Gathers the cluster, its brokers and topics, and the principals that use it, as they are now. */
 import type { Logger } from "pino";
-import { DAY_SECONDS } from "../../../time/days.js";
-import { UpstreamError } from "../../../upstream-http/upstream-error.js";
+import { DAY_SECONDS } from "../../../common/days.js";
+import { UpstreamError } from "../../../upstream/http/upstream-error.js";
 import type { InventorySink } from "../../ecosystem.js";
 import {
   labelValues,

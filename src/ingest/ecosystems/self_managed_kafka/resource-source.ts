@@ -1,6 +1,6 @@
 /** Setting `resource_source`: where brokers and topics come from, and how to connect to a Kafka cluster. */
 import { type Static, Type } from "@sinclair/typebox";
-import { choice, type Parsed, type Rule, section, text } from "../../../config/setting.js";
+import { choice, type Parsed, type Rule, section, text } from "../../../config/reader/setting.js";
 
 const file = (description: string) =>
   Type.Optional(

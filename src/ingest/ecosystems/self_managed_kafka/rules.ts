@@ -10,7 +10,7 @@ import type {
   AllocationRule,
   IdentityScope,
   RuleTier,
-} from "../../../config/allocation-rule.js";
+} from "../../../domain/allocation-rule.js";
 import { discovers, type IdentitySource } from "../../metered/identity-source.js";
 import { COMPUTE, NETWORK_EGRESS, NETWORK_INGRESS, STORAGE } from "./products.js";
 import { BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL } from "./queries.js";

@@ -1,8 +1,8 @@
 /** Settings of a `self_managed_kafka` tenant: one cluster, its prices, and the identities that use it. */
 import { type Static, Type } from "@sinclair/typebox";
-import type { EcosystemSettings } from "../../../config/ecosystem-settings.js";
-import { metricsSettings } from "../../../config/metrics.js";
-import { integer, mapOf, mapping, section, text } from "../../../config/setting.js";
+import { integer, mapOf, mapping, section, text } from "../../../config/reader/setting.js";
+import type { EcosystemSettings } from "../../../config/settings/ecosystem-settings.js";
+import { metricsSettings } from "../../../config/settings/metrics.js";
 import { identitySourceSettings, promql } from "../../metered/identity-source.js";
 import { currencySetting, rateSetting } from "../../metered/rate.js";
 import { resourceSource } from "./resource-source.js";

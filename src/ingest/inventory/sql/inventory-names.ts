@@ -1,4 +1,4 @@
-import { INVENTORY_NAMES } from "../../../store/postgres/inventory-names.js";
+import { INVENTORY_NAMES } from "../../../domain/inventory-names.js";
 
 /** Returns one row `{content_hash}`. */
 export const HASH_NAMES = `

@@ -8,10 +8,10 @@
  * So is usage that moves from UNALLOCATED to a known owner while the total stays the same.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
+import { isoDay } from "../../../clickhouse/sql-text.js";
+import { rewriteStagedDays, stagedTable } from "../../../clickhouse/staging.js";
+import { readRows } from "../../../clickhouse/statement.js";
 import { isDerivedMetric } from "../../../config/allocation/derived-facts.js";
-import { isoDay } from "../../../store/clickhouse/sql-text.js";
-import { rewriteStagedDays, stagedTable } from "../../../store/clickhouse/staging.js";
-import { readRows } from "../../../store/clickhouse/statement.js";
 import type { MeasuredFacts, StagedDays } from "../measured-facts.js";
 
 /** A metric that has less usage than published on these days and resources (at most 100 of them are named). */

@@ -5,9 +5,9 @@
  * it shows in the number of lines, or in the amount without signs.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { isoDay } from "../../../store/clickhouse/sql-text.js";
-import { stagedTable } from "../../../store/clickhouse/staging.js";
-import { readRows } from "../../../store/clickhouse/statement.js";
+import { isoDay } from "../../../clickhouse/sql-text.js";
+import { stagedTable } from "../../../clickhouse/staging.js";
+import { readRows } from "../../../clickhouse/statement.js";
 import type { StagedDays } from "../measured-facts.js";
 
 /** Returns these days, ascending. `unread`: see `WindowReport.unreadDays`. */

@@ -8,8 +8,8 @@
  * affected. A resource also keeps its gap if the rules of the published day did not use the metric.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { isoDay } from "../../../store/clickhouse/sql-text.js";
-import { rewriteStagedDays, stagedTable } from "../../../store/clickhouse/staging.js";
+import { isoDay } from "../../../clickhouse/sql-text.js";
+import { rewriteStagedDays, stagedTable } from "../../../clickhouse/staging.js";
 import type { MeasuredFacts, StagedDays } from "../measured-facts.js";
 import { type MissingData, missingDataOf } from "../missing-data.js";
 

@@ -4,10 +4,10 @@
  * published: bill, usage and sets. So new rules still apply to it, and its amounts stay.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { filledDays } from "../../../store/clickhouse/partitions.js";
-import { isoDay } from "../../../store/clickhouse/sql-text.js";
-import { dropStagedDays, stagedTable } from "../../../store/clickhouse/staging.js";
-import { readRows } from "../../../store/clickhouse/statement.js";
+import { filledDays } from "../../../clickhouse/partitions.js";
+import { isoDay } from "../../../clickhouse/sql-text.js";
+import { dropStagedDays, stagedTable } from "../../../clickhouse/staging.js";
+import { readRows } from "../../../clickhouse/statement.js";
 import type { StagedDays } from "../measured-facts.js";
 import { notCovered, type ReducedUsage, type RetentionCovers } from "./keep-dropped-usage.js";
 

@@ -4,7 +4,7 @@
  * parts.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import { oneThread, readRows, type Statement } from "../../../clickhouse/statement.js";
 import type { DimensionFields } from "../dimension-row.js";
 import type { RuleTierRow } from "./day.js";
 

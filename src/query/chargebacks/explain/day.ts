@@ -1,12 +1,12 @@
 /** Reads the published data of a dimension on one day: its rows, their lines, and the rules that produced them. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { LRUCache } from "lru-cache";
-import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../../config/allocation-rule.js";
-import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
-import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
-import { ledgers, lineKeySql } from "../../../store/ledger.js";
-import { hashOfPoint, type LinePoint, linePoints } from "../../../store/line-points.js";
-import { midnightSeconds } from "../../../time/days.js";
+import { oneThread, readRows, type Statement } from "../../../clickhouse/statement.js";
+import { midnightSeconds } from "../../../common/days.js";
+import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../../domain/allocation-rule.js";
+import { dimensionFields } from "../../../domain/dimension-id.js";
+import { ledgers, lineKeySql } from "../../../domain/ledger.js";
+import { hashOfPoint, type LinePoint, linePoints } from "../../../domain/line-points.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { storable, utcInstant } from "../scan.js";
 

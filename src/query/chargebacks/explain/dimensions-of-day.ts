@@ -2,8 +2,8 @@
  * Lists the dimensions with chargebacks on a day, the largest amounts first, so that a user can pick one to explain.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { dimensionFields } from "../../../store/clickhouse/dimension-id.js";
-import { readRows, type Statement } from "../../../store/clickhouse/statement.js";
+import { readRows, type Statement } from "../../../clickhouse/statement.js";
+import { dimensionFields } from "../../../domain/dimension-id.js";
 import type { PageRequest } from "../../page/days.js";
 import { collidedSql, dimensionIdSql } from "../dimension-id.js";
 import type { DimensionFields } from "../dimension-row.js";

@@ -1,5 +1,5 @@
 /** The parts of an explanation, and how they are formatted. */
-import type { AllocationDetail, AllocationMethod, CostType } from "../../../config/allocation-rule.js";
+import type { AllocationDetail, AllocationMethod, CostType } from "../../../domain/allocation-rule.js";
 import type { IdentityNames, KnownNames, ResourceNames } from "../../inventory/names.js";
 import type { PipelineRun } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";

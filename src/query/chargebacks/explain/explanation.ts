@@ -2,8 +2,9 @@
  * Explains why a dimension was charged its amount on a day: one chargeback row, from the billing line down to the last
  * tick. It reads published data and repeats the calculation. `docs/explanation/allocation.md` has the rules.
  */
-import { type LineColumns, tagKeyOf } from "../../../config/allocation/line-columns.js";
-import type { SetOf } from "../../../config/allocation-rule.js";
+
+import type { SetOf } from "../../../domain/allocation-rule.js";
+import { type LineColumns, tagKeyOf } from "../../../domain/line-columns.js";
 import { type KnownNames, readNamesOfInventory } from "../../inventory/names.js";
 import type { PageRequest } from "../../page/days.js";
 import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";

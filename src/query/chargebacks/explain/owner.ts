@@ -1,8 +1,8 @@
 /** Owners on the day, by the allocation and by the inventory, and what Postgres stores about the day's publication. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import { type Statement as PostgresStatement, readPostgres } from "../../../store/postgres/statement.js";
-import { addDays } from "../../../time/days.js";
+import { addDays } from "../../../common/days.js";
+import { type Statement as PostgresStatement, readPostgres } from "../../../postgres/statement.js";
 import { inventoryTables, knownAt } from "../../inventory/known.js";
 import type { Moment } from "../../inventory/moment.js";
 import { bindings } from "../../stores/postgres-bindings.js";

@@ -4,11 +4,11 @@
  * with the published amounts.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { LineColumns } from "../../../config/allocation/line-columns.js";
-import { type SetOf, UNALLOCATED } from "../../../config/allocation-rule.js";
-import { oneThread, readRows, type Statement } from "../../../store/clickhouse/statement.js";
-import { textOf } from "../../../store/facts/line-value.js";
-import { pointSql } from "../../../store/line-points.js";
+import { oneThread, readRows, type Statement } from "../../../clickhouse/statement.js";
+import { type SetOf, UNALLOCATED } from "../../../domain/allocation-rule.js";
+import type { LineColumns } from "../../../domain/line-columns.js";
+import { pointSql } from "../../../domain/line-points.js";
+import { textOf } from "../../../stores/facts/line-value.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { splitKey } from "../row-metadata.js";
 import { storedInstant } from "../scan.js";

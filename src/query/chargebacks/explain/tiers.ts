@@ -2,7 +2,7 @@
  * Lists the tiers of a component that were tried, and why each skipped tier did not apply, from the facts that are
  * published with the rows.
  */
-import type { AllocationDetail, SetOf } from "../../../config/allocation-rule.js";
+import type { AllocationDetail, SetOf } from "../../../domain/allocation-rule.js";
 import type { RuleTierRow } from "./day.js";
 import type { DayFacts } from "./day-facts.js";
 

@@ -4,7 +4,7 @@ import { Readable } from "node:stream";
 import { setTimeout as delay } from "node:timers/promises";
 import { brotliCompressSync, deflateSync, gzipSync } from "node:zlib";
 import t from "tap";
-import { decodedBody, readBody } from "../../../../src/store/clickhouse/embedded/server/body.js";
+import { decodedBody, readBody } from "../../../../src/embedded-clickhouse/server/body.js";
 
 const encoders = { gzip: gzipSync, deflate: deflateSync, br: brotliCompressSync };
 

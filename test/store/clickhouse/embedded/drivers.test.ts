@@ -4,8 +4,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
-import { compress, decompress } from "../../../../src/store/clickhouse/embedded/server/compressed-blocks.js";
-import { nativeBlocks } from "../../../../src/store/clickhouse/embedded/server/native-blocks.js";
+import { compress, decompress } from "../../../../src/embedded-clickhouse/server/compressed-blocks.js";
+import { nativeBlocks } from "../../../../src/embedded-clickhouse/server/native-blocks.js";
 import { freePort } from "../../../free-port.js";
 import { ask, quietClient, sqlListener, startEngine } from "../engine-under-test.js";
 

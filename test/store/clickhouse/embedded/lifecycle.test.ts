@@ -8,8 +8,8 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { pino } from "pino";
 import t from "tap";
-import { programArguments } from "../../../../src/config/program.js";
-import { createEmbeddedClickHouse } from "../../../../src/store/clickhouse/embedded/supervisor.js";
+import { programArguments } from "../../../../src/common/program.js";
+import { createEmbeddedClickHouse } from "../../../../src/embedded-clickhouse/supervisor.js";
 import { until } from "../../../until.js";
 import { alive, newDatabase, quietClient, startEngine, text } from "../engine-under-test.js";
 

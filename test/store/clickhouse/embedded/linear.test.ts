@@ -2,12 +2,12 @@
  * Texts of clients and of the engine are read in linear time. In quadratic time, each of these cases would take hours.
  */
 import t from "tap";
-import { exceptionFromEngine } from "../../../../src/store/clickhouse/embedded/server/exception.js";
-import { heredocsOf } from "../../../../src/store/clickhouse/embedded/server/heredocs.js";
-import { tokensOf } from "../../../../src/store/clickhouse/embedded/server/lexer.js";
-import { checkTables } from "../../../../src/store/clickhouse/embedded/server/sql-port/check-tables.js";
-import { checkWords } from "../../../../src/store/clickhouse/embedded/server/sql-port/check-words.js";
-import { classify } from "../../../../src/store/clickhouse/embedded/server/statement.js";
+import { exceptionFromEngine } from "../../../../src/embedded-clickhouse/server/exception.js";
+import { heredocsOf } from "../../../../src/embedded-clickhouse/server/heredocs.js";
+import { tokensOf } from "../../../../src/embedded-clickhouse/server/lexer.js";
+import { checkTables } from "../../../../src/embedded-clickhouse/server/sql-port/check-tables.js";
+import { checkWords } from "../../../../src/embedded-clickhouse/server/sql-port/check-words.js";
+import { classify } from "../../../../src/embedded-clickhouse/server/statement.js";
 import fc from "../../../property.js";
 
 const MIB = 1024 * 1024;

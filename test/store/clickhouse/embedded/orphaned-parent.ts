@@ -4,8 +4,8 @@
  */
 import { createClient } from "@clickhouse/client";
 import { pino } from "pino";
-import { socketAgent } from "../../../../src/store/clickhouse/client.js";
-import { createEmbeddedClickHouse } from "../../../../src/store/clickhouse/embedded/supervisor.js";
+import { socketAgent } from "../../../../src/clickhouse/client.js";
+import { createEmbeddedClickHouse } from "../../../../src/embedded-clickhouse/supervisor.js";
 import { until } from "../../../until.js";
 
 const [dataDir = "", query = ""] = process.argv.slice(2);

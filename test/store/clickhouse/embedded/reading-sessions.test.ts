@@ -1,12 +1,9 @@
 /** Reads of the service reuse sessions, and no state of one reaches the next. */
 import type { ClickHouseSettings } from "@clickhouse/client";
 import t from "tap";
-import type { EngineSession } from "../../../../src/store/clickhouse/embedded/server/engine.js";
-import {
-  readingSessions,
-  sessionKey,
-} from "../../../../src/store/clickhouse/embedded/server/reading-sessions.js";
-import { type Params, readRows, readSettings } from "../../../../src/store/clickhouse/statement.js";
+import { type Params, readRows, readSettings } from "../../../../src/clickhouse/statement.js";
+import type { EngineSession } from "../../../../src/embedded-clickhouse/server/engine.js";
+import { readingSessions, sessionKey } from "../../../../src/embedded-clickhouse/server/reading-sessions.js";
 import { until } from "../../../until.js";
 import { quietClient, startEngine } from "../engine-under-test.js";
 

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { replacesPartitions } from "../../../../src/store/clickhouse/embedded/server/replacements.js";
-import { createEmbeddedClickHouse } from "../../../../src/store/clickhouse/embedded/supervisor.js";
+import { replacesPartitions } from "../../../../src/embedded-clickhouse/server/replacements.js";
+import { createEmbeddedClickHouse } from "../../../../src/embedded-clickhouse/supervisor.js";
 import { until } from "../../../until.js";
 import { quietClient, text } from "../engine-under-test.js";
 

@@ -7,7 +7,7 @@ import t, { type Test } from "tap";
 import {
   createEmbeddedClickHouse,
   type EmbeddedClickHouseOptions,
-} from "../../../../src/store/clickhouse/embedded/supervisor.js";
+} from "../../../../src/embedded-clickhouse/supervisor.js";
 import { recordingLogger } from "../../../runner/runs.js";
 import { until } from "../../../until.js";
 import { alive } from "../engine-under-test.js";

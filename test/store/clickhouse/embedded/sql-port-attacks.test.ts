@@ -2,9 +2,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
-import { isRefusedFunction } from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-functions.js";
-import { ADMITTED_SETTINGS } from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-settings.js";
-import { checkWords } from "../../../../src/store/clickhouse/embedded/server/sql-port/check-words.js";
+import { isRefusedFunction } from "../../../../src/embedded-clickhouse/server/sql-port/admitted-functions.js";
+import { ADMITTED_SETTINGS } from "../../../../src/embedded-clickhouse/server/sql-port/admitted-settings.js";
+import { checkWords } from "../../../../src/embedded-clickhouse/server/sql-port/check-words.js";
 import { freePort } from "../../../free-port.js";
 import { ask, quietClient, sqlListener, startEngine, text } from "../engine-under-test.js";
 

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { Agent, createServer, request } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import t, { type Test } from "tap";
-import { boundConnections } from "../../../../src/store/clickhouse/embedded/server/sql-port/connections.js";
+import { boundConnections } from "../../../../src/embedded-clickhouse/server/sql-port/connections.js";
 import { freePort } from "../../../free-port.js";
 import { until } from "../../../until.js";
 import { ask, sqlListener, startEngine } from "../engine-under-test.js";

@@ -6,16 +6,16 @@ import { mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t from "tap";
-import { PROTOCOL_PARAMETERS } from "../../../../src/store/clickhouse/embedded/server/protocol-parameters.js";
-import { ADMITTED_FORMATS } from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-formats.js";
+import { PROTOCOL_PARAMETERS } from "../../../../src/embedded-clickhouse/server/protocol-parameters.js";
+import { ADMITTED_FORMATS } from "../../../../src/embedded-clickhouse/server/sql-port/admitted-formats.js";
 import {
   isAdmittedTableFunction,
   isRefusedFunction,
-} from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-functions.js";
+} from "../../../../src/embedded-clickhouse/server/sql-port/admitted-functions.js";
 import {
   ADMITTED_SETTINGS,
   LOWERABLE_SETTINGS,
-} from "../../../../src/store/clickhouse/embedded/server/sql-port/admitted-settings.js";
+} from "../../../../src/embedded-clickhouse/server/sql-port/admitted-settings.js";
 import { freePort } from "../../../free-port.js";
 import { ask, quietClient, sqlListener, startEngine, text } from "../engine-under-test.js";
 

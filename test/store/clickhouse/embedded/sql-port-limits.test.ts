@@ -2,9 +2,9 @@
 import { readFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import t from "tap";
-import { exception, ServerException } from "../../../../src/store/clickhouse/embedded/server/exception.js";
-import { createFailedSignOns } from "../../../../src/store/clickhouse/embedded/server/sql-port/failed-sign-ons.js";
-import { createQuotas } from "../../../../src/store/clickhouse/embedded/server/sql-port/quotas.js";
+import { exception, ServerException } from "../../../../src/embedded-clickhouse/server/exception.js";
+import { createFailedSignOns } from "../../../../src/embedded-clickhouse/server/sql-port/failed-sign-ons.js";
+import { createQuotas } from "../../../../src/embedded-clickhouse/server/sql-port/quotas.js";
 import { freePort } from "../../../free-port.js";
 import { until } from "../../../until.js";
 import { ask, quietClient, sqlListener, startEngine, text } from "../engine-under-test.js";

@@ -2,9 +2,9 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import t from "tap";
-import { engineConfigXml } from "../../../../src/store/clickhouse/embedded/server/config.js";
-import { openEngine } from "../../../../src/store/clickhouse/embedded/server/engine.js";
-import { roleOf, usersConfigXml } from "../../../../src/store/clickhouse/embedded/server/sql-port/roles.js";
+import { engineConfigXml } from "../../../../src/embedded-clickhouse/server/config.js";
+import { openEngine } from "../../../../src/embedded-clickhouse/server/engine.js";
+import { roleOf, usersConfigXml } from "../../../../src/embedded-clickhouse/server/sql-port/roles.js";
 
 t.test("a role reads its own databases, and the engine refuses it everything else", async (t) => {
   const folder = join(t.testdir(), "a & b");

@@ -2,7 +2,7 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import t from "tap";
-import { createSlots } from "../../../../src/store/clickhouse/embedded/server/slots.js";
+import { createSlots } from "../../../../src/embedded-clickhouse/server/slots.js";
 import { freePort } from "../../../free-port.js";
 import { until } from "../../../until.js";
 import { type Answer, ask, quietClient, sqlListener, startEngine, text } from "../engine-under-test.js";

@@ -1,7 +1,7 @@
 /** Statements and settings that BI tools send when they connect. */
 import t from "tap";
-import { roleOf } from "../../../../src/store/clickhouse/embedded/server/sql-port/roles.js";
-import { createSessionMemory } from "../../../../src/store/clickhouse/embedded/server/sql-port/session-cache.js";
+import { roleOf } from "../../../../src/embedded-clickhouse/server/sql-port/roles.js";
+import { createSessionMemory } from "../../../../src/embedded-clickhouse/server/sql-port/session-cache.js";
 import { freePort } from "../../../free-port.js";
 import { ask, quietClient, sqlListener, startEngine } from "../engine-under-test.js";
 

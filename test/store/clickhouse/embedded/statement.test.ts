@@ -1,6 +1,6 @@
 /** The tokenizer finds the kind of a statement, and where our clauses go. */
 import t from "tap";
-import { classify } from "../../../../src/store/clickhouse/embedded/server/statement.js";
+import { classify } from "../../../../src/embedded-clickhouse/server/statement.js";
 import { holds } from "../../../holds.js";
 
 /** The statement with `|` where INTO OUTFILE or FROM INFILE would be, and the format it names. */

@@ -1,7 +1,7 @@
 import t, { type Test } from "tap";
-import { clusterSettings, refuseOtherKind } from "../../../../src/store/clickhouse/replicas/cluster.js";
-import { openStores } from "../../../../src/store/open-stores.js";
-import { storeInTrouble } from "../../../../src/store/store-trouble.js";
+import { clusterSettings, refuseOtherKind } from "../../../../src/clickhouse/replicas/cluster.js";
+import { openStores } from "../../../../src/stores/open-stores.js";
+import { storeInTrouble } from "../../../../src/stores/store-trouble.js";
 import { copyMigratedPostgres } from "../../../migrated-postgres.js";
 import { fixedTenant, temporaryFolder, testConfig, testLogger } from "../../../stores.js";
 import { quietClient, startEngine, text } from "../engine-under-test.js";

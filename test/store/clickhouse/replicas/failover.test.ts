@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { type AddressInfo, connect, createServer, type Server, type Socket } from "node:net";
 import { createServer as createTlsServer } from "node:tls";
 import t, { type Test } from "tap";
-import { openClickHouseClient } from "../../../../src/store/clickhouse/client.js";
-import { createHostChoice } from "../../../../src/store/clickhouse/replicas/host-choice.js";
+import { openClickHouseClient } from "../../../../src/clickhouse/client.js";
+import { createHostChoice } from "../../../../src/clickhouse/replicas/host-choice.js";
 import { first } from "../../../certificates.js";
 import { quietClient, startEngine, text } from "../engine-under-test.js";
 

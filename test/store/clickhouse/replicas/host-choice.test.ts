@@ -1,5 +1,5 @@
 import t from "tap";
-import { createHostChoice, NoHostError } from "../../../../src/store/clickhouse/replicas/host-choice.js";
+import { createHostChoice, NoHostError } from "../../../../src/clickhouse/replicas/host-choice.js";
 import { promise } from "../../../promise.js";
 
 const urls = ["http://a:1", "http://b:2", "http://c:3"];

@@ -1,10 +1,10 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { replicated } from "../../../../src/store/clickhouse/replicas/replicated-sql.js";
-import { literal } from "../../../../src/store/clickhouse/sql-text.js";
-import { splitStatements } from "../../../../src/store/migrate/statements.js";
-import { migrationFolders } from "../../../../src/store/open-stores.js";
+import { replicated } from "../../../../src/clickhouse/replicas/replicated-sql.js";
+import { literal } from "../../../../src/clickhouse/sql-text.js";
+import { splitStatements } from "../../../../src/common/migrate/statements.js";
+import { migrationFolders } from "../../../../src/stores/open-stores.js";
 import { quietClient, startEngine, text } from "../engine-under-test.js";
 
 t.test("engines of the MergeTree family become replicated, with their parameters", async (t) => {

@@ -1,12 +1,12 @@
 /**
  * The vendor's REST APIs for one tenant: lists that are read page by page, and single objects.
  *
- * The shared client (`upstream-http`) retries temporary failures and paces the requests of all tenants with the same
+ * The shared client (`upstream/http`) retries temporary failures and paces the requests of all tenants with the same
  * key. Throws `UpstreamError`.
  */
 
-import type { UpstreamClient, UpstreamRequest } from "../../../../upstream-http/client.js";
-import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
+import type { UpstreamClient, UpstreamRequest } from "../../../../upstream/http/client.js";
+import { UpstreamError } from "../../../../upstream/http/upstream-error.js";
 import { quoteNumbers } from "../../../number-text.js";
 import { readDigest, readEnvelope, readObject } from "./envelope.js";
 import { listProgress, nextPage, type Page } from "./paging.js";

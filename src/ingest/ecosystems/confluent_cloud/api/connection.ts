@@ -1,6 +1,6 @@
 /** Connections of one tenant during a run: the Cloud API, a Flink API for each region, and Prometheus. */
-import type { PluginSettings } from "../../../../config/plugin-settings.js";
-import { createUpstreamClient, type UpstreamClientOptions } from "../../../../upstream-http/client.js";
+import type { PluginSettings } from "../../../../config/settings/plugin-settings.js";
+import { createUpstreamClient, type UpstreamClientOptions } from "../../../../upstream/http/client.js";
 import type { GatherContext } from "../../../ecosystem.js";
 import { connectPrometheus } from "../../../prometheus/connection.js";
 import type { PrometheusSource } from "../../../prometheus/source.js";

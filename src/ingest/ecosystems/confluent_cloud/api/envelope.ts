@@ -1,6 +1,6 @@
 /** Reads the bodies of the vendor's APIs: a list with its `metadata`, an object, an error. */
-import { digestOf } from "../../../../upstream-http/digest.js";
-import { DecodeError } from "../../../../upstream-http/judge.js";
+import { digestOf } from "../../../../upstream/http/digest.js";
+import { DecodeError } from "../../../../upstream/http/judge.js";
 
 export interface Envelope {
   readonly items: readonly unknown[];

@@ -2,7 +2,7 @@
  * Finds the next page of a list. Of the vendor's address, only the opaque `page_token` is used and sent to our own
  * address: there may be a gateway before the vendor, and the key must never be sent to a host that a response names.
  */
-import { DecodeError } from "../../../../upstream-http/judge.js";
+import { DecodeError } from "../../../../upstream/http/judge.js";
 
 export interface Pages {
   readonly baseUrl: string;

@@ -14,7 +14,7 @@ import {
   plus,
   roundedQuotient,
   zero,
-} from "../../../../numbers/exact.js";
+} from "../../../../common/exact-decimal.js";
 import type { BillingLine } from "../../../ecosystem.js";
 import type { CostPart } from "./cost-part.js";
 import { fittingMetadata } from "./metadata.js";

@@ -1,6 +1,6 @@
 /** Control totals of the bill: every row of the vendor's responses is counted, and is in exactly one class. */
-import { decimalText, type Exact, minus, plus, zero } from "../../../../numbers/exact.js";
-import { type ControlTotal, type RowClass, singleAmountTotal } from "../../../../store/control-totals.js";
+import { decimalText, type Exact, minus, plus, zero } from "../../../../common/exact-decimal.js";
+import { type ControlTotal, type RowClass, singleAmountTotal } from "../../../../domain/control-totals.js";
 import type { BilledAmount } from "../../../reports.js";
 import type { CostPart } from "./cost-part.js";
 

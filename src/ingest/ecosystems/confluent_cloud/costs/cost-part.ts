@@ -1,4 +1,4 @@
-import type { Exact } from "../../../../numbers/exact.js";
+import type { Exact } from "../../../../common/exact-decimal.js";
 
 /** A row's contribution to a line. Rows of one key and day are one line. */
 export interface CostPart {

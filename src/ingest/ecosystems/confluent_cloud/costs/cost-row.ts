@@ -6,9 +6,9 @@
  * reason.
  */
 
-import { minus, zero } from "../../../../numbers/exact.js";
-import { LONGEST_ID } from "../../../../store/text-limits.js";
-import { addDays } from "../../../../time/days.js";
+import { addDays } from "../../../../common/days.js";
+import { minus, zero } from "../../../../common/exact-decimal.js";
+import { LONGEST_ID } from "../../../../domain/text-limits.js";
 import { isRecord } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
 import { amountAt, objectAt, readDay, storable, textAt, UnreadableRowError } from "./fields.js";

@@ -1,7 +1,7 @@
 /** Fields of a billed row. Absent and `null` are the same. Other invalid values make the row malformed. */
 
-import { type Exact, parseExact } from "../../../../numbers/exact.js";
-import { isDay } from "../../../../time/days.js";
+import { isDay } from "../../../../common/days.js";
+import { type Exact, parseExact } from "../../../../common/exact-decimal.js";
 import { isRecord } from "../api/envelope.js";
 
 /** The row cannot be read. The message is part of a sentence and never quotes the row. */

@@ -6,7 +6,7 @@
  * such days, a million rows, took 20 s of one core, in a process of at most 0.65 GB.
  */
 import type { Logger } from "pino";
-import { daysOfWindow } from "../../../../time/days.js";
+import { daysOfWindow } from "../../../../common/days.js";
 import type { BillingLine, DayWindow } from "../../../ecosystem.js";
 import type { ConfluentApi } from "../api/client.js";
 import { collectLines } from "./billing-lines.js";

@@ -4,8 +4,8 @@
  * of its content, so that the same row has the same id tomorrow.
  */
 import { createHash } from "node:crypto";
-import { type Exact, minus, zero } from "../../../../numbers/exact.js";
-import { LONGEST_ID } from "../../../../store/text-limits.js";
+import { type Exact, minus, zero } from "../../../../common/exact-decimal.js";
+import { LONGEST_ID } from "../../../../domain/text-limits.js";
 import { isRecord } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
 import { amountAt, objectAt, storable, textAt } from "./fields.js";

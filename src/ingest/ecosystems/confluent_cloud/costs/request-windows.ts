@@ -5,7 +5,7 @@
  * the window. So the same days are requested together tomorrow, when the window has moved on. At the edge of the
  * window, a query is shorter.
  */
-import { addDays, addMonths, daysBetween, earliest, firstOfMonth, latest } from "../../../../time/days.js";
+import { addDays, addMonths, daysBetween, earliest, firstOfMonth, latest } from "../../../../common/days.js";
 import type { DayWindow } from "../../../ecosystem.js";
 
 export interface RequestWindow extends DayWindow {

@@ -1,6 +1,6 @@
 /** Gathers environments and their direct contents: Kafka clusters, schema registries, ksqlDB clusters. */
 
-import { allOrStop } from "../../../all-or-stop.js";
+import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { ResourceRecord } from "../../../ecosystem.js";
 import { fieldAt, lowerCase, textAt, timeAt } from "./fields.js";
 import { forEach, type Listing, listResources } from "./listing.js";

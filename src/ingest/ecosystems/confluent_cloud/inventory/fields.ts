@@ -2,7 +2,7 @@
  * Reads fields of the vendor's JSON objects, whose shape is not guaranteed. A missing field, or one of another type, is
  * null.
  */
-import { midnightOf } from "../../../../time/days.js";
+import { midnightOf } from "../../../../common/days.js";
 
 export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
   let found = value;

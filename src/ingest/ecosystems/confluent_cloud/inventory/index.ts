@@ -6,7 +6,7 @@
  */
 import pLimit from "p-limit";
 import type { Logger } from "pino";
-import { allOrStop } from "../../../all-or-stop.js";
+import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { InventorySink } from "../../../ecosystem.js";
 import type { KnownInventory } from "../../../known.js";
 import type { InventoryReport } from "../../../reports.js";

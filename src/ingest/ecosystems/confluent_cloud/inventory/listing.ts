@@ -1,6 +1,6 @@
 /** Lists of the vendor's API, converted to records page by page and sent to the inventory. */
 import type { LimitFunction } from "p-limit";
-import { allOrStop } from "../../../all-or-stop.js";
+import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../../../ecosystem.js";
 import type { ConfluentApi } from "../api/client.js";
 import type { Source, Tally } from "./tally.js";

@@ -3,7 +3,7 @@
  * so that none of their entities is marked as deleted.
  */
 
-import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
+import { UpstreamError } from "../../../../upstream/http/upstream-error.js";
 import type { InventoryReport } from "../../../reports.js";
 
 /** The sources of an organisation's inventory, each with the types that only it can list. */

@@ -2,8 +2,8 @@
  * Topics as resources, discovered by their metrics: the vendor measures the retained bytes of each topic, including
  * unused ones. A failure is only reported, because no day waits for its topics, and nothing is allocated by them.
  */
-import { DAY_SECONDS } from "../../../../time/days.js";
-import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
+import { DAY_SECONDS } from "../../../../common/days.js";
+import { UpstreamError } from "../../../../upstream/http/upstream-error.js";
 import type { InventorySink, ResourceRecord } from "../../../ecosystem.js";
 import type { PrometheusSource } from "../../../prometheus/source.js";
 import type { InventoryReport } from "../../../reports.js";

@@ -3,7 +3,7 @@
  * requested only for days and pools without data of the first. If neither has data, the statements that ran stand in
  * with equal weights, as a metric of its own, so that it is not mistaken for measured usage.
  */
-import { UNALLOCATED } from "../../../../config/allocation-rule.js";
+import { UNALLOCATED } from "../../../../domain/allocation-rule.js";
 import type { UsageFact, UsageGap } from "../../../ecosystem.js";
 import { spanOfDay } from "../lifetimes.js";
 import { FLINK_CFU, FLINK_CFU_MINUTES, FLINK_STATEMENTS } from "../rules.js";

@@ -1,6 +1,6 @@
 /** Shared context of gathering usage, and the division into queries. */
 import type { LimitFunction } from "p-limit";
-import { allOrStop } from "../../../all-or-stop.js";
+import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { DayWindow, UsageGap, WindowSink } from "../../../ecosystem.js";
 import type { PrometheusSource, RangeResponse } from "../../../prometheus/source.js";
 import { measure, type OwnerOfStep, type UsageDropped } from "./measure.js";

@@ -1,6 +1,6 @@
 /** Bytes in and out of every billed Kafka cluster, by the owner of the principal that moved them. */
 
-import { allOrStop } from "../../../all-or-stop.js";
+import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { UsageGap } from "../../../ecosystem.js";
 import type { Owners } from "../owners.js";
 import { BYTES_IN, BYTES_OUT } from "../rules.js";

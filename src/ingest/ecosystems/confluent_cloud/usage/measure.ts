@@ -6,9 +6,10 @@
  * fact of 0 at its start. It is one fact a day and not one a step, because a set needs no more, and it is sent after
  * the last response, so that it does not depend on how the responses were split.
  */
-import { UNALLOCATED } from "../../../../config/allocation-rule.js";
-import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../../../time/days.js";
-import { UpstreamError } from "../../../../upstream-http/upstream-error.js";
+
+import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../../../common/days.js";
+import { UNALLOCATED } from "../../../../domain/allocation-rule.js";
+import { UpstreamError } from "../../../../upstream/http/upstream-error.js";
 import type { DayWindow, UsageFact, UsageGap, UsageSeries, WindowSink } from "../../../ecosystem.js";
 import { isTooLarge } from "../../../micro-units.js";
 import type {

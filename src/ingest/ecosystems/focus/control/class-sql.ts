@@ -1,5 +1,5 @@
 /** SQL that classifies the lines of deliveries, and adds them up by day and currency. */
-import type { Statement } from "../../../../store/clickhouse/statement.js";
+import type { Statement } from "../../../../clickhouse/statement.js";
 import { isCharged, type LinesRequest, ofWindow } from "../lines/billing-lines.js";
 import { dayPlaces, partOf, type Spread } from "../lines/charge-days.js";
 import { lineFindings } from "../load/findings.js";

@@ -5,9 +5,9 @@
  * texts. The right side is counted again from the stored lines and from what is published.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { differenceText, sumText } from "../../../../numbers/exact.js";
-import { readRows } from "../../../../store/clickhouse/statement.js";
-import type { ControlTotal } from "../../../../store/control-totals.js";
+import { readRows } from "../../../../clickhouse/statement.js";
+import { differenceText, sumText } from "../../../../common/exact-decimal.js";
+import type { ControlTotal } from "../../../../domain/control-totals.js";
 import type { DayWindow } from "../../../ecosystem.js";
 import type { BilledAmount } from "../../../reports.js";
 import type { RecordedDelivery } from "../deliveries/records.js";

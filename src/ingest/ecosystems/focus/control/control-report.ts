@@ -2,8 +2,8 @@
  * Sentences about lines that are not charged as a reader of the bill would expect, and a check that all lines are
  * accounted for.
  */
-import { sumText } from "../../../../numbers/exact.js";
-import type { ControlTotal } from "../../../../store/control-totals.js";
+import { sumText } from "../../../../common/exact-decimal.js";
+import type { ControlTotal } from "../../../../domain/control-totals.js";
 import type { DayWindow } from "../../../ecosystem.js";
 import type { RecordedDelivery } from "../deliveries/records.js";
 

@@ -1,7 +1,7 @@
 /** The stores and settings that deliveries are loaded with. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import type { PublishLock } from "../../../../store/publish-lock.js";
+import type { PublishLock } from "../../../../stores/publish-lock.js";
 import type { Spread } from "../lines/charge-days.js";
 import type { CostColumn } from "../load/landing-columns.js";
 import type { OverlapSettings } from "../overlaps/decide.js";

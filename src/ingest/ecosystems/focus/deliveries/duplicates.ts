@@ -3,7 +3,7 @@
  * only if another file that counts has its size, so most files are read once.
  */
 import type { Pool } from "pg";
-import { runStatement } from "../../../../store/postgres/statement.js";
+import { runStatement } from "../../../../postgres/statement.js";
 import { digestOf } from "../load/hashing-stream.js";
 import type { FileLines } from "../load/summary.js";
 import type { DeliveredFile, Delivery } from "../sources/delivery.js";

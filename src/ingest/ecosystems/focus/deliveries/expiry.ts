@@ -5,8 +5,9 @@
  *
  * Postgres comes first: lines that a crash leaves behind then belong to no bill, and the next run drops them.
  */
-import { runStatement } from "../../../../store/postgres/statement.js";
-import { lastOfMonth, latest } from "../../../../time/days.js";
+
+import { lastOfMonth, latest } from "../../../../common/days.js";
+import { runStatement } from "../../../../postgres/statement.js";
 import type { Spread } from "../lines/charge-days.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { dropDelivery } from "./partitions.js";

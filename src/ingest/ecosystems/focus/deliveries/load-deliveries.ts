@@ -1,8 +1,8 @@
 /** Loads what is new in the sources into the store, one delivery after the other. */
 
-import { errorText } from "../../../../store/clickhouse/error-text.js";
-import { LeaseLostError } from "../../../../store/lease-lost.js";
-import { runStatement } from "../../../../store/postgres/statement.js";
+import { LeaseLostError } from "../../../../common/lease-lost.js";
+import { runStatement } from "../../../../postgres/statement.js";
+import { errorText } from "../../../../stores/error-text.js";
 import { periodsOf } from "../load/summary.js";
 import { compareBills } from "../overlaps/compare.js";
 import { contentKey, scopeKey, settleOverlaps } from "../overlaps/settle.js";

@@ -1,9 +1,10 @@
 /** Loads one delivery into the store and makes it count, or leaves everything as it was. */
-import { UnreadableFileError } from "../../../../focus/format.js";
-import { LeaseLostError } from "../../../../store/lease-lost.js";
-import { retirementsOf } from "../../../../store/postgres/retirement.js";
-import { runStatement } from "../../../../store/postgres/statement.js";
-import { withTransaction } from "../../../../store/postgres/transaction.js";
+
+import { LeaseLostError } from "../../../../common/lease-lost.js";
+import { UnreadableFileError } from "../../../../focus/index.js";
+import { retirementsOf } from "../../../../postgres/retirement.js";
+import { runStatement } from "../../../../postgres/statement.js";
+import { withTransaction } from "../../../../postgres/transaction.js";
 import { NO_CHARGE_DATE } from "../load/findings.js";
 import { type LoadedFile, loadFile } from "../load/load-file.js";
 import {

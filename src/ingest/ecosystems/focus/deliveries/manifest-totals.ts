@@ -2,7 +2,7 @@
  * Compares the totals that manifests state with the files that were read. A difference does not hold the bill back,
  * because there is nothing else to charge; every run reports it while the bill counts.
  */
-import { differenceText } from "../../../../numbers/exact.js";
+import { differenceText } from "../../../../common/exact-decimal.js";
 import { addedUp, type CurrencySums, type Finding, linesOf } from "../load/summary.js";
 import type { ManifestTotals } from "../sources/delivery.js";
 import { quoted } from "../sources/file-names.js";

@@ -1,6 +1,6 @@
 /** Partitions of deliveries in the tenant's ClickHouse database. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { dropNumberedPartition, numberedPartitions } from "../../../../store/clickhouse/partitions.js";
+import { dropNumberedPartition, numberedPartitions } from "../../../../clickhouse/partitions.js";
 import type { RecordedDelivery } from "./records.js";
 
 const tables = ["focus_lines", "focus_text_sums"] as const;

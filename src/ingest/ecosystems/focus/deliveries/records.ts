@@ -1,11 +1,7 @@
 /** Statements on the records of deliveries in Postgres. */
 import type { Pool } from "pg";
-import {
-  type Retirement,
-  retireDelivery,
-  type UncountedLines,
-} from "../../../../store/postgres/retirement.js";
-import { runStatement, type Statement } from "../../../../store/postgres/statement.js";
+import { type Retirement, retireDelivery, type UncountedLines } from "../../../../postgres/retirement.js";
+import { runStatement, type Statement } from "../../../../postgres/statement.js";
 import type { DayWindow } from "../../../ecosystem.js";
 import { NO_CHARGE_DATE } from "../load/findings.js";
 import type { LoadedFile } from "../load/load-file.js";

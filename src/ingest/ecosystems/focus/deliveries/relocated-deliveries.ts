@@ -7,10 +7,10 @@
  * that shares no day with the new ones stays: that it is no longer delivered does not mean that it was not charged.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows } from "../../../../store/clickhouse/statement.js";
-import { LeaseLostError } from "../../../../store/lease-lost.js";
-import { runStatement } from "../../../../store/postgres/statement.js";
-import { withTransaction } from "../../../../store/postgres/transaction.js";
+import { readRows } from "../../../../clickhouse/statement.js";
+import { LeaseLostError } from "../../../../common/lease-lost.js";
+import { runStatement } from "../../../../postgres/statement.js";
+import { withTransaction } from "../../../../postgres/transaction.js";
 import { lastDay } from "../lines/charge-days.js";
 import { isCounted } from "../lines/counted.js";
 import { addedUp } from "../load/summary.js";

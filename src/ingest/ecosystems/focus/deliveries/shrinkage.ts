@@ -1,6 +1,6 @@
 /** Detects deliveries with so much less than what they replace that a person should look. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { type NewDelivery, replacesWhole } from "../../../../store/postgres/retirement.js";
+import { type NewDelivery, replacesWhole } from "../../../../postgres/retirement.js";
 import { isCounted } from "../lines/counted.js";
 import { addedUp, type LoadedLines, linesOf, type PeriodLines, periodsOf } from "../load/summary.js";
 import type { RecordedDelivery } from "./records.js";

@@ -1,7 +1,7 @@
 /** Billing lines of some days, from the deliveries that count. */
-import { identifier } from "../../../../store/clickhouse/sql-text.js";
-import type { Statement } from "../../../../store/clickhouse/statement.js";
-import { addDays, daysOfWindow } from "../../../../time/days.js";
+import { identifier } from "../../../../clickhouse/sql-text.js";
+import type { Statement } from "../../../../clickhouse/statement.js";
+import { addDays, daysOfWindow } from "../../../../common/days.js";
 import type { DayWindow } from "../../../ecosystem.js";
 import { ownColumns } from "../line-columns.js";
 import { MALFORMED } from "../load/findings.js";

@@ -1,8 +1,8 @@
 /**
  * Selects the lines that count: those that no newer delivery has replaced, and that do not count in another delivery.
  */
-import { literal } from "../../../../store/clickhouse/sql-text.js";
-import type { UncountedLines } from "../../../../store/postgres/retirement.js";
+import { literal } from "../../../../clickhouse/sql-text.js";
+import type { UncountedLines } from "../../../../postgres/retirement.js";
 import { PERIOD, periodNumber } from "../load/period.js";
 
 export interface PartlyCounted {

@@ -1,5 +1,5 @@
 /** Resources of the lines that count, made distinct by the engine, with their latest names. */
-import type { Statement } from "../../../../store/clickhouse/statement.js";
+import type { Statement } from "../../../../clickhouse/statement.js";
 
 interface Kind {
   readonly id: string;

@@ -1,7 +1,7 @@
 /** Lines of the window that cannot be charged as they are, and the days that are incomplete without them. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows } from "../../../../store/clickhouse/statement.js";
-import { addDays, daysOfWindow } from "../../../../time/days.js";
+import { readRows } from "../../../../clickhouse/statement.js";
+import { addDays, daysOfWindow } from "../../../../common/days.js";
 import { withoutLines } from "../deliveries/partitions.js";
 import { isChargedIn, type RecordedDelivery } from "../deliveries/records.js";
 import { isCharged, type LinesRequest, ofWindow } from "./billing-lines.js";

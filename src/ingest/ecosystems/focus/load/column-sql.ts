@@ -2,8 +2,9 @@
  * SQL that reads one column of a FOCUS file into its column of the landing table: from its text, or in the type that
  * the file stores.
  */
-import { plain, writtenText } from "../../../../focus/written-text.js";
-import { identifier } from "../../../../store/clickhouse/sql-text.js";
+
+import { identifier } from "../../../../clickhouse/sql-text.js";
+import { plain, writtenText } from "../../../../focus/index.js";
 import type { LandingColumn, LandingKind } from "./landing-columns.js";
 import {
   areTags,

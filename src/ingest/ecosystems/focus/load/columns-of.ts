@@ -1,8 +1,8 @@
 /** Columns of a Parquet file as the engine reads them, from its footer alone. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import type { WrittenColumn } from "../../../../focus/file.js";
-import { literal } from "../../../../store/clickhouse/sql-text.js";
-import { readRows } from "../../../../store/clickhouse/statement.js";
+import { literal } from "../../../../clickhouse/sql-text.js";
+import { readRows } from "../../../../clickhouse/statement.js";
+import type { WrittenColumn } from "../../../../focus/index.js";
 import { longStatement, requireColumns } from "../../../csv/header.js";
 
 /** @param footer a Parquet file, with or without its rows */

@@ -2,7 +2,7 @@
  * Maps columns of a FOCUS file to the store. Columns of the newest version have a column of their own in `focus_lines`;
  * all others are kept by name.
  */
-import { columnsOf } from "../../../../focus/columns.js";
+import { columnsOf } from "../../../../focus/index.js";
 
 export type LandingKind = "cost" | "number" | "instant" | "json" | "tags" | "text" | "long_text";
 

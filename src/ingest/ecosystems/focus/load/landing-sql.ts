@@ -1,8 +1,8 @@
 /** The statement that reads a file of FOCUS lines into the landing table, whatever columns it has. */
-import { type FocusFile, readColumns, type WrittenColumn } from "../../../../focus/file.js";
-import { writtenText } from "../../../../focus/written-text.js";
-import { identifier, literal } from "../../../../store/clickhouse/sql-text.js";
-import { LONGEST_ID, LONGEST_TEXT } from "../../../../store/text-limits.js";
+
+import { identifier, literal } from "../../../../clickhouse/sql-text.js";
+import { LONGEST_ID, LONGEST_TEXT } from "../../../../domain/text-limits.js";
+import { type FocusFile, readColumns, type WrittenColumn, writtenText } from "../../../../focus/index.js";
 import { notUtf8Column, tooLongColumn } from "../../../csv/unreadable.js";
 import { type ColumnSql, columnSql, type Named, textOf } from "./column-sql.js";
 import { findingsMask } from "./findings.js";

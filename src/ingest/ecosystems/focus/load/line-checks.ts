@@ -1,12 +1,7 @@
 /** Conditions of findings that compare columns of a line with each other, on the stored values. */
-import {
-  PRODUCT_TOLERANCE,
-  pairs,
-  parentCategory,
-  priced,
-  unitPrices,
-} from "../../../../focus/column-relations.js";
-import { literal } from "../../../../store/clickhouse/sql-text.js";
+
+import { literal } from "../../../../clickhouse/sql-text.js";
+import { PRODUCT_TOLERANCE, pairs, parentCategory, priced, unitPrices } from "../../../../focus/index.js";
 import type { LineFindingId } from "./findings.js";
 import { landingColumns } from "./landing-columns.js";
 

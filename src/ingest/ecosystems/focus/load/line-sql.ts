@@ -1,7 +1,7 @@
 /** SQL that reads the columns of a FOCUS line from their texts. An empty text is null. */
-import { isoInstant } from "../../../../focus/iso-date.js";
-import { nullTexts } from "../../../../focus/null-texts.js";
-import { literal } from "../../../../store/clickhouse/sql-text.js";
+
+import { literal } from "../../../../clickhouse/sql-text.js";
+import { isoInstant, nullTexts } from "../../../../focus/index.js";
 
 const longestNull = Math.max(...nullTexts.map(({ length }) => length));
 

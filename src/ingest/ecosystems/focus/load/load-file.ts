@@ -1,9 +1,12 @@
 /** Reads one file of a delivery into the landing table. */
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
-import { settingsFor } from "../../../../focus/csv.js";
-import { UnreadableFileError } from "../../../../focus/format.js";
-import { otherDataset } from "../../../../focus/other-datasets.js";
-import { detectVersion, type FocusVersion } from "../../../../focus/version.js";
+import {
+  detectVersion,
+  type FocusVersion,
+  otherDataset,
+  settingsFor,
+  UnreadableFileError,
+} from "../../../../focus/index.js";
 import { longStatement } from "../../../csv/header.js";
 import { reading } from "../../../csv/reading.js";
 import { unreadable } from "../../../csv/unreadable.js";

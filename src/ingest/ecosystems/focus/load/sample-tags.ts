@@ -1,7 +1,6 @@
 /** Reads the tags of the first lines of a bill, without a store. */
 import { CsvError, parse } from "csv-parse/sync";
-import { readColumns } from "../../../../focus/file.js";
-import { formatOf } from "../../../../focus/format.js";
+import { formatOf, readColumns } from "../../../../focus/index.js";
 import { csvHeader, peeked } from "../../../csv/header.js";
 import type { SampledTags } from "../../../reports.js";
 import type { DeliveredFile } from "../sources/delivery.js";

@@ -1,7 +1,7 @@
 /** Summarises what was loaded of a delivery: its sums, and what is odd about its lines. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { sumText } from "../../../../numbers/exact.js";
-import { readRows } from "../../../../store/clickhouse/statement.js";
+import { readRows } from "../../../../clickhouse/statement.js";
+import { sumText } from "../../../../common/exact-decimal.js";
 import { lastDay } from "../lines/charge-days.js";
 import { groupFindings, lineFindings } from "./findings.js";
 import { PERIOD, periodText } from "./period.js";

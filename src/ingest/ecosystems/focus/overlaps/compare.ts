@@ -7,9 +7,9 @@
  * bills with lines of the same billing account and billing period are compared, day by day; large ones by a sample.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { literal } from "../../../../store/clickhouse/sql-text.js";
-import { readRows } from "../../../../store/clickhouse/statement.js";
-import { earliest, latest } from "../../../../time/days.js";
+import { literal } from "../../../../clickhouse/sql-text.js";
+import { readRows } from "../../../../clickhouse/statement.js";
+import { earliest, latest } from "../../../../common/days.js";
 import { longStatement } from "../../../csv/header.js";
 import { isCounted, type PartlyCounted } from "../lines/counted.js";
 import type { CostColumn } from "../load/landing-columns.js";

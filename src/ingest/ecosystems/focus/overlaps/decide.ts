@@ -3,7 +3,7 @@
  * reading lines.
  */
 import picomatch from "picomatch";
-import type { UncountedLines } from "../../../../store/postgres/retirement.js";
+import type { UncountedLines } from "../../../../postgres/retirement.js";
 import type { Overlap, Side } from "./compare.js";
 
 export interface OverlapSettings {

@@ -1,8 +1,8 @@
 /** Applies the decisions on overlapping bills: a bill begins to count, waits, or counts in part. */
-import { LeaseLostError } from "../../../../store/lease-lost.js";
-import { retireDelivery, retirementsOf, type UncountedLines } from "../../../../store/postgres/retirement.js";
-import { runStatement, type Statement } from "../../../../store/postgres/statement.js";
-import { withTransaction } from "../../../../store/postgres/transaction.js";
+import { LeaseLostError } from "../../../../common/lease-lost.js";
+import { retireDelivery, retirementsOf, type UncountedLines } from "../../../../postgres/retirement.js";
+import { runStatement, type Statement } from "../../../../postgres/statement.js";
+import { withTransaction } from "../../../../postgres/transaction.js";
 import type { DeliveryStore } from "../deliveries/delivery-store.js";
 import { dropDelivery } from "../deliveries/partitions.js";
 import { type RecordedDelivery, recordedDeliveries } from "../deliveries/records.js";

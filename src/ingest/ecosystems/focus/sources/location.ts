@@ -1,7 +1,7 @@
 /** Where the bills of a source are: a folder, a part of a bucket, or one address. */
 import picomatch from "picomatch";
-import { s3Problem, splitS3 } from "../../../../config/s3.js";
-import type { Parsed } from "../../../../config/setting.js";
+import type { Parsed } from "../../../../config/reader/setting.js";
+import { s3Problem, splitS3 } from "../../../../config/settings/s3.js";
 import { hasDataExtension } from "./file-names.js";
 
 export type Location =

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import pLimit from "p-limit";
 import picomatch from "picomatch";
-import { defaultS3 } from "../../../../config/s3.js";
+import { defaultS3 } from "../../../../config/settings/s3.js";
 import { assemble } from "./assemble.js";
 import type { BillSource, SourceListing } from "./delivery.js";
 import { compare, DATA_EXTENSIONS, quoted } from "./file-names.js";

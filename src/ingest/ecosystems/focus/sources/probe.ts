@@ -1,6 +1,7 @@
 /** Reports what the sources have: their bills, and the tags of the first lines of the newest one. */
-import { errorText } from "../../../../store/clickhouse/error-text.js";
-import { addDays, lastOfMonth } from "../../../../time/days.js";
+
+import { addDays, lastOfMonth } from "../../../../common/days.js";
+import { errorText } from "../../../../stores/error-text.js";
 import type { DayWindow } from "../../../ecosystem.js";
 import type { Probe } from "../../../reports.js";
 import type { CostColumn } from "../load/landing-columns.js";

@@ -1,8 +1,8 @@
 /** Settings of one source of bills: its location, its layout, and its credentials. */
 import { type Static, Type } from "@sinclair/typebox";
-import { keysRule, secretText } from "../../../../config/credential-keys.js";
-import { s3Settings } from "../../../../config/s3.js";
-import { choice, integer, list, mapping, section, text } from "../../../../config/setting.js";
+import { choice, integer, list, mapping, section, text } from "../../../../config/reader/setting.js";
+import { keysRule, secretText } from "../../../../config/settings/credential-keys.js";
+import { s3Settings } from "../../../../config/settings/s3.js";
 import { parseLocation, readLocation } from "./location.js";
 
 export const LAYOUTS = ["auto", "plain", "aws_data_exports", "azure_exports", "oci"] as const;

@@ -1,6 +1,6 @@
 /** Maps resource ids of metrics to the spelling of the bill, if they differ only in case. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readRows } from "../../../../store/clickhouse/statement.js";
+import { readRows } from "../../../../clickhouse/statement.js";
 import type { UsageSeries } from "../../../ecosystem.js";
 import { unitsAt } from "../../../micro-units.js";
 import { addAmount, noAmounts } from "../../../usage-series.js";

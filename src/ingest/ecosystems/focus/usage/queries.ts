@@ -3,8 +3,8 @@
  * and the day is provisional.
  */
 import pLimit from "p-limit";
-import type { PluginSettings } from "../../../../config/plugin-settings.js";
-import { allOrStop } from "../../../all-or-stop.js";
+import { allOrStop } from "../../../../common/all-or-stop.js";
+import type { PluginSettings } from "../../../../config/settings/plugin-settings.js";
 import type { DayWindow, GatherContext, Gatherer, UsageSeries, WindowSink } from "../../../ecosystem.js";
 import { probeMetered } from "../../../metered/probe.js";
 import {

@@ -1,6 +1,6 @@
 /** Setting `usage` of a `focus` tenant: the metrics that rules with `by: usage` can use. */
 import { type Static, Type } from "@sinclair/typebox";
-import { flag, integer, list, mapping, section, text } from "../../../../config/setting.js";
+import { flag, integer, list, mapping, section, text } from "../../../../config/reader/setting.js";
 import { LABEL, promql } from "../../../metered/identity-source.js";
 import type { UploadLimits } from "../../../usage-uploads/load.js";
 

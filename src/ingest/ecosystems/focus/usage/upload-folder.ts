@@ -1,7 +1,8 @@
 /** Uploads in a folder: each new or changed file is taken once, in the order of their last changes. */
-import { errorText } from "../../../../store/clickhouse/error-text.js";
-import { LeaseLostError } from "../../../../store/lease-lost.js";
-import { runStatement } from "../../../../store/postgres/statement.js";
+
+import { LeaseLostError } from "../../../../common/lease-lost.js";
+import { runStatement } from "../../../../postgres/statement.js";
+import { errorText } from "../../../../stores/error-text.js";
 import type { GatherStore } from "../../../ecosystem.js";
 import { cleanUpUploads } from "../../../usage-uploads/clean-up.js";
 import { problemText, RefusedUploadError, type UploadProblem } from "../../../usage-uploads/columns.js";

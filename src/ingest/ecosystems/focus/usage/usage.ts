@@ -1,5 +1,5 @@
 /** Usage of a `focus` tenant: measured by Prometheus, and uploaded by people. */
-import type { PluginSettings } from "../../../../config/plugin-settings.js";
+import type { PluginSettings } from "../../../../config/settings/plugin-settings.js";
 import type { DayWindow, GatherContext, Gatherer, GatherStore, WindowSink } from "../../../ecosystem.js";
 import type { RangeResponse } from "../../../prometheus/source.js";
 import type { WindowReport } from "../../../reports.js";

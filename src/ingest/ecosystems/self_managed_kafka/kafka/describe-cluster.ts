@@ -7,8 +7,8 @@
  */
 import { isIP } from "node:net";
 import type { Connection } from "@platformatic/kafka";
-import { excerpt } from "../../../../upstream-http/redact.js";
-import { UpstreamError, type UpstreamErrorCode } from "../../../../upstream-http/upstream-error.js";
+import { excerpt } from "../../../../upstream/http/redact.js";
+import { UpstreamError, type UpstreamErrorCode } from "../../../../upstream/http/upstream-error.js";
 import { type ResourceSource, type Server, serversOf } from "../resource-source.js";
 import { connectionOptions } from "./connection-options.js";
 import { type KafkaCluster, KafkaProtocolError, requestMetadata } from "./metadata-request.js";

@@ -1,9 +1,9 @@
 /** A file store with one bill at an https address. */
 import type { IncomingHttpHeaders } from "node:http";
-import { errorMessage } from "../../../../../store/error-message.js";
-import { openConnections } from "../../../../../upstream-http/connections.js";
-import { authorization, secretsOf, type UpstreamAuth } from "../../../../../upstream-http/credentials.js";
-import { type HttpEndpoint, type OpenedStream, openStream } from "../../../../../upstream-http/streams.js";
+import { errorMessage } from "../../../../../common/error-message.js";
+import { openConnections } from "../../../../../upstream/http/connections.js";
+import { authorization, secretsOf, type UpstreamAuth } from "../../../../../upstream/http/credentials.js";
+import { type HttpEndpoint, type OpenedStream, openStream } from "../../../../../upstream/http/streams.js";
 import { FileChangedError } from "../delivery.js";
 import { isLoopback, isSafeScheme } from "../location.js";
 import type { HttpsSettings } from "../settings.js";

@@ -1,6 +1,6 @@
 /** A file store with bills in a bucket of Amazon S3, or of a service with the same protocol. */
-import { type BucketOptions, bucketClient } from "../../../../../s3/client.js";
-import type { ListedObject } from "../../../../../s3/listing.js";
+import { type BucketOptions, bucketClient } from "../../../../../upstream/s3/client.js";
+import type { ListedObject } from "../../../../../upstream/s3/listing.js";
 import { FileChangedError } from "../delivery.js";
 import { isWorthNaming, leftoverOf, nameProblem } from "../file-names.js";
 import { counted } from "./counting-store.js";

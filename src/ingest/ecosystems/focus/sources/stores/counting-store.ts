@@ -1,6 +1,6 @@
 /** Checks that a file's bytes are those that were listed. */
 import { Readable } from "node:stream";
-import { readerError } from "../../../../../store/reader-error.js";
+import { readerError } from "../../../../../common/reader-error.js";
 import { FileChangedError } from "../delivery.js";
 import type { StoredFile } from "./store.js";
 

@@ -1,0 +1,3 @@
+export { CATALOG } from "./server/sql-port/catalog.js";
+export { sqlListenerOf } from "./sql-listener.js";
+export { createEmbeddedClickHouse, type EmbeddedClickHouse } from "./supervisor.js";

@@ -1,0 +1,16 @@
+export { PRODUCT_TOLERANCE, pairs, parentCategory, priced, unitPrices } from "./column-relations.js";
+export { columnsOf } from "./columns.js";
+export { settingsFor } from "./csv.js";
+export {
+  type FocusFile,
+  readColumns,
+  SPLIT_ORIGIN_COST,
+  SPLIT_ORIGIN_ID,
+  type WrittenColumn,
+} from "./file.js";
+export { formatOf, MAX_COLUMNS, type Source, UnreadableFileError } from "./format.js";
+export { isoInstant } from "./iso-date.js";
+export { nullTexts } from "./null-texts.js";
+export { otherDataset } from "./other-datasets.js";
+export { detectVersion, type FocusVersion, focusVersions } from "./version.js";
+export { plain, writtenText } from "./written-text.js";
