@@ -117,6 +117,6 @@ LEFT JOIN (${content(stagedTable(name, epoch))}) AS staged ON published.day = st
     signal,
   );
   const other = found.find(({ same }) => same === 0);
-  if (other !== undefined) throw new Error(`${other.day} changed while it was settled`);
+  if (other !== undefined) throw new Error(`${other.day} changed while it was made final`);
   return new Map(found.map(({ day, rows }) => [day, rows]));
 }

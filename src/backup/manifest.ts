@@ -83,7 +83,7 @@ export async function readManifest(folder: string): Promise<Manifest> {
   const [text, checksum] = [await read(FILE), await read(CHECKSUM_FILE)];
   if (text === undefined || checksum === undefined)
     throw new UnusableBackupError(
-      `${folder} is no complete backup: it lacks ${text === undefined ? FILE : CHECKSUM_FILE}.`,
+      `${folder} is not a complete backup: it has no ${text === undefined ? FILE : CHECKSUM_FILE}.`,
     );
   if (checksum !== `${sha256(text)}  ${FILE}\n`)
     throw new UnusableBackupError(

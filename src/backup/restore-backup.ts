@@ -55,7 +55,7 @@ export async function restoreBackup({
   });
   if ((await entriesOf(dataDir)).length > 0)
     throw new BackupRefusedError(
-      `The data directory ${dataDir} is not empty: restore into an empty one. To go back to a backup, stop the service and move what is there away.`,
+      `The data directory ${dataDir} is not empty: restore into an empty one. To return to a backup, stop the service and move the folder's content away.`,
     );
   await beginRestore(dataDir);
   try {

@@ -48,7 +48,7 @@ async function backUpStopped(config: Config, target: string, io: CommandIo): Pro
     (error: unknown) => {
       if (!(error instanceof DataDirInUseError)) throw error;
       throw new CommandError(
-        `The data directory ${error.dataDir} is in use by process ${error.pid}, which takes no backups: wait until it ends. Only \`serve\`, \`run\` and \`demo\` take backups while they run.`,
+        `The data directory ${error.dataDir} is in use by process ${error.pid}, which takes no backups: wait until it ends. Only \`serve\`, \`run\` and \`demo\` can take backups while they run.`,
         1,
       );
     },

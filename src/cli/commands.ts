@@ -38,7 +38,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: "rules",
-    summary: "show each allocation rule in order, with what it took from the published days of a period",
+    summary: "show each allocation rule in order, with the lines of a period that it matched",
     load: async () => (await import("./rules.js")).rules,
   },
   {

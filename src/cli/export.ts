@@ -34,7 +34,7 @@ const options = {
     help: "do not escape text that a spreadsheet would run as a formula",
   },
   bom: { type: "boolean", default: false, help: "begin with a byte order mark, for Excel" },
-  output: { type: "string", value: "FILE", help: "write to this file; to standard output by default" },
+  output: { type: "string", value: "FILE", help: "write to this file (default: standard output)" },
 } as const satisfies Options;
 
 /** Writes the CSV of the API's export to a file or to standard output. */

@@ -45,7 +45,7 @@ const options = {
   "write-config": {
     type: "string",
     value: "FILE",
-    help: "write the configuration here, not to standard output",
+    help: "write the configuration to this file instead of standard output",
   },
 } as const satisfies Options;
 

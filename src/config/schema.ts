@@ -63,7 +63,7 @@ const hostsRule: Rule<{ clickhouse: { cluster?: string }; tenants: Tenants }> = 
     for (const [name, tenant] of Object.entries(tenants)) {
       if (tenant.storage?.cluster !== undefined || storesOf(tenant).length < 2) continue;
       const path = ["tenants", name, "storage", "connection_string"];
-      report(path, "names several hosts: only the replicas of clickhouse.cluster hold the same rows");
+      report(path, "names several hosts: only the replicas of clickhouse.cluster have the same rows");
     }
   },
 };
@@ -101,7 +101,7 @@ export function configSchema(ecosystems: EcosystemSettingsMap) {
     {
       data_dir: text({
         description:
-          "Where the embedded engines keep their files. Relative to the folder the service is started in.",
+          "The folder of the embedded engines' files. Relative to the folder in which the service is started.",
         expected: "a path",
         maxLength: 4096,
         default: "./data",

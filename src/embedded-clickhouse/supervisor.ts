@@ -119,7 +119,10 @@ export function createEmbeddedClickHouse(options: EmbeddedClickHouseOptions): Em
     const section = "embedded.sql_tls";
     if (problem === null) logger.info(`the certificate of ${section} was renewed`);
     else
-      logger.error({ problem }, `the files of ${section} changed and are not taken; the certificate stays`);
+      logger.error(
+        { problem },
+        `the files of ${section} changed and cannot be used; the former certificate stays in use`,
+      );
   }
 
   function onLeftBehind(user: string): void {

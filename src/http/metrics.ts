@@ -77,7 +77,7 @@ function pipelineMetrics(registry: Registry): PipelineMetrics {
   });
   const success = new Gauge({
     name: "chargehouse_last_success_timestamp_seconds",
-    help: "When a run of the tenant last ended in which a day came out well, whatever failed beside it.",
+    help: "End of the tenant's last run in which at least one day succeeded, whatever else failed.",
     ...byTenant,
   });
   const newest = new Gauge({
@@ -92,7 +92,9 @@ function pipelineMetrics(registry: Registry): PipelineMetrics {
   });
   const provisional = new Gauge({
     name: "chargehouse_provisional_dates",
-    help: "Days whose published chargebacks lack something that may still come, after the tenant's last run.",
+    help:
+      "Provisional days after the tenant's last run: their published chargebacks have missing data that may still " +
+      "arrive.",
     ...byTenant,
   });
   const delivered = deliveredRows(registers);

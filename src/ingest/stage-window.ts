@@ -264,7 +264,7 @@ async function keepDropped(options: StageWindowOptions, days: readonly string[])
     const kept = [...priced, ...measured].length;
     logger.info(
       { tenant: tenantName, window, days: kept },
-      "samples that the upstream has dropped change nothing",
+      "samples that the upstream has dropped do not change published days",
     );
   }
   return priced;

@@ -57,7 +57,7 @@ export async function claimStore(
   if (differing.length > 0) await runStatement(postgres, resetGather(tenantName));
   const notes = [
     ...(identity.verdict === "replaced"
-      ? [`the store is another one than in the last run, or was emptied: ${store.location.name}`]
+      ? [`the store is not that of the last run, or was emptied: ${store.location.name}`]
       : []),
     ...describe(differing),
   ];
@@ -74,11 +74,12 @@ function describe(differing: readonly DifferingDay[]): string[] {
   return [
     ...sentence(
       differing.filter(({ stored }) => stored === undefined),
-      "published, and lost by the store: calculated anew where they are still gathered",
+      "published, and lost by the store: recalculated if they are still gathered",
     ),
     ...sentence(
       differing.filter(({ stored }) => stored !== undefined),
-      "the store holds another state than Postgres: it counts as published, and what has changed since is calculated anew",
+      "the store has another state than Postgres: it counts as published, and days that changed since are " +
+        "recalculated",
     ),
   ];
 }

@@ -26,14 +26,14 @@ export async function closeRun(
   } catch (error) {
     run.logger.error(
       { err: error, tenant: tenantName, run_id: run.runId },
-      "the end of the run could not be recorded; it is before the next one begins",
+      "the end of the run could not be recorded; it will be recorded before the next run begins",
     );
   } finally {
     // Stops the heartbeat even if the database is unreachable. Otherwise the tenant would never run again.
     await lease.release().catch((error: unknown) => {
       run.logger.error(
         { err: error, tenant: tenantName },
-        "could not release the lease; it is released when Postgres is back, or expires",
+        "could not release the lease; it is released when Postgres is available again, or expires",
       );
     });
   }

@@ -42,7 +42,7 @@ export async function reportMissingData(
     const limit = limits[ledger];
     const state = provisional
       ? "provisional"
-      : `settled without it after ${limit} attempt${limit === 1 ? "" : "s"}`;
+      : `final without it after ${limit} attempt${limit === 1 ? "" : "s"}`;
     const message = `the ${ledgerTexts[ledger]} are ${state}: ${lack}`;
     if (provisional || calculated_now) errors.push(aboutDays(days, message));
     else notes.push(`${daysInWords(days)}: ${message}`);
@@ -61,7 +61,7 @@ export function reportKeptData(remarks: readonly DayRemark[]): RunError[] {
 export function reportFinalDays(days: readonly string[]): string[] {
   if (days.length === 0) return [];
   const are = days.length === 1 ? "is" : "are";
-  return [`${daysInWords(days)} ${are} older than lookback_days, and settled without what was missing`];
+  return [`${daysInWords(days)} ${are} older than lookback_days, and final without the missing data`];
 }
 
 function aboutDays(days: readonly string[], message: string): RunError {

@@ -167,14 +167,14 @@ async function repair(run: BegunRun, publication: Publication): Promise<number> 
   if (lost.length > 0)
     run.logger.error(
       { tenant: tenantName, days: lost },
-      "an interrupted publish has lost what it was to publish: the days are calculated anew",
+      "an interrupted publish has lost its staged rows: the days are recalculated",
     );
   await finishAbandonedSwap(publication);
   const recalculated = await repairSums(publication);
   if (recalculated.length > 0)
     run.logger.warn(
       { tenant: tenantName, days: recalculated },
-      "made sums anew that were not those of their chargebacks",
+      "rebuilt sums that differed from their chargebacks",
     );
   await dropNeedlessStaging(publication);
   return finished.length;

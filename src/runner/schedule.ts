@@ -35,7 +35,7 @@ export async function repeatDue(schedule: Schedule): Promise<void> {
       if (!isUnreachable)
         logger.error(
           { err: error },
-          "cannot ask Postgres which tenants are due; no run begins until it is back",
+          "cannot read from Postgres which tenants are due; no run begins until it is available again",
         );
       return undefined;
     });

@@ -151,7 +151,7 @@ async function applyFaults(
       else if (fault.kind === "outage") refuse(response, 503, "unavailable", "the store of that day is down");
       else {
         response.writeHead(fault.status, fault.headers ?? {});
-        response.end(fault.body ?? errorText("unavailable", "a fault that was asked for"));
+        response.end(fault.body ?? errorText("unavailable", "a configured fault"));
       }
       return undefined;
     }

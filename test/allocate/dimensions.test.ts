@@ -52,9 +52,9 @@ t.test("dimension ids are stable and unique", async (t) => {
       t.same(await idsOf(stores, "acme"), first);
       t.equal(await count("acme", "dimensions"), 4, "nothing is written twice");
 
-      const anew = await openTestStores(t, shortTenants(["acme"]));
-      await runOnce(runContext(anew.stores, { ecosystems }), anew.config, "acme");
-      t.same(await idsOf(anew.stores, "acme"), first);
+      const again = await openTestStores(t, shortTenants(["acme"]));
+      await runOnce(runContext(again.stores, { ecosystems }), again.config, "acme");
+      t.same(await idsOf(again.stores, "acme"), first);
     },
   );
 

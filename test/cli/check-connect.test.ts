@@ -291,7 +291,7 @@ t.test("check-config --connect", async (t) => {
     );
     t.match(
       refused.stdout.replaceAll(/\s+/g, " "),
-      /FAILS inventory connectors: .* returned 403: a fault that was asked for/,
+      /FAILS inventory connectors: .* returned 403: a configured fault/,
     );
   });
 });

@@ -134,18 +134,19 @@ t.test("an invalid `where` of a rule is refused", async (t) => {
     ["{any: []}", ["rules[0].where.any: must be a list from 1 to 1000 entries, not 0"]],
     [
       "{any: [{}]}",
-      ["rules[0].where.any[0]: is empty, so that every line is taken: give a column or leave any out"],
+      ["rules[0].where.any[0]: is empty, so that every line matches: give a column or leave any out"],
     ],
     [
       "{env_id: {exists: false, matches: a}}",
       [
-        "rules[0].where.env_id.exists: can never hold together with the other keys: what does not exist has no value",
+        "rules[0].where.env_id.exists: can never match together with the other keys: a column or tag that does not " +
+          "exist has no value",
       ],
     ],
     ["{env_id: {}}", ["rules[0].where.env_id: is empty: give not, matches, exists, above or below"]],
     [
       "{env_id: {above: 3, below: 3}}",
-      ["rules[0].where.env_id.below: can never hold: nothing is above 3 and below 3"],
+      ["rules[0].where.env_id.below: can never match: nothing is above 3 and below 3"],
     ],
     ["{BilledCost: x}", ["rules[0].where.BilledCost: is a number: compare it by above and below"]],
     ["{BilledCost: {above: 0, below: 3.5}}", []],
@@ -154,7 +155,7 @@ t.test("an invalid `where` of a rule is refused", async (t) => {
       ["rules[0].where.BilledCost.matches: is for texts: compare a number by above and below"],
     ],
     ["{env_id: {above: 3}}", ["rules[0].where.env_id.above: is for numbers, and this is a text"]],
-    ['{env_id: {not: [a, "*"]}}', ["rules[0].where.env_id.not: can never hold: `*` stands for every text"]],
+    ['{env_id: {not: [a, "*"]}}', ["rules[0].where.env_id.not: can never match: `*` matches every text"]],
     [
       "{env_id: {like: a}}",
       ["rules[0].where.env_id.like: unknown key; known here: not, matches, exists, above, below"],
@@ -177,14 +178,14 @@ t.test("an invalid split of a rule is refused", async (t) => {
     ],
     ["[{by: usage, metric: bytes}]", ["rules[0].split[0].metric: is no metric of this tenant; known: cpu"]],
     ["[{by: usage}]", ["rules[0].split[0]: needs metric or metrics"]],
-    ["[{by: nobody}, {by: line}]", ["rules[0].split[1]: is behind nobody, which takes everything"]],
+    ["[{by: nobody}, {by: line}]", ["rules[0].split[1]: is behind nobody, which allocates everything"]],
     [
       "[{by: line}, {by: cost}, {by: line}]",
-      ["rules[0].split[2]: is tried before: it can never find anybody"],
+      ["rules[0].split[2]: is tried before: it can never find a recipient"],
     ],
     [
       "[{by: even, among: [a]}, {by: line}]",
-      ["rules[0].split[1]: is behind a list of identities, which takes everything"],
+      ["rules[0].split[1]: is behind a list of identities, which allocates everything"],
     ],
     ["[{by: even, among: [a, a]}]", ["rules[0].split[0].among[1]: is named twice"]],
     ["[{by: fixed, shares: {}}]", ["rules[0].split[0].shares: names nobody"]],
@@ -335,7 +336,7 @@ t.test(
     );
     const kafka = { cluster_id: "k", broker_count: 1, cost_model, metrics };
     const static_identities = [{ identity_id: "ann" }];
-    const noOwners = "[0].split[0].by finds nobody: resources of this tenant have no owners";
+    const noOwners = "[0].split[0].by finds no recipient: resources of this tenant have no owners";
     const unknown = (index: number, known: string) =>
       `[${index}].split[0].among is no set that is gathered of this tenant; known: ${known}`;
     const ccloud_api = { key: "k", secret: "s" };

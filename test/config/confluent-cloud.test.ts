@@ -115,7 +115,7 @@ const refused: [name: string, settings: string[], problems: string[], ccloud?: s
   [
     "an address with credentials",
     [],
-    [`6: ${P}.ccloud_api.base_url: must not hold credentials; they have keys of their own`],
+    [`6: ${P}.ccloud_api.base_url: must not contain credentials; they have keys of their own`],
     "{key: K, secret: S, base_url: 'https://u:p@h'}",
   ],
   [

@@ -258,10 +258,12 @@ const cases: Case[] = [
       },
     )}`,
     problems: [
-      "5: tenants.a.storage.connection_string: names several hosts: only the replicas of clickhouse.cluster hold the same rows",
+      "5: tenants.a.storage.connection_string: names several hosts: only the replicas of clickhouse.cluster have the " +
+        "same rows",
       "12: tenants.b.storage.cluster: an embedded store has no replicas: leave the cluster out",
       '19: tenants.c.storage.cluster: must be the name of a cluster in the servers\' system.clusters, of letters, digits, `_`, `.` and `-`, not "no name"',
-      "19: tenants.c.storage.connection_string: names several hosts: only the replicas of clickhouse.cluster hold the same rows",
+      "19: tenants.c.storage.connection_string: names several hosts: only the replicas of clickhouse.cluster have " +
+        "the same rows",
       "26: tenants.d.storage.connection_string: tenants a and d share one store; each tenant needs its own",
     ],
   },
@@ -367,7 +369,7 @@ const cases: Case[] = [
   {
     name: "an address of metrics with credentials, a query, or of another protocol",
     text: oneTenant({ settings: ["metrics: {url: http://u:hunter2@p}"] }),
-    problems: [`9: ${S}.metrics.url: must not hold credentials; they have keys of their own`],
+    problems: [`9: ${S}.metrics.url: must not contain credentials; they have keys of their own`],
   },
   {
     name: "a variable that is not set, also where the key would have a rule; the key gets one problem",

@@ -4,8 +4,8 @@ import fc from "../property.js";
 import { configOf, load, oneTenant, problemsOf, tenantText } from "./loading.js";
 
 const cases: [name: string, text: string, problems: (string | RegExp)[]][] = [
-  ["a list as the root", "- a", ["1: the file must hold a mapping of keys to values"]],
-  ["a word as the root", "hello", ["1: the file must hold a mapping of keys to values"]],
+  ["a list as the root", "- a", ["1: the file must contain a mapping of keys to values"]],
+  ["a word as the root", "hello", ["1: the file must contain a mapping of keys to values"]],
   ["tabs as indentation", "api:\n\tport: 1", [/^2: tabs cannot indent/]],
   [
     "a key twice",

@@ -315,11 +315,11 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
     });
     t.same(await labels(one), ["team=Search", "cost=Centre"]);
     const [{ tag_id: search }] = (await read(one)).tags;
-    const anew = await send(app, "PATCH", at(one), {
+    const again = await send(app, "PATCH", at(one), {
       remove_tag_ids: [search],
       add_tags: [tag("team", "Payments")],
     });
-    t.equal(anew.status, 200, "a key that is removed can be added again");
+    t.equal(again.status, 200, "a key that is removed can be added again");
     t.same(await labels(one), ["cost=Centre", "team=Payments"]);
     await send(app, "PATCH", at(one), { tags: [tag("a", "1")], add_tags: [tag("b", "2"), tag("team", "3")] });
     t.same(await labels(one), ["a=1", "b=2", "team=3"], "a key that was replaced can be used again");

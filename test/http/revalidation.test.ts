@@ -584,7 +584,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
 
     const chargebacks = await tagOf("chargebacks");
     await attribute("b", "2");
-    await expect(200, first, "attributed anew");
+    await expect(200, first, "costs are attributed again");
     t.equal(await status("chargebacks", chargebacks), 304, "chargebacks have not changed");
     t.equal((await get(app, `${acme}/topic-attributions/aggregate`)).body.total_amount, "2");
 

@@ -135,7 +135,7 @@ t.test("the API works over TLS", async (t) => {
   await t.test("a key of another certificate is logged, and the certificate stays", async (t) => {
     renew({ key: renewed.key });
     process.emit("SIGHUP");
-    const message = "the files of api.tls changed and are not taken; the certificate stays";
+    const message = "the files of api.tls changed and cannot be used; the former certificate stays in use";
     await until("it to be told", () => log.some(({ msg }) => msg === message));
     t.strictSame(
       log.filter(({ msg }) => msg === message).map(({ level, problem }) => [level, problem]),

@@ -51,16 +51,16 @@ t.test("locations that cannot be read are refused", async (t) => {
     "s3://": "must name a bucket: s3://bucket/prefix",
     "s3://Bills/x": "must name a bucket: s3://bucket/prefix",
     "s3://bills@host/x": "must name a bucket: s3://bucket/prefix",
-    "s3://bills/a/../b": "must not hold the parts `.` or `..`",
+    "s3://bills/a/../b": "must not contain the parts `.` or `..`",
     "gs://bills": "must be a folder, s3://bucket/prefix or https://host/file",
     "file:///bills": "must be a folder, s3://bucket/prefix or https://host/file",
     "https://": "must be an address such as https://host/bills/2026-05.csv.gz",
     "http://bills.example.org/x.csv": "must be https: plain http is taken only from this machine",
-    "https://u:p@host/x.csv": "must not hold credentials; they have keys of their own under `https`",
+    "https://u:p@host/x.csv": "must not contain credentials; they have keys of their own under `https`",
     "https://host/x.csv?sig=1":
       "must not hold a query (`?`): write it in `https.query`, which is never shown",
     "https://host/x.csv#a": "must not hold a fragment (`#`)",
-    "/bills\n/x": 'must not hold control characters, not "/bills\\n/x"',
+    "/bills\n/x": 'must not contain control characters, not "/bills\\n/x"',
   };
   for (const [location, problem] of Object.entries(problems))
     t.strictSame(read({ location }), [`location: ${problem}`], location);
@@ -104,7 +104,7 @@ t.test("keys that exclude each other are refused", async (t) => {
     "layout: must be plain with a location https://…, which is one file",
   ]);
   t.strictSame(read({ location: "s3://bills", s3: { endpoint: "https://u:p@minio" } }), [
-    "s3.endpoint: must not hold credentials; they have keys of their own",
+    "s3.endpoint: must not contain credentials; they have keys of their own",
   ]);
 });
 

@@ -104,7 +104,7 @@ function errorsOf(version: number): string[] {
   ].flatMap(([what, usage, metric]) => {
     const failure = `${metric} could not be fetched: the test says so`;
     return [
-      `the ${what} are settled without it after 1 attempt: ${failure}`,
+      `the ${what} are final without it after 1 attempt: ${failure}`,
       // An earlier run whose stores were killed may have published some of its days.
       `${failure}: the ${usage} that is published stays`,
     ];

@@ -106,7 +106,7 @@ t.test("days with missing data are provisional and then final", async (t) => {
     }
     t.same(await marked("settled"), [heavy, light]);
     const settling = await run();
-    const given = [`: ${both}: the chargebacks are settled without it after 3 attempts: ${lack}`];
+    const given = [`: ${both}: the chargebacks are final without it after 3 attempts: ${lack}`];
     t.same(messages(settling), given);
     t.equal(settling.dates_calculated, 2);
     t.same(await marked("settled"), []);
@@ -206,7 +206,7 @@ t.test("days with missing data are provisional and then final", async (t) => {
       t.equal(settling.dates_calculated, 1);
       t.same(messages(settling), [
         `: ${refusal}`,
-        `${heavy}: the chargebacks are settled without it after 3 attempts: ${incomplete}`,
+        `${heavy}: the chargebacks are final without it after 3 attempts: ${incomplete}`,
       ]);
       t.same(await marked("refused"), []);
       upstream.bill.set(light, { "r-1": "2" });
@@ -295,7 +295,7 @@ t.test("days with missing data are provisional and then final", async (t) => {
     const forced = await runOnce(context, config, "abandoned", {
       window: { start: light, end: addDays(light, 1) },
     });
-    t.same(forced.notes, [`${heavy} is older than lookback_days, and settled without what was missing`]);
+    t.same(forced.notes, [`${heavy} is older than lookback_days, and final without the missing data`]);
     t.same(await marked("abandoned"), [], "the other day was gathered, and is complete now");
     t.same(await state("abandoned", heavy), { provisional: false, provisional_attempts: 1, lacks: [lack] });
     const after = await trackingDate(stores, "abandoned", heavy);

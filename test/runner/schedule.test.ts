@@ -106,7 +106,9 @@ t.test("no run starts while Postgres is unreachable, which is logged once", asyn
   isUnreachable = false;
   await happened("a");
   stop.abort();
-  t.strictSame(messages(), ["cannot ask Postgres which tenants are due; no run begins until it is back"]);
+  t.strictSame(messages(), [
+    "cannot read from Postgres which tenants are due; no run begins until it is available again",
+  ]);
   ended.catch(() => undefined);
 });
 

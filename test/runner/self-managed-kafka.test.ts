@@ -111,7 +111,7 @@ t.test("a self-managed cluster is billed by its metrics", async (t) => {
     t.same(await rows("late"), alone, "the first of two attempts");
     holds(t, await trackingDate(stores, "late", day), { provisional: true });
     const second = await run("late");
-    t.ok(second.errors.some(({ message }) => /settled without it .*SELF_KAFKA_STORAGE/.test(message)));
+    t.ok(second.errors.some(({ message }) => /final without it .*SELF_KAFKA_STORAGE/.test(message)));
     holds(t, await trackingDate(stores, "late", day), { provisional: false });
     await run("late");
     t.same(await rows("late"), alone, "and stays so while the outage lasts");

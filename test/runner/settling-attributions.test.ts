@@ -32,7 +32,7 @@ t.test("a bill that waits to be charged is not replaced by the published bill", 
   const failed = await runOnce({ ...next, limits: tight }, config, "a");
   t.same(failed.notes, [], "nothing is settled meanwhile");
   const charged = await runOnce(next, config, "a");
-  t.same(charged.notes, [`${day} is older than lookback_days, and settled without what was missing`]);
+  t.same(charged.notes, [`${day} is older than lookback_days, and final without the missing data`]);
   t.equal((await trackingDate(stores, "a", day)).published_hash, staged_hash);
   const bill = await rowsOf<{ line: string }>(
     stores,

@@ -64,7 +64,7 @@ t.test("a bill that vanishes is verified before it is published", async (t) => {
     t.strictSame(await run(), good(0));
     t.equal((await trackingDate(stores, "acme", daysBefore(4))).doubted_bill, null);
     upstream.bill.clear();
-    t.equal((await run()).status, "failed", "and the next doubt begins anew");
+    t.equal((await run()).status, "failed", "the next suspicious bill has to be confirmed again");
   });
 
   await t.test(

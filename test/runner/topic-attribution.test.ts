@@ -153,7 +153,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
       {
         date: heavy,
         source: "gather",
-        message: `the attributions to topics are settled without it after 2 attempts: ${lack}`,
+        message: `the attributions to topics are final without it after 2 attempts: ${lack}`,
       },
     ]);
     t.equal(settled.dates_calculated, 0);
@@ -366,7 +366,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     const later = midnightOf(daysBefore(-5));
     const context = runContext(stores, { ecosystems, now: () => later });
     const settling = await runOnce(context, config, "abandoned");
-    t.same(settling.notes, [`${heavy} is older than lookback_days, and settled without what was missing`]);
+    t.same(settling.notes, [`${heavy} is older than lookback_days, and final without the missing data`]);
     t.same(await attributedOn(stores, "abandoned", heavy), nowhere);
     const rows =
       "SELECT toString(day) AS day, provisional, count() AS n FROM topic_attributions GROUP BY ALL";

@@ -67,7 +67,7 @@ t.test("the claim of a dead owner is taken over", async (t) => {
   const cases: Record<string, string> = {
     "a process that has ended": await deadClaim(),
     "a pid that another process has now": JSON.stringify({ ...ourselves(), pid: process.ppid, started: "1" }),
-    "a process before the machine was started anew": JSON.stringify({
+    "a process from before the machine was restarted": JSON.stringify({
       ...ourselves(),
       boot: "another",
       namespace: "",

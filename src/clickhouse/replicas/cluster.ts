@@ -57,7 +57,7 @@ async function countReplicas(
   const missing = ["shard", "replica"].filter((name) => !macros.some(({ macro }) => macro === name));
   if (missing.length > 0)
     throw refuse(
-      `the server lacks the ${missing.length === 1 ? "macro" : "macros"} ${missing.join(" and ")}, by which replicas are told apart`,
+      `the server lacks the ${missing.length === 1 ? "macro" : "macros"} ${missing.join(" and ")}, which distinguish replicas`,
     );
   return found.replicas;
 }

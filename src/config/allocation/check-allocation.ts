@@ -100,7 +100,7 @@ function checkRule(rule: ConfiguredRule, path: Path, known: KnownNames, report: 
     const here = [...path, "where", "any", index];
     checkConditions(each, here, known.columns, report);
     if (Object.keys(each).length === 0)
-      report(here, "is empty, so that every line is taken: give a column or leave any out");
+      report(here, "is empty, so that every line matches: give a column or leave any out");
   }
   checkSplit(rule.split ?? [], [...path, "split"], known, report);
   for (const [index, { split }] of (rule.components ?? []).entries())
@@ -137,7 +137,7 @@ function checkCondition(
   const { matches, not } = comparison;
   const refusal = matches === undefined ? undefined : refusePattern(matches);
   if (refusal !== undefined) report([...path, "matches"], refusal);
-  if ([not ?? []].flat().includes("*")) report([...path, "not"], "can never hold: `*` stands for every text");
+  if ([not ?? []].flat().includes("*")) report([...path, "not"], "can never match: `*` matches every text");
 }
 
 function comparisonOf(condition: Condition): Comparison | undefined {
@@ -156,9 +156,9 @@ function checkSplit(split: readonly ConfiguredTier[], path: Path, known: KnownNa
     const earlier = split.slice(0, index);
     const catchAll = earlier.map(describeCatchAll).find((each) => each !== undefined);
     if (catchAll !== undefined && tier.by !== "nobody")
-      report(here, `is behind ${catchAll}, which takes everything`);
+      report(here, `is behind ${catchAll}, which allocates everything`);
     else if (earlier.some((each) => JSON.stringify(each) === JSON.stringify(tier)))
-      report(here, "is tried before: it can never find anybody");
+      report(here, "is tried before: it can never find a recipient");
   }
 }
 
@@ -171,7 +171,7 @@ function describeCatchAll(tier: ConfiguredTier): string | undefined {
 function checkWithin(within: string, path: Path, { columns }: KnownNames, report: Report): void {
   checkColumn(within, path, columns, report);
   if (Object.hasOwn(columns, within) && columns[within]?.type !== "text")
-    report(path, "is a number: lines are taken together by a text");
+    report(path, "is a number: lines are grouped by a text");
   if (within === "currency") report(path, "is needless: costs always weigh within their currency");
 }
 
@@ -182,7 +182,7 @@ function checkWithin(within: string, path: Path, { columns }: KnownNames, report
 function checkSet(tier: ConfiguredTier, path: Path, { sets }: KnownNames, report: Report): void {
   if (sets === undefined) return;
   if (tier.by === "owner" && !sets.includes("owner"))
-    report([...path, "by"], "finds nobody: resources of this tenant have no owners");
+    report([...path, "by"], "finds no recipient: resources of this tenant have no owners");
   if (tier.by !== "even" || typeof tier.among !== "string" || sets.includes(tier.among)) return;
   const known = sets.filter((set) => set !== "owner");
   report(

@@ -77,26 +77,26 @@ const comparison = mapping(
     ),
     exists: Type.Optional(
       flag({
-        description: "`true`: the line has the tag, or the column is not empty; `false`: it has not, or is.",
+        description: "`true`: the line has the tag, or the column is not empty. `false`: the opposite.",
       }),
     ),
     above: decimal("The number is greater."),
     below: decimal("The number is less."),
   },
   {
-    description: "A comparison; all that is given must hold.",
+    description: "A comparison. All given conditions must match.",
     rules: [
       {
-        rule: "`exists: false` stands alone, and `above` is less than `below`.",
+        rule: "`exists: false` excludes other conditions, and `above` is less than `below`.",
         check(given, report) {
           const { exists, above, below } = given;
           if (exists === false && Object.keys(given).length > 1)
             report(
               ["exists"],
-              "can never hold together with the other keys: what does not exist has no value",
+              "can never match together with the other keys: a column or tag that does not exist has no value",
             );
           if (above !== undefined && below !== undefined && !isLess(above, below))
-            report(["below"], `can never hold: nothing is above ${above} and below ${below}`);
+            report(["below"], `can never match: nothing is above ${above} and below ${below}`);
         },
       },
     ],
@@ -104,14 +104,14 @@ const comparison = mapping(
 );
 
 const condition = eitherKind([value, values, comparison], {
-  description: "What the column or tag of the line must be.",
+  description: "The condition for the column or tag of the line.",
   expected: "a text, a list of texts or a mapping of not, matches, exists, above and below",
 });
 
 const alternative = openMapping(
   {},
   {
-    description: "Columns and tags, each with a value, a list of values or a comparison; all must hold.",
+    description: "Columns and tags, each with a value, a list of values or a comparison. All must match.",
     keys: LINE_COLUMN,
     value: condition,
   },
@@ -122,7 +122,7 @@ export const whereSetting: TUnsafe<WrittenWhere> = Type.Unsafe<WrittenWhere>(
     {
       any: Type.Optional(
         list(alternative, {
-          description: "Alternatives, one of which must hold as well.",
+          description: "Alternatives. At least one of them must match, too.",
           minItems: 1,
           maxItems: 1000,
         }),
@@ -130,7 +130,7 @@ export const whereSetting: TUnsafe<WrittenWhere> = Type.Unsafe<WrittenWhere>(
     },
     {
       description:
-        "Columns and tags (`tag.KEY`) of the line, each with a value, a list of values or a comparison; all must hold.",
+        "Columns and tags (`tag.KEY`) of the line, each with a value, a list of values or a comparison. All must match.",
       keys: LINE_COLUMN,
       value: condition,
     },

@@ -39,7 +39,7 @@ const component = mapping(
 const rule = mapping(
   {
     name: text({
-      description: "The name of the rule, which its rows carry.",
+      description: "The name of the rule. It is a column of the rule's rows.",
       pattern: "^[a-z0-9][a-z0-9-]{0,62}$",
       expected: "1 to 63 lower case letters, digits and `-`, starting with a letter or a digit",
     }),
@@ -47,18 +47,19 @@ const rule = mapping(
     split: Type.Optional(splitSetting),
     components: Type.Optional(
       list(component, {
-        description: "Parts of each line that are split on their own.",
+        description: "Parts of each line that are split independently.",
         minItems: 1,
         maxItems: 20,
       }),
     ),
     allocation: Type.Optional(
-      Type.Literal("keep", { description: "`keep`: the lines are left to the ecosystem's own rule." }),
+      Type.Literal("keep", { description: "`keep`: the ecosystem's own rule allocates the lines." }),
     ),
   },
   {
     description:
-      "A rule. It takes the lines that no rule before it has taken and whose `where` holds; all of them without `where`.",
+      "A rule. It allocates the lines that match its `where` and no earlier rule. Without `where` it matches every " +
+      "line.",
     rules: [
       {
         rule: "Exactly one of `split`, `components` and `allocation` is given.",
@@ -92,7 +93,8 @@ function millionths(ratio: string): number {
 export const rulesSetting: TUnsafe<ConfiguredRule[]> = Type.Unsafe<ConfiguredRule[]>(
   list(rule, {
     description:
-      "Rules, of which the first that holds takes a line. What none takes is allocated by the ecosystem's own rules.",
+      "Rules. The first one that matches a line allocates it. Lines without a matching rule are allocated by the " +
+      "ecosystem's own rules.",
     uniqueBy: "name",
     maxItems: 1000,
     default: [],

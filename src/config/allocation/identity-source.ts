@@ -18,7 +18,7 @@ const identitySource = mapping(
     column: Type.Optional(
       text({
         description:
-          "A column of the line whose value is the identity, or leads to it by `map` or `pattern`.",
+          "A column of the line whose value is the identity, or from which `map` or `pattern` finds it.",
         pattern: "^[A-Za-z][A-Za-z0-9_]{0,99}$",
         expected: "a column of the lines, such as resource_id",
       }),
@@ -26,7 +26,8 @@ const identitySource = mapping(
     map: Type.Optional(
       text({
         description:
-          "A CSV file with the header `value,identity` (separated by `,`, `;`, a tab or `|`), relative to the configuration: what a value stands for. A value that is not in it names nobody.",
+          "A CSV file with the header `value,identity` (separated by `,`, `;`, a tab or `|`), relative to the " +
+          "configuration. It has the identity of each value. A value that is not in it has no identity.",
         expected: "the path of a CSV file",
         maxLength: 4096,
       }),
@@ -34,14 +35,16 @@ const identitySource = mapping(
     pattern: Type.Optional(
       text({
         description:
-          "A regular expression (RE2) whose group `(?<identity>…)` is the identity. A value without a match names nobody.",
+          "A regular expression (RE2) whose group `(?<identity>…)` is the identity. A value without a match has no " +
+          "identity.",
         maxLength: 1000,
       }),
     ),
     ignore_case: Type.Optional(
       flag({
         description:
-          "Whether the key of the tag, and values in `map`, count in any case: with `tag: team`, `Team` is read where the line has no `team`. Left out: they do not.",
+          "If true, the key of the tag and the values in `map` are compared without regard to case: with `tag: team`, " +
+          "the tag `Team` is read if the line has no `team`. Default: false.",
       }),
     ),
   },
@@ -83,7 +86,8 @@ export type IdentitySource = Static<typeof identitySource>;
 
 export const identitySetting = list(identitySource, {
   description:
-    "Who a line names: the first of these that gives an identity. Rules with `by: line` charge it, and costs that it was charged weigh `by: cost`.",
+    "Sources of the identity that a line names. The first one that finds an identity counts. Rules with `by: line` " +
+    "charge that identity, and its costs are the weights of `by: cost`.",
   maxItems: 100,
   default: [],
 });

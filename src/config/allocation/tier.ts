@@ -71,18 +71,21 @@ const forms = [
       ...by("cost"),
       within: Type.Optional(
         text({
-          description: "Only lines with the same value of this column or tag weigh.",
+          description: "Only lines with the same value of this column or tag count as weights.",
           pattern: LINE_COLUMN.pattern,
           expected: LINE_COLUMN.expected,
           maxLength: 1000,
         }),
       ),
       over: choice(["day", "month"], {
-        description: `\`day\`: the costs of the day of the line weigh; \`month\`: those of its month, up to that day, which needs \`retention_days\` of at least \`lookback_days\` + ${LONGEST_MONTH}.`,
+        description: `\`day\`: the weights are costs of the line's day. \`month\`: costs of its month up to that day, which needs \`retention_days\` of at least \`lookback_days\` + ${LONGEST_MONTH}.`,
         default: "day",
       }),
     },
-    { description: "In proportion to what each identity was charged directly, in the currency of the line." },
+    {
+      description:
+        "In proportion to the costs that each identity was charged directly, in the currency of the line.",
+    },
   ),
   mapping(
     {
@@ -97,7 +100,7 @@ const forms = [
           parse: parseNonNegativeDecimal,
         }),
         {
-          description: "Identities, each with its weight; the weights need not add up to anything.",
+          description: "Identities with their weights. The weights may have any sum.",
           maxProperties: MOST_NAMED,
         },
       ),
@@ -143,17 +146,18 @@ const forms = [
     },
   ),
   mapping(by("nobody"), {
-    description: "Nobody: UNALLOCATED. Ends the chain, and is added where it is left out.",
+    description: "UNALLOCATED gets the part. It is the last way, and is added if it is left out.",
   }),
 ];
 
 const tier = oneOf("by", Type.Object({}), forms, {
-  description: "A way to split, tried if those before it find nobody.",
+  description: "A way to split, tried if the earlier ones find no recipient.",
 });
 
 export const splitSetting: TUnsafe<ConfiguredTier[]> = Type.Unsafe<ConfiguredTier[]>(
   list(tier, {
-    description: "Ways to split, tried in turn; the first that finds anybody splits the whole part.",
+    description:
+      "Ways to split, tried in this order. The first one that finds a recipient splits the whole part.",
     minItems: 1,
     maxItems: LONGEST_CHAIN,
   }),

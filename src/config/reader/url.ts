@@ -8,10 +8,10 @@ export function parseBaseUrl(text: string): Parsed {
     return { problem: "must be an address such as https://host:9090/prefix" };
   }
   if (url.username !== "" || url.password !== "") {
-    return { problem: "must not hold credentials; they have keys of their own" };
+    return { problem: "must not contain credentials; they have keys of their own" };
   }
   if (url.search !== "" || url.hash !== "")
-    return { problem: "must not hold a query (`?`) or a fragment (`#`)" };
+    return { problem: "must not contain a query (`?`) or a fragment (`#`)" };
   return { value: url.href.replace(/\/+$/, "") };
 }
 

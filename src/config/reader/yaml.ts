@@ -21,13 +21,14 @@ const SENTENCES: Readonly<Record<string, string>> = {
   BLOCK_AS_IMPLICIT_KEY:
     "a key and its value are nested in one line; put the value in quotes or on its own line",
   MISSING_CHAR: "something is not closed or not separated: a quote, a bracket, a comma or a colon",
-  MULTILINE_IMPLICIT_KEY: "a key must stand on one line; is a colon or a quote missing?",
-  MULTIPLE_DOCS: "the file holds more than one YAML document (`---`); one is allowed",
+  MULTILINE_IMPLICIT_KEY: "a key must be on one line; is a colon or a quote missing?",
+  MULTIPLE_DOCS: "the file contains more than one YAML document (`---`); one is allowed",
   RESOURCE_EXHAUSTION: "nested too deeply",
   TAB_AS_INDENT: "tabs cannot indent; use spaces",
   TAG_RESOLVE_FAILED: "this YAML tag (`!…`) is not supported",
   UNEXPECTED_TOKEN:
-    "is not valid YAML here: put a value in quotes if it holds `[`, `]`, `{`, `}`, a comma or quotes, as in `{ query: 'sum(rate(x[1h]))' }`",
+    "is not valid YAML here: put a value in quotes if it contains `[`, `]`, `{`, `}`, a comma or quotes, as in `{ " +
+    "query: 'sum(rate(x[1h]))' }`",
 };
 
 function sentence(error: YAMLError): string {
@@ -84,6 +85,6 @@ export function parseYaml(text: string, file: string): ParsedYaml {
   if (!unfolding.isWhole) return { problems };
   if (root.kind === "nothing") return { root: { kind: "mapping", line: 1, entries: new Map() }, problems };
   if (root.kind !== "mapping")
-    return { problems: [at(root.line, "the file must hold a mapping of keys to values")] };
+    return { problems: [at(root.line, "the file must contain a mapping of keys to values")] };
   return { root, problems };
 }

@@ -20,8 +20,8 @@ const rateLimit = section(
     }),
     max_failed_sign_ons_per_minute: integer({
       description:
-        "How many credentials that are not valid an address may send. Then others from there are not looked at until the minute is over, " +
-        "except those that were valid before.",
+        "How many invalid credentials an address may send. Further credentials from the address are refused until the " +
+        "minute is over, except those that were valid before.",
       unit: "requests",
       minimum: 1,
       maximum: 1_000_000,
@@ -58,8 +58,8 @@ export const apiSettings = section(
     roles: roleSettings,
     insecure: flag({
       description:
-        "Listen on more than loopback although `auth` is `none`: everybody who can reach the address can read and change everything. Only for networks " +
-        "that only an authenticating proxy can reach.",
+        "Listen on other addresses than loopback although `auth` is `none`. Everybody who can reach the address can " +
+        "then read and change everything. Use it only in networks that only an authenticating proxy can reach.",
       default: false,
     }),
     public: list(
@@ -70,7 +70,8 @@ export const apiSettings = section(
       }),
       {
         description:
-          "What may be read without credentials, beside `/health` and the files of the console, which hold no data.",
+          "Pages that can be read without credentials, in addition to `/health` and the files of the console, which " +
+          "contain no data.",
         expected: "a list of docs, metrics and readiness",
         maxItems: 3,
         default: ["docs"],
@@ -88,7 +89,7 @@ export const apiSettings = section(
     ),
     tls: Type.Optional(
       tlsSettings(
-        "The certificate of `port`, and of `worker_port`. Without it they speak HTTP, and a proxy in front has to bring TLS.",
+        "The certificate of `port`, and of `worker_port`. Without it they use HTTP, and a proxy in front has to provide TLS.",
       ),
     ),
     allowed_hosts: list(
@@ -99,9 +100,10 @@ export const apiSettings = section(
       }),
       {
         description:
-          "Names that the API goes by, beside `host` and those of loopback (`localhost`, `127.0.0.1`, `[::1]`): requests with another " +
-          "`Host` get 421, since a web page can make its own name point here. Where `host` is every interface, all " +
-          "addresses and the machine's name are taken too. Needed for the names of proxies and containers; `*` takes every name.",
+          "Host names of the API, in addition to `host` and the names of loopback (`localhost`, `127.0.0.1`, `[::1]`). " +
+          "Requests with another `Host` get 421, because a web page can make its own name resolve to this service. If " +
+          "`host` is every interface, all addresses and the machine's name are accepted, too. The names of proxies and " +
+          "containers must be listed. `*` accepts every name.",
         expected:
           "a list of at most 100 host names or addresses such as costs.example.org, without a port, or *",
         maxItems: 100,
@@ -122,14 +124,14 @@ export const apiSettings = section(
         parse: parseOrigin,
       }),
       {
-        description: "Which origins may call the API while `enable_cors` is on. An empty list allows none.",
+        description: "Origins that may call the API if `enable_cors` is on. An empty list allows none.",
         expected: "a list of at most 100 origins such as https://console.example.org, or *",
         maxItems: 100,
         default: [],
       },
     ),
     request_timeout_seconds: integer({
-      description: "A request that takes longer is also cancelled in the store, and gets 504.",
+      description: "A request that takes longer gets 504, and its statement is cancelled in the store.",
       unit: "seconds",
       minimum: 1,
       maximum: 300,
@@ -138,16 +140,17 @@ export const apiSettings = section(
     rate_limit: rateLimit,
     max_heavy_reads: integer({
       description:
-        "How many heavy reads (aggregations, exports, allocation issues, lists under tags, tags by filter) may run at once in this " +
-        "process; with several tenants, one gets at most three quarters of them. More make each slower and nothing faster.",
+        "How many heavy reads (aggregations, exports, allocation issues, lists with tag filters, tags by filter) may " +
+        "run at once in this process. With several tenants, one gets at most three quarters of them. More reads at " +
+        "once make each of them slower.",
       minimum: 1,
       maximum: 64,
       default: 4,
     }),
     max_waiting_reads: integer({
       description:
-        "How many more heavy reads may wait, for at most half of `request_timeout_seconds`; the others get 503 " +
-        "with `Retry-After`. 0: none waits.",
+        "How many more heavy reads may wait, for at most half of `request_timeout_seconds`. Further ones get 503 with " +
+        "`Retry-After`. With 0, none waits.",
       minimum: 0,
       maximum: 1000,
       default: 64,
@@ -157,7 +160,9 @@ export const apiSettings = section(
     description: "The HTTP API.",
     rules: [
       {
-        rule: "`auth: oidc` needs `oidc` and `roles`, `auth: proxy` needs `proxy` and `roles`, and neither is taken with another `auth`.",
+        rule:
+          "`auth: oidc` needs `oidc` and `roles`, `auth: proxy` needs `proxy` and `roles`, and neither is allowed with " +
+          "another `auth`.",
         check({ auth, roles, ...value }, report) {
           if (auth === undefined) return;
           for (const key of ["oidc", "proxy"] as const) {

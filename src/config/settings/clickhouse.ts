@@ -14,8 +14,9 @@ export const clickhouseSettings = section(
   {
     cluster: Type.Optional(
       clusterName(
-        "The cluster whose replicas hold the tenants' databases. Its one shard needs the macros `shard` and `replica`. Left out, each " +
-          "server holds the only copy, or keeps several by itself, as ClickHouse Cloud does. Tenants with an embedded store ignore it.",
+        "The cluster whose replicas store the tenants' databases. It has one shard, and needs the macros `shard` and " +
+          "`replica`. If left out, each server has the only copy, or replicates by itself, as ClickHouse Cloud does. " +
+          "Tenants with an embedded store ignore it.",
       ),
     ),
   },

@@ -36,14 +36,14 @@ const sqlLimits = section(
       default: 1024,
     }),
     max_running: integer({
-      description: "How many queries of one user may run at once, out of four on the port; the others wait.",
+      description: "How many queries of one user may run at once, of four on the port. Further ones wait.",
       unit: "queries",
       minimum: 1,
       maximum: 4,
       default: 3,
     }),
     max_per_minute: integer({
-      description: "How many queries a user may send in a minute; further ones get 429.",
+      description: "How many queries a user may send in a minute. Further ones get 429.",
       unit: "queries",
       minimum: 1,
       maximum: 1_000_000,
@@ -52,7 +52,7 @@ const sqlLimits = section(
   },
   {
     description:
-      "What a SQL user may ask for. All queries of the port together get a quarter of the store's memory.",
+      "Limits of each SQL user. All queries of the port together get a quarter of the store's memory.",
   },
 );
 
@@ -67,14 +67,14 @@ const properties = {
   ),
   sql_host: text({
     description:
-      "The address that `sql_port` listens on (`0.0.0.0` is every interface). Without `sql_tls` passwords pass unencrypted: give it, or put a " +
-      "proxy with TLS in front, before you listen on more than loopback.",
+      "The address that `sql_port` listens on (`0.0.0.0` is every interface). Without `sql_tls`, passwords are sent " +
+      "unencrypted. Set it, or put a proxy with TLS in front, before you listen on other addresses than loopback.",
     expected: "a host name or an IP address",
     pattern: "^[A-Za-z0-9_.:%-]{1,255}$",
     maxLength: 255,
     default: "127.0.0.1",
   }),
-  sql_tls: Type.Optional(tlsSettings("The certificate of `sql_port`, which speaks HTTPS with it.")),
+  sql_tls: Type.Optional(tlsSettings("The certificate of `sql_port`, which then uses HTTPS.")),
   sql_allowed_hosts: list(
     text({
       description: "One name.",
@@ -84,7 +84,8 @@ const properties = {
     }),
     {
       description:
-        "Names by which SQL clients may call the port, as their `Host` header has them. Addresses, `localhost` and `sql_host` are always taken.",
+        "Host names of the port that SQL clients may send in the `Host` header. Addresses, `localhost` and `sql_host` " +
+        "are always accepted.",
       expected: "a list of at most 100 host names",
       maxItems: 100,
       default: [],
@@ -105,7 +106,7 @@ const properties = {
           }),
           {
             description:
-              "The tenants that the user reads. Others are not there for this user, nor are their names.",
+              "The tenants that the user can read. The user sees neither the others nor their names.",
             expected: "a list of 1 to 1000 names of embedded tenants",
             minItems: 1,
             maxItems: 1000,

@@ -23,8 +23,8 @@ export function parseTemplate(text: string): Parsed {
   if (unknown || /[{}]/.test(text.replaceAll(PLACEHOLDER, ""))) {
     return { problem: `must have no other braces than those of ${listed}` };
   }
-  if (/[/\\]/.test(text)) return { problem: "must be a file name: folders stand in output_dir" };
-  if (/[\p{Cc}\p{Cs}]/u.test(text)) return { problem: "must hold no control characters" };
+  if (/[/\\]/.test(text)) return { problem: "must be a file name: folders belong in output_dir" };
+  if (/[\p{Cc}\p{Cs}]/u.test(text)) return { problem: "must contain no control characters" };
   if (/^[. ]|[. ]$/.test(text)) return { problem: "must not begin or end with a full stop or a space" };
   return { value: text };
 }

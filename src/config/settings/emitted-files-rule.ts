@@ -18,7 +18,7 @@ type Tenants = Readonly<Record<string, Tenant>>;
 
 export const emittedMonthsRule: Rule<{ tenants: Tenants }> = {
   rule:
-    `An emitter with \`aggregation: monthly\`, or of type \`focus\`, needs \`retention_days\` of at least \`lookback_days\` + ${LONGEST_MONTH}: else ` +
+    `An emitter with \`aggregation: monthly\`, or of type \`focus\`, needs \`retention_days\` of at least \`lookback_days\` + ${LONGEST_MONTH}: otherwise ` +
     "days of a month are dropped while others still change.",
   check({ tenants = {} }, report) {
     for (const [tenantName, tenant] of Object.entries(tenants)) {

@@ -32,7 +32,7 @@ interface EmittingSettings {
 
 export const emitterRules: Rule<EmittingSettings>[] = [
   {
-    rule: "No two `emitters` have the same name; one without a name is called like its type.",
+    rule: "No two `emitters` have the same name; the default name is the type.",
     check({ emitters }, report) {
       const first = new Map<string, number>();
       for (const { index, emitter } of present(emitters)) {
@@ -66,7 +66,7 @@ export const emitterRules: Rule<EmittingSettings>[] = [
     },
   },
   {
-    rule: "The rows of `topic_attribution` are emitted as they are: its emitter has no `aggregation` of files.",
+    rule: "The rows of `topic_attribution` are emitted unchanged: its emitter has no `aggregation` of files.",
     check({ emitters }, report) {
       for (const { index, emitter } of present(emitters)) {
         if (emitter.type !== "csv" || emitter.aggregation === undefined) continue;

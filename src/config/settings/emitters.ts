@@ -35,7 +35,7 @@ const common = {
   ),
   lookback_days: Type.Optional(
     integer({
-      description: "Days older than this are left alone. Left out, every day that is kept counts.",
+      description: "Days older than this are not emitted. Default: every day within `retention_days`.",
       unit: "days",
       minimum: 1,
       maximum: 730,
@@ -59,17 +59,19 @@ const emitted = <const Name extends Pipeline>(names: readonly Name[], standard: 
 
 export const csvEmitterSettings = mapping(
   {
-    type: Type.Literal("csv", { description: "What receives the results." }),
+    type: Type.Literal("csv", { description: "The kind of destination." }),
     ...common,
     aggregation: aggregation(
-      "Left out: a file a day, of the rows as they are. `daily`: a file a day, of sums. `monthly`: a file a month, of sums.",
+      "`daily`: a file for each day, with sums. `monthly`: a file for each month, with sums. Default: a file for " +
+        "each day, with the unchanged rows.",
     ),
     pipelines: emitted(filePipelines, ["chargeback"]),
     params: mapping(
       {
         output_dir: text({
           description:
-            "Where the files go. It is made when it is missing. Relative to the folder the service is started in.",
+            "The folder of the files. It is created if it does not exist. Relative to the folder in which the service is " +
+            "started.",
           expected:
             "a path without control characters, and no URL: only emitters of type focus write to s3://",
           pattern: "^(?![A-Za-z][A-Za-z0-9+.-]*://)[^\\u0000-\\u001f\\u007f-\\u009f]+$",
@@ -84,19 +86,21 @@ export const csvEmitterSettings = mapping(
         }),
         raw: flag({
           description:
-            "`false`: cells that a spreadsheet would run as a formula get an apostrophe in front. `true`: cells as they are.",
+            "`false`: cells that a spreadsheet would run as a formula get an apostrophe in front. `true`: cells are " +
+            "unchanged.",
           default: false,
         }),
         provisional: provisional(
-          "Days whose costs may still change, because something is missing. `mark`: names of their files have `.provisional` before the " +
-            "ending, until they are settled. `wait`: they get no new file before.",
+          "What to do with days whose costs may still change because of missing data. `mark`: the names of their files " +
+            "have `.provisional` before the ending until the days are final. `wait`: they get a new file only when they " +
+            "are final.",
         ),
       },
       { description: "Files of an emitter of type `csv`." },
     ),
   },
   {
-    description: "Where results go in addition to the API.",
+    description: "Destinations of results in addition to the API.",
     rules: [
       {
         rule: "`filename_template` names the period: `{date}`, or `{month}` for a `monthly` emitter.",
@@ -117,24 +121,26 @@ export type FocusFileFormat = (typeof focusFileFormats)[number];
 
 export const focusEmitterSettings = mapping(
   {
-    type: Type.Literal("focus", { description: "What receives the results." }),
+    type: Type.Literal("focus", { description: "The kind of destination." }),
     ...common,
     params: mapping(
       {
         location: text({
           description:
-            "Where the files go: a folder, which is made when it is missing and is relative to the one the service is started in, or `s3://bucket/prefix`.",
+            "The destination of the files: a folder or `s3://bucket/prefix`. A folder is created if it does not exist. It " +
+            "is relative to the folder in which the service is started.",
           expected: "a folder or s3://bucket/prefix",
           maxLength: 2000,
           parse: parseOutLocation,
         }),
         format: choice(focusFileFormats, { description: "Format of the files.", default: "parquet" }),
         focus_version: choice(exportVersions, {
-          description: "Version of FOCUS that the files have.",
+          description: "The FOCUS version of the files.",
           default: "1.4",
         }),
         provisional: provisional(
-          "Months with days whose costs may still change, because something is missing. `mark`: their manifest says so. `wait`: they are not written before these days are settled.",
+          "What to do with months that have days whose costs may still change because of missing data. `mark`: their " +
+            "manifest states it. `wait`: they are written only when these days are final.",
         ),
         s3: Type.Optional(s3Settings),
       },
@@ -152,7 +158,7 @@ export const focusEmitterSettings = mapping(
       },
     ),
   },
-  { description: "Where results go in addition to the API." },
+  { description: "Destinations of results in addition to the API." },
 );
 
 /** Parses the location of a folder, or of a prefix in a bucket. */
@@ -161,7 +167,7 @@ function parseOutLocation(location: string): Parsed {
   let problem: string | undefined;
   if (scheme === "s3") problem = s3Problem(location);
   else if (scheme !== undefined) problem = "must be a folder or s3://bucket/prefix";
-  else if (/\p{Cc}/u.test(location)) problem = "must not hold control characters";
+  else if (/\p{Cc}/u.test(location)) problem = "must not contain control characters";
   return problem === undefined ? { value: location } : { problem };
 }
 
@@ -171,30 +177,31 @@ export function isS3(location: string): boolean {
 
 const prometheusEmitter = mapping(
   {
-    type: Type.Literal("prometheus", { description: "What receives the results." }),
+    type: Type.Literal("prometheus", { description: "The kind of destination." }),
     ...common,
-    aggregation: aggregation("`daily`, which is also what it is when left out: the page shows days."),
+    aggregation: aggregation("Only `daily`, which is the default, because the page shows days."),
     pipelines: emitted(pipelines, ["chargeback", "billing", "resource", "identity"]),
     params: section(
       {
         days: integer({
           description:
-            "How many of the latest days with costs the page shows. More than 1: amounts carry their day as label `date`.",
+            "How many of the latest days with costs the page shows. If it is more than 1, amounts have their day as label " +
+            "`date`.",
           unit: "days",
           minimum: 1,
           maximum: 31,
           default: 1,
         }),
         provisional: provisional(
-          "Days whose costs may still change, because something is missing. `mark`: they are shown, and counted by " +
-            "`chargehouse_shown_provisional_dates`. `wait`: they are left out until they are settled.",
+          "What to do with days whose costs may still change because of missing data. `mark`: they are shown, and " +
+            "counted by `chargehouse_shown_provisional_dates`. `wait`: they are left out until they are final.",
         ),
       },
       { description: "The page of an emitter of type `prometheus`." },
     ),
   },
   {
-    description: "Where results go in addition to the API.",
+    description: "Destinations of results in addition to the API.",
     rules: [
       {
         rule: "`aggregation` of an emitter of type `prometheus` is `daily` or left out.",
@@ -211,11 +218,12 @@ const shared = Type.Object({ ...common });
 
 export const emittersSetting = list(
   oneOf("type", shared, [csvEmitterSettings, focusEmitterSettings, prometheusEmitter], {
-    description: "Where results go in addition to the API.",
+    description: "Destinations of results in addition to the API.",
   }),
   {
     description:
-      "Where results go beside the API: CSV files, FOCUS datasets, or a page for Prometheus. See `docs/how-to/emit-results.md`.",
+      "Destinations of results in addition to the API: CSV files, FOCUS datasets, or a page for Prometheus. See " +
+      "`docs/how-to/emit-results.md`.",
     maxItems: 20,
     default: [],
     inert: true,

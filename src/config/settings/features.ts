@@ -15,7 +15,8 @@ export const featuresSettings = section(
     }),
     refresh_interval: integer({
       description:
-        "From the start of a tenant's run to the start of its next one, whichever worker runs it. A run that a store's loss cut off is repeated sooner.",
+        "The time from the start of a tenant's run to the start of its next one, on any worker. A run that failed " +
+        "because a store was lost is repeated sooner.",
       unit: "seconds",
       minimum: 1,
       maximum: LONGEST_TIMER_SECONDS,

@@ -9,7 +9,8 @@ export const loggingSettings = section(
     }),
     level: choice(["fatal", "error", "warn", "info", "debug", "trace"], {
       description:
-        "The least important level that is logged. In any case; `warning` is `warn`, `critical` is `fatal`.",
+        "The lowest level that is logged. Upper case is accepted. `warning` is the same as `warn`, `critical` the same " +
+        "as `fatal`.",
       expected: "one of fatal (or critical), error, warn (or warning), info, debug, trace",
       synonyms: { critical: "fatal", warning: "warn" },
       default: "info",

@@ -51,7 +51,8 @@ export const metricsSettings = mapping(
     bearer_token_file: Type.Optional(
       text({
         description:
-          "A file that has the token of `bearer`, such as that of a cluster's service account. It is read again whenever it changes.",
+          "A file with the token of `bearer`, such as that of a cluster's service account. It is read again when it " +
+          "changes.",
         maxLength: 4000,
         inert: true,
       }),
@@ -71,17 +72,20 @@ export const metricsSettings = mapping(
       }),
       {
         description:
-          "Headers that every request carries, such as `X-Scope-OrgID` for a tenant of Mimir, Cortex or Loki's gateways. Values are never shown.",
+          "Headers of every request, such as `X-Scope-OrgID` for a tenant of Mimir, Cortex or Loki's gateways. Values " +
+          "are never shown.",
         maxProperties: 50,
         default: {},
       },
     ),
   },
   {
-    description: "The source of metrics. Left out, nothing is read from Prometheus.",
+    description: "The source of metrics. If left out, nothing is read from Prometheus.",
     rules: [
       {
-        rule: "`auth_type: basic` needs `username` and `password`, `bearer` needs `bearer_token` or `bearer_token_file`, and no others are taken.",
+        rule:
+          "`auth_type: basic` needs `username` and `password`, `bearer` needs `bearer_token` or `bearer_token_file`, and " +
+          "no others are allowed.",
         check(value, report) {
           const { auth_type } = value;
           if (auth_type === undefined) return;
@@ -92,7 +96,7 @@ export const metricsSettings = mapping(
               "is required with auth_type bearer, unless there is a bearer_token_file",
             );
           if (token !== undefined && file !== undefined)
-            report(["bearer_token_file"], "stands beside bearer_token: remove one of them");
+            report(["bearer_token_file"], "excludes bearer_token: remove one of them");
           for (const key of CREDENTIALS) {
             const wanted = CREDENTIALS_OF[auth_type].some((name) => name === key);
             if (wanted && auth_type !== "bearer" && value[key] === undefined)

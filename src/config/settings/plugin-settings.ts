@@ -21,7 +21,8 @@ export const commonPluginProperties = {
   }),
   min_refresh_gap_seconds: integer({
     description:
-      "A scheduled run gathers only when the last gathering is at least this old, when the last run failed, or when the tenant's settings have changed. A triggered run always does.",
+      "A scheduled run gathers only if the last gathering is at least this old, if the last run failed, or if the " +
+      "tenant's settings have changed. A triggered run always gathers.",
     unit: "seconds",
     minimum: 0,
     default: 1800,
@@ -36,7 +37,7 @@ export const commonPluginProperties = {
   identity_resolution_overrides: unsupported(
     "identity resolution cannot be replaced by code. Leave it empty.",
   ),
-  granularity_durations: unsupported("no source has lines of other spans than its own. Leave it empty."),
+  granularity_durations: unsupported("the spans of lines cannot be changed. Leave it empty."),
   topic_attribution: unsupported("this ecosystem has no topics to attribute costs to. Leave it empty."),
   emitters: emittersSetting,
 };

@@ -41,8 +41,8 @@ export const postgresSettings = section(
   {
     connection_string: text({
       description:
-        "`embedded` is a Postgres server that comes with the package, listens on a unix socket only and keeps its " +
-        "files in `data_dir`. Use a server of your own when several processes share the work.",
+        "`embedded` is a Postgres server that comes with the package, listens only on a unix socket and keeps its " +
+        "files in `data_dir`. Use your own server if several processes share the work.",
       expected: EXPECTED,
       secret: passwordsIn,
       maxLength: 2000,

@@ -23,21 +23,23 @@ const s3Properties = {
   path_style: Type.Optional(
     flag({
       description:
-        "Whether the bucket stands in the path of addresses, not in the name of the host. Left out: with an `endpoint` it does.",
+        "If true, the bucket is in the path of addresses, and not in the host name. Default: true if there is an " +
+        "`endpoint`.",
     }),
   ),
   credentials: choice(["keys", "environment", "instance_role", "none"], {
     description:
-      "`keys`: those written here; `environment`: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; `instance_role`: the role of the EC2 instance, by IMDSv2; `none`: a public bucket.",
+      "`keys`: the keys in this file; `environment`: AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY and AWS_SESSION_TOKEN; " +
+      "`instance_role`: the role of the EC2 instance, by IMDSv2; `none`: a public bucket.",
     default: "environment",
     inert: true,
   }),
   access_key_id: Type.Optional(
-    text({ description: "The id of the key of `keys`.", maxLength: 200, inert: true }),
+    text({ description: "The access key id of `keys`.", maxLength: 200, inert: true }),
   ),
-  secret_access_key: Type.Optional(text({ ...secretText, description: "The secret of the key of `keys`." })),
+  secret_access_key: Type.Optional(text({ ...secretText, description: "The secret access key of `keys`." })),
   session_token: Type.Optional(
-    text({ ...secretText, description: "The token that goes with a temporary key of `keys`." }),
+    text({ ...secretText, description: "The session token of `keys`, for a temporary key." }),
   ),
 };
 
@@ -70,6 +72,6 @@ export function s3Problem(location: string): string | undefined {
   const [bucket, key] = splitS3(location);
   if (!BUCKET.test(bucket) || bucket.includes("..")) return "must name a bucket: s3://bucket/prefix";
   if (key.split("/").some((part) => part === "." || part === ".."))
-    return "must not hold the parts `.` or `..`";
+    return "must not contain the parts `.` or `..`";
   return undefined;
 }

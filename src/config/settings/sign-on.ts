@@ -20,18 +20,19 @@ function parseKeysUrl(given: string): Parsed {
 export const oidcSettings = mapping(
   {
     issuer: text({
-      description: "Who issues the tokens: exactly their claim `iss`.",
+      description: "The issuer of the tokens, exactly as in their claim `iss`.",
       expected: "an address such as https://login.example.org/realms/main",
       pattern: "^https?://\\S+$",
       maxLength: 2000,
     }),
     audience: text({
-      description: "Whom the tokens are for: what their claim `aud` must have.",
+      description: "The audience of the tokens, which their claim `aud` must contain.",
       maxLength: 2000,
     }),
     jwks_url: text({
       description:
-        "Where the issuer's public keys are: `jwks_uri` in its `/.well-known/openid-configuration`. They are read again after 10 minutes, and count for a day while the issuer is away.",
+        "The address of the issuer's public keys: `jwks_uri` in its `/.well-known/openid-configuration`. They are read " +
+        "again after 10 minutes, and stay valid for a day if the issuer is unreachable.",
       expected: "an address such as https://login.example.org/realms/main/protocol/openid-connect/certs",
       maxLength: 2000,
       parse: parseKeysUrl,
@@ -43,7 +44,8 @@ export const oidcSettings = mapping(
     }),
     roles_claim: text({
       description:
-        "The claim with the caller's roles: a list of texts, or a text that is split at spaces. A dot leads into a claim that is an object, as in `realm_access.roles`.",
+        "The claim with the caller's roles: a list of strings, or a string that is split at spaces. A dot selects a " +
+        "field of a claim that is an object, as in `realm_access.roles`.",
       default: "groups",
     }),
   },
@@ -79,8 +81,9 @@ const network = text({
 
 export const trustedProxies = list(network, {
   description:
-    "Where the connections of proxies come from that say in `X-Forwarded-For` who calls, besides those in `proxy`. Limits by address and the audit " +
-    "take the last address there that is not a proxy's. The proxies must append to this header, or replace it.",
+    "Addresses of proxies whose `X-Forwarded-For` is trusted, in addition to those in `proxy`. Limits by address " +
+    "and the audit use the last address in the header that does not belong to a proxy. The proxies must append to " +
+    "the header, or replace it.",
   expected: "a list of at most 100 IP addresses, or networks such as 10.1.0.0/16",
   maxItems: 100,
   default: [],
@@ -90,17 +93,19 @@ export const proxySettings = mapping(
   {
     addresses: list(network, {
       description:
-        "Where the proxy's connections come from. Its headers count from there alone, so nobody else may reach the service from these addresses.",
+        "Addresses of the proxy's connections. Its headers are trusted only from these addresses, so nobody else may " +
+        "reach the service from them.",
       expected: "a list of 1 to 100 IP addresses, or networks such as 10.1.0.0/16",
       minItems: 1,
       maxItems: 100,
     }),
     name_header: headerName(
-      "The header with the caller's name. The proxy must replace it where a client sends it.",
+      "The header with the caller's name. The proxy must replace it if a client sends it.",
       "x-forwarded-user",
     ),
     roles_header: headerName(
-      "The header with the caller's roles, separated by commas. The proxy must replace or remove it where a client sends it.",
+      "The header with the caller's roles, separated by commas. The proxy must replace or remove it if a client " +
+        "sends it.",
       "x-forwarded-groups",
     ),
   },
@@ -109,10 +114,10 @@ export const proxySettings = mapping(
 
 const role = mapping(
   {
-    role: text({ description: "A role, or group, as the issuer or the proxy spells it." }),
+    role: text({ description: "A role or group, in the spelling of the issuer or the proxy." }),
     scopes: list(choice(scopes, { description: "One scope." }), {
       description:
-        "What it allows: `read`; `tags`, which holds `read`; `run`; `admin`, which holds all others.",
+        "Scopes of the role: `read`; `tags`, which includes `read`; `run`; `admin`, which includes all others.",
       expected: `a list of ${scopes.join(", ")}`,
       minItems: 1,
       maxItems: scopes.length,
@@ -122,7 +127,10 @@ const role = mapping(
       maxItems: 10_000,
       default: [],
     }),
-    every_tenant: flag({ description: "For every tenant, those of the future too.", default: false }),
+    every_tenant: flag({
+      description: "The role applies to every tenant, also to future ones.",
+      default: false,
+    }),
   },
   {
     description: "One role.",
@@ -141,8 +149,8 @@ const role = mapping(
 
 export const roleSettings = list(role, {
   description:
-    "What callers of `auth: oidc` and `auth: proxy` may do, by their roles. Each role counts by itself: a scope for one tenant " +
-    "and another scope for a second are not added up. Whoever has none of them may do nothing.",
+    "Permissions of callers of `auth: oidc` and `auth: proxy`, by their roles. Each role applies only to its own " +
+    "tenants. A caller without any of these roles may do nothing.",
   expected: "a list of roles",
   uniqueBy: "role",
   maxItems: 1000,

@@ -46,7 +46,7 @@ const DATABASE = /^[A-Za-z_][A-Za-z0-9_]{0,62}$/;
 const RESERVED = ["system", "information_schema", "default"];
 
 const DATABASE_RULE =
-  "the database name must start with a letter or `_` and hold letters, digits and `_`, at most 63";
+  "the database name must start with a letter or `_` and consist of at most 63 letters, digits and `_`";
 
 /** Lower-cases embedded names, because some file systems ignore case. */
 function parseEmbedded(name: string): ParsedStorage {
@@ -201,11 +201,11 @@ export const storageSettings = mapping(
       },
     }),
     cluster: Type.Optional(
-      clusterName("The tenant's own ClickHouse cluster, in place of `clickhouse.cluster`."),
+      clusterName("The tenant's own ClickHouse cluster, instead of `clickhouse.cluster`."),
     ),
   },
   {
-    description: "Where the tenant's billing lines, usage and chargebacks are kept.",
+    description: "The store of the tenant's billing lines, usage and chargebacks.",
     rules: [clusterRule],
   },
 );

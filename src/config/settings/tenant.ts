@@ -42,22 +42,23 @@ const tenantProperties = {
   retention_days: integer({
     ...days,
     description:
-      "Days older than this are dropped, with their state, with tags that nothing refers to any more, and with bills all of whose days are older.",
+      "Days older than this are dropped, with their state, with the tags of dimensions that have no other days, and " +
+      "with bills whose days are all older.",
     minimum: 1,
     maximum: 730,
     default: 250,
   }),
   allocation_retry_limit: integer({
     description:
-      "Attempts after which a line that fails is allocated to `UNALLOCATED`, so that it does not block its day, and a day whose data is " +
-      "still incomplete is settled as it is.",
+      "Attempts after which a line that fails is allocated to `UNALLOCATED`, so that it does not block its day, and " +
+      "a day whose data is still incomplete becomes final without it.",
     unit: "attempts",
     minimum: 1,
     maximum: 10,
     default: 3,
   }),
   gather_failure_threshold: integer({
-    description: "Failed gatherings in a row after which the tenant is suspended until the next start.",
+    description: "The tenant is suspended until the next start after this many failed gatherings in a row.",
     unit: "gatherings",
     minimum: 1,
     maximum: 1_000_000,
@@ -65,8 +66,8 @@ const tenantProperties = {
   }),
   zero_gather_deletion_threshold: integer({
     description:
-      "Gatherings in a row without any entity of a type after which its entities are marked deleted. " +
-      "`-1`: never; `0` is taken as 1.",
+      "The entities of a type are marked deleted after this many gatherings in a row without any of them. `-1`: " +
+      "never. `0` is the same as 1.",
     unit: "gatherings",
     minimum: -1,
     maximum: 1_000_000,
@@ -88,8 +89,8 @@ const tenantProperties = {
   }),
   topic_attribution_retry_limit: integer({
     description:
-      "Attempts after which a day is attributed to topics without the metrics that are missing. " +
-      "Only used by ecosystems with `topic_attribution`; the others accept and ignore it.",
+      "A day is attributed to topics without its missing metrics after this many attempts. Only ecosystems with " +
+      "`topic_attribution` use it; the others ignore it.",
     unit: "attempts",
     minimum: 1,
     maximum: 10,
@@ -104,7 +105,8 @@ const tenantProperties = {
     text({ description: "The team of the identity." }),
     {
       description:
-        "Which team an identity belongs to, in every ecosystem: it comes before what the ecosystem itself says. Costs can be summed by team.",
+        "The team of each identity, in every ecosystem. It takes precedence over the team from the ecosystem. Costs " +
+        "can be summed by team.",
       maxProperties: 100_000,
       default: {},
     },
@@ -134,14 +136,14 @@ export type WrittenTenant = Static<TObject<typeof tenantProperties>> & {
 
 const windowRules: Rule<Static<TObject<typeof tenantProperties>>>[] = [
   {
-    rule: "`lookback_days` must be greater than `cutoff_days`: else there is no day to process.",
+    rule: "`lookback_days` must be greater than `cutoff_days`: otherwise there is no day to process.",
     check({ lookback_days: lookback, cutoff_days: cutoff }, report) {
       if (lookback === undefined || cutoff === undefined || lookback > cutoff) return;
       report(["lookback_days"], `must be greater than cutoff_days (${cutoff}), not ${lookback}`);
     },
   },
   {
-    rule: "`retention_days` must be at least `lookback_days`: else days are dropped and gathered again for ever.",
+    rule: "`retention_days` must be at least `lookback_days`: otherwise days are dropped and gathered again forever.",
     check({ retention_days: retention, lookback_days: lookback }, report) {
       if (retention === undefined || lookback === undefined || retention >= lookback) return;
       report(["retention_days"], `must be at least lookback_days (${lookback}), not ${retention}`);

@@ -10,11 +10,12 @@ export function tlsSettings(description: string) {
     {
       certificate_file: file("The certificate, followed by those of intermediate authorities."),
       key_file: file(
-        "The private key of the certificate, not encrypted. Refused where everybody on the machine may read it: `chmod o= FILE`.",
+        "The private key of the certificate, not encrypted. Refused if all users of the machine can read it: use " +
+          "`chmod o= FILE`.",
       ),
     },
     {
-      description: `${description} TLS 1.2 or later. Both files are read again when they change, so that a certificate is renewed without a restart.`,
+      description: `${description} TLS 1.2 or later. Both files are read again when they change, so a certificate can be renewed without a restart.`,
     },
   );
 }

@@ -21,7 +21,7 @@ import type { PluginSettings } from "./plugin-settings.js";
 
 const common = {
   enabled: flag({
-    description: "Attribute costs to topics. What is attributed already stays when this is switched off.",
+    description: "Attribute costs to topics. Existing attributions stay if this is switched off.",
     default: false,
   }),
   exclude_topic_patterns: list(
@@ -31,7 +31,7 @@ const common = {
       pattern: "^[A-Za-z0-9._*?!\\[\\]-]{1,249}$",
     }),
     {
-      description: "Topics that are charged nothing. The other topics share their part.",
+      description: "Topics that are not charged. The other topics share their part.",
       expected: "a list of at most 100 patterns",
       maxItems: 100,
       default: ["__consumer_offsets", "_schemas", "_confluent-*"],
@@ -39,8 +39,8 @@ const common = {
   ),
   missing_metrics_behavior: choice(["even_split", "skip"], {
     description:
-      "A line without measured usage goes to all topics of its cluster evenly, " +
-      "or (`skip`) whole to `__UNATTRIBUTED__`.",
+      "`even_split`: a line without measured usage is divided evenly among all topics of its cluster. `skip`: it " +
+      "goes to `__UNATTRIBUTED__`.",
     default: "even_split",
   }),
   cost_mapping_overrides: mapOf(
@@ -54,7 +54,7 @@ const common = {
         "How lines of this product type are attributed; `disabled`: not at all. `bytes_ratio` weighs bytes in and out " +
         "together, where the product type is not of one direction by itself.",
     }),
-    { description: "Other ways than the usual ones, by product type.", maxProperties: 100, default: {} },
+    { description: "Methods other than the defaults, by product type.", maxProperties: 100, default: {} },
   ),
   retention_days: integer({
     description: "Attributions older than this are dropped, and older days are not attributed.",
@@ -64,7 +64,7 @@ const common = {
     default: 90,
   }),
   emitters: unsupported(
-    "the tenant's own `emitters` take `topic_attribution` among their `pipelines`. Leave it empty.",
+    "the tenant's own `emitters` accept `topic_attribution` in `pipelines`. Leave it empty.",
   ),
 };
 

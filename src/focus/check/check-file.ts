@@ -69,7 +69,7 @@ function versionOf(written: readonly WrittenColumn[]): FocusVersion {
   const version = detectVersion(written.map(({ name }) => name));
   if (version !== undefined) return version;
   throw new UnreadableFileError(
-    `has no column that tells its version of FOCUS; name it with --focus-version, one of ${focusVersions.join(", ")}`,
+    `has no column that shows its version of FOCUS; name it with --focus-version, one of ${focusVersions.join(", ")}`,
   );
 }
 

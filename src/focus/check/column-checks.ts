@@ -48,7 +48,7 @@ export const columnChecks: readonly Check[] = [
     id: "column-case",
     level: "error",
     kind: "columns",
-    what: "The column's name is not spelled as in the standard, which tells upper from lower case.",
+    what: "The column's name is not spelled as in the standard, which distinguishes upper and lower case.",
     find: odd("case"),
   },
   {

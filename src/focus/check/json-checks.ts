@@ -38,7 +38,9 @@ export const jsonChecks: readonly Check[] = [
     id: "split-details",
     level: "error",
     kind: "rows",
-    what: 'AllocatedMethodDetails is not {"Elements": […]} with an AllocatedRatio from 0 to 1 in each element, a UsageUnit beside each UsageQuantity, and other keys beginning with x_.',
+    what:
+      'AllocatedMethodDetails is not {"Elements": […]} with an AllocatedRatio from 0 to 1 in each element, a ' +
+      "UsageUnit for each UsageQuantity, and other keys beginning with x_.",
     conditions: forColumns(
       ({ name }) => name === "AllocatedMethodDetails",
       (name) =>

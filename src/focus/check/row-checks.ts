@@ -100,7 +100,7 @@ export const rowChecks: readonly Check[] = [
     id: "pair-null",
     level: "error",
     kind: "rows",
-    what: "One of two columns that are null together is null and the other is not.",
+    what: "One of two columns that must be null together is null, and the other is not.",
     conditions: rulesOf(
       pairs.map(([first, second]) => ({
         uses: [first, second],

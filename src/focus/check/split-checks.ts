@@ -95,7 +95,9 @@ export const splitChecks: readonly Check[] = [
     id: "split-origin-row",
     level: "error",
     kind: "rows",
-    what: "The row has an x_SplitOriginId, but no AllocatedMethodId: a charge that was split must not be in the file beside its parts.",
+    what:
+      "The row has an x_SplitOriginId, but no AllocatedMethodId: a charge that was split must not be in the file " +
+      "together with its parts.",
     conditions: rulesOf([
       {
         uses: [SPLIT_ORIGIN_ID, "AllocatedMethodId"],

@@ -28,7 +28,7 @@ export const valueChecks: readonly Check[] = [
     id: "null-text",
     level: "error",
     kind: "rows",
-    what: "A text such as NULL, \\N or N/A, or an empty one, stands where null belongs.",
+    what: "A text such as NULL, \\N or N/A, or an empty one, is used instead of null.",
     conditions: forColumns(
       () => true,
       (name) => `${raw(name)} = '' OR lower(${raw(name)}) IN ${list(nullTexts)}`,

@@ -44,7 +44,7 @@ export const openapi = fp<Pick<HttpContext, "config" | "version">>(
           { name: "Billing", description: "Billed costs." },
           {
             name: "Rules",
-            description: "Allocation rules: the lines that they matched, and those that nobody pays.",
+            description: "Allocation rules: the lines that they matched, and unallocated lines.",
           },
           { name: "Chargebacks", description: "Chargebacks: the part of each cost that each identity pays." },
           { name: "Topics", description: "Which topics the costs of Kafka clusters come from." },

@@ -65,7 +65,8 @@ export const ruleRoutes =
           tags: ["Rules"],
           summary: "Unallocated costs, and what is missing to allocate them",
           description:
-            "Billing lines with a cost that nobody pays, except those that are unallocated by design, summed by the columns that they have in common. Each item shows what every " +
+            "Billing lines with a cost that no identity pays, except those that are unallocated by design, summed by the " +
+            "columns that they have in common. Each item shows what every " +
             `identity source of the configuration is missing to find the payer: a tag, or a value in a map. ${WORKLIST_ORDER}`,
           params: TenantPath,
           querystring: inputOf({ ...paging, ...dateRange }),

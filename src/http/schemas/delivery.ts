@@ -114,7 +114,7 @@ export const Delivery = Type.Object(
     }),
     problem: nullableText({
       description:
-        "Why it waits, is refused, has expired, is superseded or is no bill, as a sentence; else null.",
+        "Why it waits, is refused, has expired, is superseded or is not a bill, as a sentence; otherwise null.",
       examples: [null],
     }),
     files: Type.Array(DeliveryFile, { description: "Its first 100 files." }),
@@ -150,7 +150,7 @@ export const Delivery = Type.Object(
     last_day: optionalDay("Last UTC day on which one of its charges runs; null when it has none."),
     started_at: instant("When loading began."),
     loaded_at: optionalInstant("When it was loaded completely; null when it was not."),
-    accepted_at: optionalInstant("When a person accepted it; null if nobody has."),
+    accepted_at: optionalInstant("When a user accepted it; null if none has."),
     replaced_at: optionalInstant("When another delivery replaced it; null if none has."),
     expired_at: optionalInstant(
       "When its lines were dropped because it was older than `retention_days`; null when they were not.",

@@ -66,7 +66,10 @@ async function openTls(settings: TlsFiles, logger: Logger): Promise<Tls> {
       logCertificate(renewed, `the certificate of ${section} was renewed`);
     },
     onProblem: (problem) =>
-      logger.error({ problem }, `the files of ${section} changed and are not taken; the certificate stays`),
+      logger.error(
+        { problem },
+        `the files of ${section} changed and cannot be used; the former certificate stays in use`,
+      ),
   });
   const onHangUp = () => void renewal.check();
   process.on("SIGHUP", onHangUp);

@@ -2,7 +2,7 @@
  * Copies names, types and teams of the inventory to the tenant's ClickHouse, where they are read together with the
  * facts. Each copy is complete and has a generation of its own; one row in `inventory_generations` makes it visible.
  * Nothing is written if nothing has changed. ClickHouse itself tells which generation is visible, so a database that
- * was created anew or restored from a backup is filled again.
+ * was created again or restored from a backup is filled again.
  */
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";

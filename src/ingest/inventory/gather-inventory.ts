@@ -75,7 +75,7 @@ export async function gatherInventory(options: GatherInventoryOptions): Promise<
   if (deletedResources + deletedIdentities > 0) {
     logger.info(
       { tenant: tenantName, deletedResources, deletedIdentities },
-      "entities are gone from the upstream",
+      "entities are no longer in the upstream",
     );
   }
   return {

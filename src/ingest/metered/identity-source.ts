@@ -16,14 +16,14 @@ export const LABEL = {
  */
 export const promql = (description: string) =>
   text({
-    description: `${description} \`$step\` in it stands for the step, such as \`3600s\`.`,
+    description: `${description} \`$step\` is replaced by the step, such as \`3600s\`.`,
     expected: "a PromQL expression",
     maxLength: 10_000,
   });
 
 const staticIdentity = mapping(
   {
-    identity_id: text({ description: "Who pays." }),
+    identity_id: text({ description: "The id of the identity." }),
     identity_type: text({
       description: "What kind of identity it is.",
       maxLength: 100,
@@ -34,12 +34,12 @@ const staticIdentity = mapping(
       text({ description: "The team; without it that of `principal_to_team`, or `default_team`." }),
     ),
   },
-  { description: "An identity that is named here instead of being discovered." },
+  { description: "An identity that is configured instead of discovered." },
 );
 
 const properties = {
   source: choice(["prometheus", "static", "both"], {
-    description: "Where identities come from: discovered by a query, named in `static_identities`, or both.",
+    description: "The source of identities: a discovery query, `static_identities`, or both.",
     default: "prometheus",
   }),
   label: text({
@@ -55,11 +55,11 @@ const properties = {
       expected: "an identity of 1 to 200 characters",
     },
     text({ description: "The team of the identity." }),
-    { description: "Which team an identity belongs to.", maxProperties: 10_000, default: {} },
+    { description: "The team of each identity.", maxProperties: 10_000, default: {} },
   ),
   default_team: text({ description: "The team of identities without one.", default: "UNASSIGNED" }),
   static_identities: list(staticIdentity, {
-    description: "Identities named here.",
+    description: "The identities of `source: static` and `both`.",
     expected: "a list of at most 10000 identities",
     maxItems: 10_000,
     uniqueBy: "identity_id",
@@ -71,7 +71,7 @@ export type IdentitySource = Static<typeof written>;
 const written = mapping(properties, { description: "" });
 
 const unusedNames: Rule<IdentitySource> = {
-  rule: "`static_identities` are taken with `source: static` and `both`.",
+  rule: "`static_identities` are allowed with `source: static` and `both`.",
   check({ source, static_identities: identities = [] }, report) {
     if (source !== "prometheus" || identities.length === 0) return;
     report(["static_identities"], "are not used with source prometheus: use source both");

@@ -113,9 +113,9 @@ async function applyFaults(
       else if (fault.kind === "endless") await sendEndless(response);
       else if (fault.kind === "rate_limited") {
         const headers = waitHeader(fault.header ?? "retry-after", fault.seconds ?? 1, organisation.now());
-        fail(response, 429, headers, errorBody(429, "rate_limited", "a fault that was asked for"));
+        fail(response, 429, headers, errorBody(429, "rate_limited", "a configured fault"));
       } else if (fault.kind === "status") {
-        const body = fault.body ?? errorBody(fault.status, "asked_for", "a fault that was asked for");
+        const body = fault.body ?? errorBody(fault.status, "asked_for", "a configured fault");
         fail(response, fault.status, fault.headers ?? {}, body);
       }
       return undefined;

@@ -43,7 +43,7 @@ t.test("a fresh database gets all revisions, then nothing, then what was added",
   );
 });
 
-t.test("a revision that fails leaves nothing of itself, and runs again when it is mended", async (t) => {
+t.test("a revision that fails leaves nothing of itself, and runs again when it is repaired", async (t) => {
   const pool = await freshDatabase(t);
   const dir = migrationFolder(t, { "0001_one.sql": ONE, "0002_two.sql": `${TWO} SELECT 1 / 0;` });
   await t.rejects(migratePostgres(pool, { dir, logger }), {

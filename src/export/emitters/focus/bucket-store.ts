@@ -31,7 +31,7 @@ export function bucketStore(location: string, settings: S3Settings = defaultS3):
         await pipeline(digest.content(), createWriteStream(spool, { mode: 0o600 }), { signal });
         const written = digest.written();
         if (written.bytes > MAX_OBJECT_BYTES)
-          throw new Error(`${path}${name}: an object takes at most 5 GiB: write parquet or csv.gz`);
+          throw new Error(`${path}${name}: an object has at most 5 GiB: write parquet or csv.gz`);
         await beforeReplacing();
         await client.put(`${prefix}${name}`, { ...written, open: () => createReadStream(spool) }, signal);
         return written;

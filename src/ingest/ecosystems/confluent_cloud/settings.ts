@@ -30,14 +30,15 @@ const flinkRegion = mapping(
   {
     region_id: text({
       ...REGION,
-      description: "The region of the compute pools that this key is for. Upper case is taken as lower case.",
+      description:
+        "The region of the compute pools that this key is for. Upper case is the same as lower case.",
     }),
     key: key("The Flink API key of the region."),
     secret: secret("Its secret."),
     base_url: Type.Optional(
       text({
         ...ADDRESS,
-        description: "The address of the region's Flink API, when it is not the vendor's own.",
+        description: "The address of the region's Flink API, if it is not the vendor's own.",
       }),
     ),
   },
@@ -70,7 +71,9 @@ const allocatorParams = section(
     description: "Parameters of the allocation.",
     rules: [
       {
-        rule: "`kafka_cku_usage_ratio` and `kafka_cku_shared_ratio` sum to 1 ± 0.0001; give both, or the other keeps its default.",
+        rule:
+          "`kafka_cku_usage_ratio` and `kafka_cku_shared_ratio` sum to 1 ± 0.0001; the one that is not given keeps its " +
+          "default.",
         check({ kafka_cku_usage_ratio: usage, kafka_cku_shared_ratio: shared }, report) {
           if (usage === undefined || shared === undefined || sumsToOne(usage, shared)) return;
           report(
@@ -98,17 +101,17 @@ const settings = mapping(
         secret: secret("Its secret."),
         base_url: text({
           ...ADDRESS,
-          description: "The address of the Cloud API; another one for a gateway.",
+          description: "The address of the Cloud API, or of a gateway to it.",
           default: "https://api.confluent.cloud",
         }),
       },
-      { description: "How the organisation's resources, identities and costs are requested." },
+      { description: "Access to the organisation's resources, identities and costs." },
     ),
     billing_api: section(
       {
         days_per_query: integer({
           description:
-            "The longest span of days that one query of the bill asks for. No query crosses the end of a month.",
+            "The maximum number of days in one query of the bill. No query crosses the end of a month.",
           unit: "days",
           minimum: 1,
           maximum: 30,
@@ -119,7 +122,7 @@ const settings = mapping(
     ),
     flink: list(flinkRegion, {
       description:
-        "The keys of Flink, one for each region. Without one, the statements of a region are not known.",
+        "The keys of Flink, one for each region. The statements of a region without a key are unknown.",
       expected: "a list of at most 100 regions",
       maxItems: 100,
       uniqueBy: "region_id",
@@ -140,7 +143,9 @@ export const confluentCloudSettings: EcosystemSettings<typeof settings> = {
   refusals: [
     ...topicAttributionRefusals,
     {
-      rule: "`metrics.url` is a Prometheus, not the vendor's own `api.telemetry.confluent.cloud`, which cannot be asked for hours.",
+      rule:
+        "`metrics.url` is a Prometheus, not the vendor's own `api.telemetry.confluent.cloud`, which has no hourly " +
+        "queries.",
       check({ metrics }, report) {
         if (metrics?.url === undefined || new URL(metrics.url).hostname !== TELEMETRY_HOST) return;
         report(

@@ -21,7 +21,7 @@ export const topicSettings = topicAttributionSettings({
       topic_bytes_out: metricName("bytes read from topics", "confluent_kafka_server_sent_bytes"),
       topic_retained_bytes: metricName("bytes that topics keep", "confluent_kafka_server_retained_bytes"),
     },
-    { description: "Where the metrics of topics have other names." },
+    { description: "Other names of the metrics of topics." },
   ),
 });
 

@@ -20,17 +20,19 @@ const settings = mapping(
     }),
     cost: choice(["effective", "billed", "contracted", "list"], {
       description:
-        "Which cost of a line is charged: `effective` spreads what was paid upfront over its use, `billed` is that of the invoice.",
+        "The cost of a line that is charged. `effective` spreads upfront payments over their use. `billed` is the cost " +
+        "on the invoice.",
       default: "effective",
     }),
     spread: choice(["none", "daily"], {
       description:
-        "What becomes of a charge of more than a day: `none` leaves it on its first day, `daily` divides it among its days by their seconds, exactly.",
+        "How a charge of more than a day is charged. `none`: on its first day. `daily`: it is divided among its days " +
+        "in proportion to their seconds, exactly.",
       default: "none",
     }),
     currency: Type.Optional(
       text({
-        description: "The currency of lines that name none. Left out: such lines are malformed.",
+        description: "The currency of lines without one. If left out, such lines are malformed.",
         expected: "three capital letters such as EUR",
         pattern: CURRENCY,
       }),
@@ -43,7 +45,8 @@ const settings = mapping(
       }),
       {
         description:
-          "Of bills that have the same charges, the one that matches an earlier entry is charged, and the other one is superseded. Without an entry that decides, the month waits.",
+          "If two bills have the same charges, the one that matches an earlier entry is charged, and the other one is " +
+          "superseded. If no entry decides, the month waits.",
         maxItems: 1000,
         default: [],
         inert: true,
@@ -51,7 +54,8 @@ const settings = mapping(
     ),
     shrink_limit_percent: integer({
       description:
-        "A new bill of a month that is over waits for a person when it has lost more than this of its lines or of an amount.",
+        "A new bill of a past month waits for acceptance if it has lost more than this part of its lines or of an " +
+        "amount.",
       unit: "percent",
       minimum: 0,
       maximum: 100,

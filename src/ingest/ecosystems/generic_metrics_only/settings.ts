@@ -11,10 +11,12 @@ import { identitySourceSettings, LABEL, promql } from "../../metered/identity-so
 import { currencySetting, rateSetting } from "../../metered/rate.js";
 
 const identitySource = identitySourceSettings({
-  description: "Who may be charged. May be left out when no cost type asks Prometheus; then nobody is known.",
+  description:
+    "The source of identities that can be charged. It may be left out if no cost type queries Prometheus. Then " +
+    "there are no identities.",
   rules: [
     {
-      rule: "`source: prometheus` and `both` need `discovery_query`; `static` takes none.",
+      rule: "`source: prometheus` and `both` need `discovery_query`; `static` allows none.",
       check({ source, discovery_query: query }, report) {
         if (source === undefined) return;
         if (source === "static" && query !== undefined) {
@@ -28,7 +30,7 @@ const identitySource = identitySourceSettings({
 });
 
 const quantityKind = <const Kind extends string>(kind: Kind) =>
-  Type.Literal(kind, { description: "How the quantity of a day is found." });
+  Type.Literal(kind, { description: "How the quantity of a day is calculated." });
 
 const costQuantity = oneOf(
   "type",
@@ -63,7 +65,7 @@ const costQuantity = oneOf(
       { description: "The day's sum of the query, in GiB." },
     ),
   ],
-  { description: "How much of it a day has." },
+  { description: "The quantity of each day." },
 );
 
 const costType = mapping(
@@ -77,13 +79,14 @@ const costType = mapping(
     rate: rateSetting("The price of one unit.", "currency per unit"),
     cost_quantity: costQuantity,
     allocation_strategy: choice(["even_split", "usage_ratio"], {
-      description: "Divided evenly among all identities, or by the measured usage of each.",
+      description:
+        "`even_split`: costs are divided evenly among all identities. `usage_ratio`: by the measured usage of each.",
     }),
-    allocation_query: Type.Optional(promql("Of `usage_ratio`: the usage, one series for each identity.")),
+    allocation_query: Type.Optional(promql("For `usage_ratio`: the usage, one series for each identity.")),
     allocation_label: Type.Optional(
       text({
         ...LABEL,
-        description: "For `usage_ratio`: the label that holds the identity in `allocation_query`.",
+        description: "For `usage_ratio`: the label with the identity in `allocation_query`.",
       }),
     ),
   },
@@ -91,7 +94,7 @@ const costType = mapping(
     description: "One kind of cost.",
     rules: [
       {
-        rule: "`usage_ratio` needs `allocation_query` and `allocation_label`; `even_split` takes neither.",
+        rule: "`usage_ratio` needs `allocation_query` and `allocation_label`; `even_split` allows neither.",
         check(value, report) {
           const { allocation_strategy: strategy } = value;
           for (const key of ["allocation_query", "allocation_label"] as const) {
@@ -139,7 +142,7 @@ function queriesPrometheus({
 
 const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
   {
-    rule: "`metrics` is required when a cost type or the identity source asks Prometheus.",
+    rule: "`metrics` is required if a cost type or the identity source queries Prometheus.",
     check({ cost_types: types = [], identity_source: source, metrics }, report) {
       if (metrics !== undefined) return;
       const index = types.findIndex((type) => type !== undefined && queriesPrometheus(type));
@@ -150,7 +153,7 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
     },
   },
   {
-    rule: "`identity_source` is required when a cost type asks Prometheus; `source: static` does without discovery.",
+    rule: "`identity_source` is required if a cost type queries Prometheus. `source: static` needs no discovery.",
     check({ cost_types: types = [], identity_source: source }, report) {
       const index = types.findIndex((type) => type !== undefined && queriesPrometheus(type));
       if (source !== undefined || index < 0) return;

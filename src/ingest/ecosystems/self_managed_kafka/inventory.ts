@@ -119,7 +119,7 @@ function noteBrokerCount(
   if (cluster.brokers.length === broker_count) return;
   logger.warn(
     { cluster_id, brokers: cluster.brokers.length, broker_count },
-    "the cluster has another number of brokers than broker_count, which is what is billed",
+    "the cluster's number of brokers differs from broker_count, which is billed",
   );
 }
 

@@ -15,7 +15,8 @@ const file = (description: string) =>
 const properties = {
   source: choice(["prometheus", "admin_api"], {
     description:
-      "Where brokers and topics come from: labels of the discovery query, or the cluster itself, which is asked as an admin client asks.",
+      "The source of brokers and topics: labels of the discovery query, or the cluster itself, through its admin " +
+      "protocol.",
     default: "prometheus",
   }),
   bootstrap_servers: Type.Optional(
@@ -29,7 +30,7 @@ const properties = {
   security_protocol: Type.Optional(
     choice(["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"], {
       description:
-        "Of `admin_api`: whether the connection is encrypted and authenticated. Default `PLAINTEXT`.",
+        "For `admin_api`: whether the connection is encrypted and authenticated. Default `PLAINTEXT`.",
     }),
   ),
   sasl_mechanism: Type.Optional(
@@ -44,14 +45,15 @@ const properties = {
     text({ description: "For the `SASL_` protocols: the password.", maxLength: 10_000, secret: true }),
   ),
   ssl_ca_file: file(
-    "Of `SSL` and `SASL_SSL`: the certificate authorities to trust instead of the usual ones.",
+    "For `SSL` and `SASL_SSL`: the certificate authorities to trust instead of the usual ones.",
   ),
-  ssl_certificate_file: file("Of `SSL` and `SASL_SSL`: the client's certificate, where brokers ask for one."),
-  ssl_key_file: file("Of `SSL` and `SASL_SSL`: the private key of `ssl_certificate_file`, not encrypted."),
+  ssl_certificate_file: file("For `SSL` and `SASL_SSL`: the client's certificate, if brokers require one."),
+  ssl_key_file: file("For `SSL` and `SASL_SSL`: the private key of `ssl_certificate_file`, not encrypted."),
   kafka_cluster_id: Type.Optional(
     text({
       description:
-        "Of `admin_api`: the id that the cluster gives itself. A cluster with another one is refused, so that a mistaken address is noticed.",
+        "For `admin_api`: the cluster's own id. A cluster with another id is refused, so that a wrong address is " +
+        "noticed.",
     }),
   ),
 };
@@ -66,7 +68,7 @@ const ADMIN = ["bootstrap_servers", "security_protocol", ...SASL, ...SSL, "kafka
 
 const rules: Rule<ResourceSource>[] = [
   {
-    rule: "`source: admin_api` needs `bootstrap_servers`; `prometheus` takes no other keys.",
+    rule: "`source: admin_api` needs `bootstrap_servers`; `prometheus` allows no other keys.",
     check(value, report) {
       if (value.source === "admin_api" && value.bootstrap_servers === undefined) {
         report(["bootstrap_servers"], "is required with source admin_api");
@@ -75,7 +77,9 @@ const rules: Rule<ResourceSource>[] = [
     },
   },
   {
-    rule: "The `SASL_` protocols need `sasl_mechanism`, `sasl_username` and `sasl_password`; the others take none of them.",
+    rule:
+      "The `SASL_` protocols need `sasl_mechanism`, `sasl_username` and `sasl_password`; the others allow none of " +
+      "them.",
     check(value, report) {
       if (value.source !== "admin_api") return;
       const protocol = value.security_protocol ?? "PLAINTEXT";
@@ -88,7 +92,7 @@ const rules: Rule<ResourceSource>[] = [
     },
   },
   {
-    rule: "The `ssl_` files are taken with `SSL` and `SASL_SSL`; a certificate and its key only together.",
+    rule: "The `ssl_` files are allowed with `SSL` and `SASL_SSL`. A certificate and its key belong together.",
     check(value, report) {
       if (value.source !== "admin_api") return;
       const protocol = value.security_protocol ?? "PLAINTEXT";
@@ -116,7 +120,7 @@ function refuseGiven(
 }
 
 export const resourceSource = section(properties, {
-  description: "Where brokers and topics come from.",
+  description: "The source of brokers and topics.",
   rules,
 });
 

@@ -35,11 +35,11 @@ const costModel = mapping(
       },
     ),
   },
-  { description: "What the parts of the cluster cost." },
+  { description: "The prices of the cluster's parts." },
 );
 
 const override = (what: string) =>
-  Type.Optional(promql(`${what} \`${SELECTOR}\` in it stands for the matchers of \`metric_selector\`.`));
+  Type.Optional(promql(`${what} \`${SELECTOR}\` is replaced by the matchers of \`metric_selector\`.`));
 
 const queries = section(
   {
@@ -53,7 +53,7 @@ const queries = section(
 );
 
 const identitySource = identitySourceSettings({
-  description: "Who may be charged.",
+  description: "The source of identities that can be charged.",
   rules: [
     {
       rule: "`source: static` needs `static_identities`.",
@@ -67,16 +67,18 @@ const identitySource = identitySourceSettings({
 
 const settings = mapping(
   {
-    cluster_id: text({ description: "The resource that all lines are for. Any name; of `admin_api` too." }),
+    cluster_id: text({
+      description: "The resource that all lines are for. Any name is allowed, also with `admin_api`.",
+    }),
     broker_count: integer({
-      description: "How many brokers are paid for.",
+      description: "The number of brokers that are charged.",
       unit: "brokers",
       minimum: 1,
       maximum: 100_000,
     }),
     region: Type.Optional(
       text({
-        description: "Where the cluster runs: selects `cost_model.region_overrides`, where there is one.",
+        description: "The region of the cluster. It selects an entry of `cost_model.region_overrides`.",
       }),
     ),
     cost_model: costModel,
@@ -85,8 +87,7 @@ const settings = mapping(
     metrics: metricsSettings,
     metric_selector: Type.Optional(
       text({
-        description:
-          "Label matchers that every query is narrowed to, where a Prometheus has several clusters.",
+        description: "Label matchers that are added to every query, for a Prometheus with several clusters.",
         expected: 'label matchers such as cluster="orders",env=~"prod|stage"',
         maxLength: 2000,
         parse: parseSelector,
@@ -94,7 +95,7 @@ const settings = mapping(
     ),
     discovery_window_hours: integer({
       description:
-        "Discovery finds what was seen in the last hours: `$window` in `identity_source.discovery_query`.",
+        "Discovery finds identities of the last hours: `$window` in `identity_source.discovery_query`.",
       unit: "hours",
       minimum: 1,
       maximum: 744,
@@ -109,7 +110,7 @@ export type SelfManagedKafkaSettings = Static<typeof settings>;
 
 const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
   {
-    rule: "With `metric_selector`, every query that is written out must have `$selector` where its matchers go.",
+    rule: "With `metric_selector`, every custom query must have `$selector` in place of its matchers.",
     check({ metric_selector: selector, queries: written = {}, identity_source: source }, report) {
       if (selector === undefined) return;
       const all = [
@@ -123,7 +124,7 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
     },
   },
   {
-    rule: "With `identity_source.source: static` the bytes of principals are not asked for.",
+    rule: "With `identity_source.source: static` the bytes of principals are not queried.",
     check({ queries: written = {}, identity_source: source }, report) {
       if (source?.source !== "static") return;
       for (const name of ["bytes_in_per_principal", "bytes_out_per_principal"] as const) {

@@ -129,11 +129,11 @@ t.test("a cluster that cannot store a tenant is refused with the reason", async 
     ],
     [
       { macros: ["shard"] },
-      "clickhouse/acme: the server lacks the macro replica, by which replicas are told apart.",
+      "clickhouse/acme: the server lacks the macro replica, which distinguish replicas.",
     ],
     [
       { macros: [] },
-      "clickhouse/acme: the server lacks the macros shard and replica, by which replicas are told apart.",
+      "clickhouse/acme: the server lacks the macros shard and replica, which distinguish replicas.",
     ],
   ] as const;
   const cluster = await startCluster(t);

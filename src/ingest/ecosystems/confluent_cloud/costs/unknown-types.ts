@@ -12,6 +12,6 @@ export function warnOfUnknownType(productType: string, logger: Logger): void {
   warnedOf.add(productType);
   logger.warn(
     { product_type: productType },
-    "the bill has a line type that is not known; its costs go to UNALLOCATED with no_allocator_for_product_type",
+    "the bill has an unknown line type; its costs go to UNALLOCATED with no_allocator_for_product_type",
   );
 }

@@ -70,7 +70,7 @@ export async function gatherInventory(
       if (poolsWithoutKey.length === 0) return;
       logger.info(
         { pools: poolsWithoutKey.length, first: poolsWithoutKey[0] },
-        "compute pools of regions without a Flink key: their statements and the owners of these are not known",
+        "compute pools of regions without a Flink key: their statements and the statements' owners are unknown",
       );
     }),
   ];

@@ -14,10 +14,10 @@ export interface LineFinding {
 export const NO_CHARGE_DATE = "no_charge_date";
 
 export const lineFindings = [
-  { id: NO_CHARGE_DATE, what: "ChargePeriodStart is missing or no ISO date.", malformed: true },
+  { id: NO_CHARGE_DATE, what: "ChargePeriodStart is missing or not an ISO date.", malformed: true },
   {
     id: "unreadable_cost",
-    what: "A cost is no number, or has more than 26 digits before the point.",
+    what: "A cost is not a number, or has more than 26 digits before the point.",
     malformed: true,
   },
   { id: "no_currency", what: "BillingCurrency is not a code of three letters.", malformed: true },
@@ -25,19 +25,19 @@ export const lineFindings = [
     id: "rounded_cost",
     what: "A cost has more than 12 decimal places, and was rounded half away from zero.",
   },
-  { id: "unreadable_number", what: "A quantity or a price is no number, and is taken as null." },
+  { id: "unreadable_number", what: "A quantity or a price is not a number, and is read as null." },
   {
     id: "unreadable_date",
-    what: "A date other than ChargePeriodStart is no ISO date, and is taken as null.",
+    what: "A date other than ChargePeriodStart is not an ISO date, and is read as null.",
   },
   {
     id: "unreadable_tags",
-    what: "Tags are not JSON of keys and values; their text is kept beside the custom columns.",
+    what: "Tags are not JSON of keys and values. Their text is kept with the custom columns.",
   },
-  { id: "repeated_tag_key", what: "A key of Tags repeats; the first value that is not empty counts." },
+  { id: "repeated_tag_key", what: "A key of Tags repeats. The first value that is not empty counts." },
   {
     id: "blank_tag_key",
-    what: "A key of Tags is empty or begins or ends with a blank, which was taken away.",
+    what: "A key of Tags is empty or begins or ends with a blank, which was removed.",
   },
   { id: "no_list_cost", what: "ListCost is missing or 0 on usage or a purchase that costs something." },
   {
@@ -50,11 +50,13 @@ export const lineFindings = [
   },
   {
     id: "effective_cost_not_billed",
-    what: "EffectiveCost is not BilledCost, neither is 0, and the charge is a tax or a credit, or no commitment covers it.",
+    what:
+      "EffectiveCost differs from BilledCost and neither is 0, although the charge is a tax or a credit, or no " +
+      "commitment covers it.",
   },
   {
     id: "commitment_purchase_costs",
-    what: "The purchase of a commitment has an EffectiveCost, which the usage that it covers has as well.",
+    what: "The purchase of a commitment has an EffectiveCost, although the usage that it covers has it, too.",
   },
   {
     id: "cost_not_price_times_quantity",
@@ -65,7 +67,7 @@ export const lineFindings = [
     id: "negative_unit_price",
     what: "A unit price is negative. The sign of a refund is in its quantity and its costs.",
   },
-  { id: "half_pair", what: "One of two columns that are null together is null and the other is not." },
+  { id: "half_pair", what: "One of two columns that must be null together is null, and the other is not." },
   {
     id: "priced_without_sku_price",
     what: "SkuPriceId is null, and a price, a quantity or PricingCategory is not.",
@@ -73,7 +75,7 @@ export const lineFindings = [
   { id: "priced_tax", what: "A tax has a SKU, a price, a priced quantity or a PricingCategory." },
   {
     id: "unpriced_charge",
-    what: "Usage or a purchase that is no correction lacks a SKU, a price, a priced quantity or PricingCategory.",
+    what: "Usage or a purchase that is not a correction has no SKU, price, priced quantity or PricingCategory.",
   },
   { id: "foreign_subcategory", what: "ServiceSubcategory belongs to another ServiceCategory." },
 ] as const satisfies readonly LineFinding[];

@@ -3,7 +3,7 @@
  * account, one bill in two versions of FOCUS. A bill is a file, or all files that one manifest names, because exporters
  * guarantee that those are disjoint.
  *
- * Lines are compared by what they charge and its quantity, not by their costs, because a bill may be rated anew. Only
+ * Lines are compared by what they charge and its quantity, not by their costs, because a bill may be rated again. Only
  * bills with lines of the same billing account and billing period are compared, day by day; large ones by a sample.
  */
 import type { ClickHouseClient } from "@clickhouse/client";

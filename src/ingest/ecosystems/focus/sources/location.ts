@@ -25,7 +25,7 @@ function httpsProblem(text: string): string | undefined {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined) return "must be an address such as https://host/bills/2026-05.csv.gz";
   if (url.username !== "" || url.password !== "")
-    return "must not hold credentials; they have keys of their own under `https`";
+    return "must not contain credentials; they have keys of their own under `https`";
   if (url.search !== "")
     return "must not hold a query (`?`): write it in `https.query`, which is never shown";
   if (url.hash !== "") return "must not hold a fragment (`#`)";
@@ -37,7 +37,8 @@ function httpsProblem(text: string): string | undefined {
 export function parseLocation(text: string): Parsed {
   const [, scheme] = /^([a-z][a-z0-9+.-]*):\/\//i.exec(text) ?? [];
   let problem: string | undefined;
-  if (scheme === undefined) problem = /\p{Cc}/u.test(text) ? "must not hold control characters" : undefined;
+  if (scheme === undefined)
+    problem = /\p{Cc}/u.test(text) ? "must not contain control characters" : undefined;
   else if (scheme === "s3") problem = s3Problem(text);
   else if (scheme === "https" || scheme === "http") problem = httpsProblem(text);
   else problem = "must be a folder, s3://bucket/prefix or https://host/file";

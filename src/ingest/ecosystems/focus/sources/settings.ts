@@ -21,7 +21,7 @@ const httpsProperties = {
     text({
       ...secretText,
       description:
-        "What stands after the `?` of the address, when that is a secret: a SAS token or a signature.",
+        "The query after the `?` of the address if it is a secret, such as a SAS token or a signature.",
     }),
   ),
 };
@@ -33,7 +33,7 @@ const httpsSettings = mapping(httpsProperties, {
       "auth_type",
       { basic: ["username", "password"], bearer: ["bearer_token"] },
       {},
-      "`auth_type: basic` needs `username` and `password`, `bearer` needs `bearer_token`, and no others are taken.",
+      "`auth_type: basic` needs `username` and `password`, `bearer` needs `bearer_token`, and no others are allowed.",
     ),
   ],
 });
@@ -67,48 +67,52 @@ const limits = section(
     }),
     settle_seconds: integer({
       description:
-        "A bill waits until none of its files has changed for this long: it may still be being copied.",
+        "A bill waits until none of its files has changed for this long: it may still be incomplete.",
       unit: "seconds",
       minimum: 0,
       maximum: 86_400,
       default: 60,
     }),
   },
-  { description: "What is taken.", inert: true },
+  { description: "Limits of the files that are read.", inert: true },
 );
 
 const properties = {
   name: text({
-    description: "The name of the source. Deliveries are recorded under it: keep it.",
+    description: "The name of the source. Deliveries are recorded under this name, so do not change it.",
     expected: "a name such as aws-payer: small letters, digits, `-` and `_`, at most 63 characters",
     pattern: "^[a-z][a-z0-9_-]{0,62}$",
   }),
   location: text({
     description:
-      "Where the bills lie: a folder (`/bills/aws`) or files of it (`/bills/*.csv.gz`), `s3://bucket/prefix`, or one file at `https://host/file`. A folder is relative to the one the service is started in.",
+      "The location of the bills: a folder (`/bills/aws`) or files of it (`/bills/*.csv.gz`), `s3://bucket/prefix`, " +
+      "or one file at `https://host/file`. A folder is relative to the folder in which the service is started.",
     expected: "a folder, s3://bucket/prefix or https://host/file",
     maxLength: 2000,
     parse: parseLocation,
   }),
   layout: choice(LAYOUTS, {
     description:
-      "How the files are laid out. `auto` goes by their paths, and takes nothing when these do not agree; `plain` takes every file as it is.",
+      "How the files are laid out. `auto` recognises the layout by the paths, and reads nothing if they are " +
+      "ambiguous. `plain` reads every file as a bill.",
     default: "auto",
   }),
   delivery: Type.Optional(
     choice(["snapshot", "additive"], {
       description:
-        "Whether the files of a month are its whole bill, or each file adds to what was there. Left out: `additive` in the layout `oci`, else `snapshot`.",
+        "`snapshot`: the files of a month are its complete bill. `additive`: each file adds to the earlier ones. " +
+        "Default: `additive` for the layout `oci`, otherwise `snapshot`.",
     }),
   ),
   exclude: list(text({ description: "A glob of names, such as `**/*-draft.csv`.", maxLength: 2000 }), {
-    description: "Files that are left alone, by their names below `location`. A note of each run names them.",
+    description: "Files that are not read, by their names below `location`. Each run lists them in a note.",
     maxItems: 1000,
     default: [],
   }),
   overlap: choice(["hold", "add"], {
     description:
-      "What becomes of a bill that has charges of another one: `hold` lets it wait until `precedence` or `exclude` decides, `add` charges both.",
+      "What to do with a bill that has charges of another one. `hold`: it waits until `precedence` or `exclude` " +
+      "decides. `add`: both are charged.",
     default: "hold",
     inert: true,
   }),
@@ -118,7 +122,7 @@ const properties = {
 };
 
 export const billSourceSettings = mapping(properties, {
-  description: "A place where bills are delivered.",
+  description: "A location where bills are delivered.",
   rules: [
     {
       rule: "`s3` goes with a location `s3://…`, `https` with `https://…`.",

@@ -15,23 +15,24 @@ const usageQuery = mapping(
   {
     metric: text({ ...METRIC, description: "The metric's name, for `by: usage` in rules." }),
     query: promql("The usage in each step, one series for each resource and identity."),
-    identity_label: text({ ...LABEL, description: "The label that holds the identity." }),
+    identity_label: text({ ...LABEL, description: "The label with the identity." }),
     resource_label: Type.Optional(
       text({
         ...LABEL,
-        description: "The label that holds the `resource_id` of the lines that are split.",
+        description: "The label with the `resource_id` of the lines that are split.",
       }),
     ),
     resource_id: Type.Optional(
       text({
-        description: "The `resource_id` of the lines that are split, where the query is about one resource.",
+        description: "The `resource_id` of the lines that are split, if the query is for one resource.",
         maxLength: 1000,
       }),
     ),
     ignore_case: Type.Optional(
       flag({
         description:
-          "Whether the value of `resource_label` stands for a `resource_id` of the bill that differs in nothing but its case. Left out: it does not.",
+          "If true, the value of `resource_label` also matches a `resource_id` of the bill that differs only in case. " +
+          "Default: false.",
       }),
     ),
   },
@@ -74,7 +75,7 @@ const uploadSettings = section(
     ),
     settle_seconds: integer({
       description:
-        "A file of the folder waits until it has not changed for this long: it may still be being copied.",
+        "A file of the folder waits until it has not changed for this long: it may still be incomplete.",
       unit: "seconds",
       minimum: 0,
       maximum: 86_400,
@@ -91,7 +92,7 @@ const uploadSettings = section(
     }),
   },
   {
-    description: "Usage that people upload as CSV.",
+    description: "Usage that users upload as CSV.",
     rules: [
       {
         rule: "`metrics` names no metric twice, and at least one with `folder`.",
@@ -119,7 +120,7 @@ export const usageSettings = section(
     }),
   },
   {
-    description: "What rules `by: usage` weigh by.",
+    description: "The usage for rules `by: usage`.",
     rules: [
       {
         rule: "A metric is read from Prometheus or uploaded, not both.",

@@ -106,7 +106,7 @@ function asUpstreamError(error: unknown, { source, server, aborted, timedOut }: 
     return new UpstreamError({ code: "aborted", endpoint, reason: "the request was given up", attempts: 1 });
   const messages = causes.map(({ message }) => message).join(": ");
   const secrets = source.sasl_password === undefined ? [] : [source.sasl_password];
-  const reason = timedOut ? `no answer within ${SERVER_TIMEOUT_MS / 1000} s` : excerpt(messages, secrets);
+  const reason = timedOut ? `no response within ${SERVER_TIMEOUT_MS / 1000} s` : excerpt(messages, secrets);
   return new UpstreamError({ code: timedOut ? "timeout" : codeOf(causes), endpoint, reason, attempts: 1 });
 }
 
