@@ -118,21 +118,21 @@ function ofSecond(run: MeasuredRun, before: Written, after: Written): Figure[] {
     ...stages.flatMap((stage) => stageFigures(benchmark, run, stage)),
     {
       benchmark,
-      name: "beyond the upstream's answers",
+      name: "beyond the upstream's responses",
       value: sum(({ wall, answering, paced }) => wall - answering - paced),
       unit: "s",
       note: `they took ${sum(({ answering }) => answering).toFixed(1)}`,
     },
     {
       benchmark,
-      name: "the same, with the reading of the answers as they came",
+      name: "the same, with reading the responses as they arrived",
       value: sum(({ wall, upstream, paced }) => wall - upstream - paced),
       unit: "s",
       target: { at: "most", value: 2 },
     },
     {
       benchmark,
-      name: "partitions written anew",
+      name: "rewritten partitions",
       value: [...after.parts].filter(([partition, content]) => before.parts.get(partition) !== content)
         .length,
       unit: "partitions",
@@ -140,7 +140,7 @@ function ofSecond(run: MeasuredRun, before: Written, after: Written): Figure[] {
     },
     {
       benchmark,
-      name: "staging tables made anew, as those are that rows were staged into",
+      name: "recreated staging tables, into which rows were staged",
       value: [...after.staging].filter((table) => !before.staging.has(table)).length,
       unit: "tables",
       target: { at: "most", value: 0 },

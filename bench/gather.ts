@@ -60,7 +60,7 @@ export async function benchGather(
     }
     sizes.series = CLUSTERS * PRINCIPALS_A_CLUSTER * METRICS;
     sizes.samples = await count(client, stagedTable("usage", EPOCH));
-    sizes[`MiB of answers, ${values}`] = mebibytes(responses);
+    sizes[`MiB of responses, ${values}`] = mebibytes(responses);
     figures.push(...figuresOf(name, turns.slice(1)));
   }
   return figures;
@@ -93,7 +93,7 @@ function figuresOf(name: string, turns: readonly Turn[]): Figure[] {
     },
     {
       benchmark,
-      name: `${name}: / JSON.parse of the answers`,
+      name: `${name}: / JSON.parse of the responses`,
       value: of(({ gathering, parsing }) => total(gathering) / parsing.service),
       unit: "ratio",
     },
@@ -194,7 +194,7 @@ function parseAll(responses: Responses): void {
   for (const body of responses.values()) JSON.parse(body.toString("utf8"));
 }
 
-const RAW = "bench_answers";
+const RAW = "bench_responses";
 
 /** A lower bound: floats, no checks, and nothing is written. */
 async function engineTime(

@@ -110,7 +110,7 @@ function figureOf(name: string, { durations, perSecond, others, broken }: Load):
 function healthFigures(idle: Load, busy: Load, aggregating: Load): Figure[] {
   const figure = (name: string, load: Load): Figure => {
     const [p99, max] = [percentile(load.durations, 0.99), percentile(load.durations, 1)];
-    const note = `p99 ${ms(p99)}, max ${ms(max)}; ${load.durations.length} answers`;
+    const note = `p99 ${ms(p99)}, max ${ms(max)}; ${load.durations.length} responses`;
     const details = { p99, max, not_2xx: sum(load.others), broken: load.broken };
     return { benchmark: "http", name, value: percentile(load.durations, 0.5), unit: "ms", note, details };
   };
@@ -121,7 +121,7 @@ function healthFigures(idle: Load, busy: Load, aggregating: Load): Figure[] {
     unit: "ratio",
   });
   const during = figure("/health while aggregating all rows", busy);
-  const aggregated = `${AGGREGATING} aggregations at once, ${aggregating.durations.length} answered`;
+  const aggregated = `${AGGREGATING} aggregations at once, ${aggregating.durations.length} completed`;
   return [
     figure("/health, idle", idle),
     { ...during, note: `${during.note}; ${aggregated}` },

@@ -108,7 +108,7 @@ t.test("invalid emitters are refused", async (t) => {
     ["{type: focus, params: {location: 's3://A'}}", `9: ${S}[0].params.location: must name a bucket`],
     [
       "{type: focus, params: {location: 's3://costs/../teams'}}",
-      `9: ${S}[0].params.location: must not hold the parts`,
+      `9: ${S}[0].params.location: must not contain the parts`,
     ],
     [
       "{type: focus, params: {location: out, s3: {region: eu-central-1}}}",
