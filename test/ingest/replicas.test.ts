@@ -8,6 +8,8 @@ import type { WindowSink } from "../../src/ingest/ecosystem.js";
 import { connectQueries } from "../../src/ingest/ecosystems/focus/usage/queries.js";
 import { selectorsCountingReplicas } from "../../src/ingest/prometheus/replicas.js";
 import { needs } from "../programs.js";
+import { costRow, startBill } from "./confluent-bill.js";
+import { connectConfluentTenant } from "./confluent-tenant.js";
 import { connectGeneric, daysAgo, forever, silent } from "./generic-tenant.js";
 import { connectKafka } from "./kafka-tenant.js";
 import { PASSWORD, startRealPrometheus } from "./real-prometheus.js";
@@ -76,6 +78,12 @@ async function start(t: Test) {
   const users = ['user="ann"', 'user="bob"'];
   const openMetrics = [
     ...both("sent_bytes", users, "prometheus_replica", GIB),
+    ...both(
+      "confluent_kafka_server_request_bytes",
+      ['kafka_id="lkc-aa11",principal_id="sa-1"'],
+      "prometheus_replica",
+      GIB,
+    ),
     ...both("kafka_log_log_size", ['topic="t"'], "replica", GIB),
     "# TYPE once_bytes gauge",
     ...users.flatMap((user) => hourly(`once_bytes{${user},prometheus_replica="a"}`, GIB)),
@@ -165,6 +173,21 @@ t.test("two replicas behind one Prometheus are reported", needs("prometheus", "p
     t.teardown(() => gatherer.close());
     const { notes } = await gatherer.gatherWindow(window, recordingSink(), forever);
     t.strictSame(notes, [`the query of cost SELF_KAFKA_STORAGE: ${remark("replica")}`]);
+  });
+
+  await t.test("the byte queries of a Confluent Cloud tenant are reported", async (t) => {
+    const bill = await startBill(t, { rows: [costRow(window.start, { line_type: "KAFKA_NETWORK_WRITE" })] });
+    const gatherer = connectConfluentTenant(t, bill.url, { settings: { metrics }, today: daysAgo(0) });
+    const wanted = `the query of usage bytes_in: ${remark("prometheus_replica")}`;
+    const { notes } = await gatherer.gatherWindow(window, recordingSink(), forever);
+    t.strictSame(notes, [wanted]);
+    t.equal((await gatherer.gatherWindow(window, recordingSink(), forever)).notes, undefined);
+    const cluster = {
+      ...{ resource_id: "lkc-aa11", resource_type: "kafka_cluster", display_name: null, parent_id: null },
+      ...{ owner_id: null, created_at: null, metadata: {} },
+    };
+    const probes = (await gatherer.probe?.(window, [cluster], forever)) ?? [];
+    t.equal(probes.find(({ name }) => name === "usage bytes_in")?.remark, remark("prometheus_replica"));
   });
 
   await t.test("usage queries of a FOCUS tenant are reported", async (t) => {

@@ -4,6 +4,7 @@ import { settingsOf } from "../../../config/settings/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
 import { identityScopes } from "../../../domain/allocation-rule.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
+import { createReplicaNotes } from "../../metered/replica-notes.js";
 import { usageMetricsOf } from "../../usage-metrics.js";
 import { connectConfluent, type Tuning } from "./api/connection.js";
 import { gatherInventory } from "./inventory/index.js";
@@ -48,6 +49,7 @@ export function connectGatherer(
   const { logger, known, parallelQueries = 4 } = context;
   const { topic_attribution: topics } = settings;
   const { prometheus: source } = connection;
+  const replicas = source && createReplicaNotes(source, settings.metrics_step_seconds);
   const run = { billAnswered: false };
   return {
     daysPerWindow: DAYS_PER_WINDOW,
@@ -71,7 +73,12 @@ export function connectGatherer(
       return same;
     },
     gatherWindow: (window, sink, signal) =>
-      gatherWindow({ settings, connection, logger, parallelQueries, known, now, run }, window, sink, signal),
+      gatherWindow(
+        { settings, connection, logger, parallelQueries, known, now, replicas, run },
+        window,
+        sink,
+        signal,
+      ),
     probe: (window, resources, signal) =>
       probeConfluent({ settings, connection, logger, now }, window, resources, signal),
     close: () => connection.close(),

@@ -38,7 +38,7 @@ export async function probeConfluent(
   const metric = (name: MeasuredMetric, ids: readonly string[], label: string, isOptional: boolean) => {
     if (ids.length === 0) return [];
     const expression = usageQuery(name, ids.slice(0, MOST_RESOURCES), stepSeconds);
-    return [{ name: `usage ${name}`, expression, label, isOptional, window, stepSeconds }];
+    return [{ name: `usage ${name}`, expression, label, isOptional, addsSeries: true, window, stepSeconds }];
   };
   const queries = [
     ...metric(BYTES_IN, clusters, PRINCIPAL, false),

@@ -12,6 +12,7 @@ import type { ControlTotal } from "../../../domain/control-totals.js";
 import { isHopeless, UpstreamError } from "../../../upstream/http/upstream-error.js";
 import type { DayWindow, WindowSink } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
+import type { ReplicaNotes } from "../../metered/replica-notes.js";
 import { failuresOf } from "../../prometheus/source.js";
 import type { BilledAmount, WindowReport } from "../../reports.js";
 import type { ConfluentConnection } from "./api/connection.js";
@@ -24,6 +25,7 @@ import { warnOfUnknownType } from "./costs/unknown-types.js";
 import { writeIdentitySets } from "./identity-sets.js";
 import { type BillResponse, knownDigest, type WindowResponses } from "./responses.js";
 import type { ConfluentCloudSettings } from "./settings.js";
+import { noteLastUsed } from "./usage/last-used.js";
 import { gatherUsage } from "./usage.js";
 
 export interface WindowGathering {
@@ -33,6 +35,8 @@ export interface WindowGathering {
   readonly parallelQueries: number;
   known(signal: AbortSignal): Promise<KnownInventory>;
   now(): Date;
+  /** Undefined if nothing is read from Prometheus. */
+  readonly replicas: ReplicaNotes | undefined;
   /** State that the windows of one run share. */
   readonly run: { billAnswered: boolean };
 }
@@ -51,13 +55,15 @@ export async function gatherWindow(
       dropped[reason] = (dropped[reason] ?? 0) + 1;
     },
   });
-  const { settings, connection, parallelQueries } = gathering;
+  const { settings, connection, parallelQueries, replicas } = gathering;
   const known = await gathering.known(signal);
+  const lastUsed = noteLastUsed(sink);
   const usage = await gatherUsage(
     { settings, connection, billed, window, known, parallelQueries },
-    sink,
+    lastUsed.sink,
     signal,
   );
+  const notes = (await replicas?.of(lastUsed.queries(settings.metrics_step_seconds), signal)) ?? [];
   await writeIdentitySets({ billed, window, known }, sink, signal);
   for (const [reason, count] of Object.entries(usage.dropped))
     dropped[reason] = (dropped[reason] ?? 0) + count;
@@ -73,6 +79,7 @@ export async function gatherWindow(
     control: control.totals,
     billed: control.billed,
     errors: [...errors, ...usage.errors],
+    ...(notes.length > 0 && { notes }),
     ...(isComplete && { responses: answers }),
     failures: failuresOf(usage.answers),
   };
