@@ -1,18 +1,17 @@
 /**
- * UTC days. A day is a text `YYYY-MM-DD` of the years 0000 to 9999, so that days compare and sort like text. Days of
- * other time zones are in `query/time/start-of-day.ts`.
+ * UTC days, of the server and of the console. A day is a text `YYYY-MM-DD` of the years 0000 to 9999, so that days
+ * compare and sort like text. Days of other time zones are in `query/time/start-of-day.ts`.
  *
  * Every function throws `RangeError` for a text that is not a day, and for results outside of these years, so that an
- * invalid day is never passed on.
+ * invalid day is never passed on. `Date` is all that is needed, so that no library gets into the console.
  */
-import { DateTime } from "luxon";
-
 export const DAY_SECONDS = 86_400;
 export const DAY_MS = 1000 * DAY_SECONDS;
 
-const UTC = { zone: "utc" } as const;
-/** The parser also accepts weeks, days of a year, and dates without hyphens. */
+/** `Date.parse` also accepts other shapes. */
 const SHAPE = /^\d{4}-\d{2}-\d{2}$/;
+const FIRST_MS = Date.parse("0000-01-01");
+const END_MS = Date.parse("+010000-01-01");
 
 /** True if the calendar has this day: 2024-02-29 exists, 2026-02-29 does not. */
 export function isDay(text: string): boolean {
@@ -21,19 +20,18 @@ export function isDay(text: string): boolean {
 
 /** Returns the day of an instant. */
 export function dayOf(instant: Date): string {
-  return textOf(DateTime.fromJSDate(instant, UTC));
+  return dayAt(instant.getTime());
 }
 
 /** Returns the day of an instant in seconds since 1970. */
 export function dayOfSeconds(seconds: number): string {
-  return dayNames.get(seconds) ?? remember(dayNames, seconds, textOf(DateTime.fromSeconds(seconds, UTC)));
+  return dayNames.get(seconds) ?? remember(dayNames, seconds, dayAt(seconds * 1000));
 }
 
-/** Cache size. The same days, and instants of a few hundred steps, are converted again and again. */
+/** Cache size. The instants of a few hundred steps are converted again and again, for every usage sample. */
 const MOST_CACHED = 20_000;
 const times = new Map<number, string>();
 const dayNames = new Map<number, string>();
-const days = new Map<string, DateTime>();
 
 function remember<Key, Value>(known: Map<Key, Value>, key: Key, value: Value): Value {
   if (known.size >= MOST_CACHED) known.clear();
@@ -50,17 +48,19 @@ export function isoTime(seconds: number): string {
 
 /** Returns the first instant of a day. */
 export function midnightOf(day: string): Date {
-  return read(day).toJSDate();
+  const at = parsed(day);
+  if (at === undefined) throw new RangeError(`not a day: ${day}`);
+  return new Date(at);
 }
 
 /** Returns the first instant of a day in seconds since 1970. */
 export function midnightSeconds(day: string): number {
-  return read(day).toSeconds();
+  return midnightOf(day).getTime() / 1000;
 }
 
 /** `days` is a whole number; negative numbers go back. */
 export function addDays(day: string, days: number): string {
-  return textOf(read(day).plus({ days }));
+  return dayAt(midnightOf(day).getTime() + days * DAY_MS);
 }
 
 /**
@@ -68,7 +68,10 @@ export function addDays(day: string, days: number): string {
  * numbers go back.
  */
 export function addMonths(day: string, months: number): string {
-  return textOf(read(day).plus({ months }));
+  const at = midnightOf(firstOfMonth(day));
+  at.setUTCMonth(at.getUTCMonth() + months);
+  const first = dayOf(at);
+  return earliest(`${first.slice(0, 8)}${day.slice(8)}`, lastOfMonth(first));
 }
 
 /** Returns the number of days from `from` to `to`, negative if `to` is earlier. */
@@ -85,11 +88,15 @@ export function daysOfWindow({ start, end }: { readonly start: string; readonly 
 }
 
 export function firstOfMonth(day: string): string {
-  return textOf(read(day).startOf("month"));
+  const at = midnightOf(day);
+  at.setUTCDate(1);
+  return dayOf(at);
 }
 
 export function lastOfMonth(day: string): string {
-  return textOf(read(day).endOf("month"));
+  const at = midnightOf(day);
+  at.setUTCMonth(at.getUTCMonth() + 1, 0);
+  return dayOf(at);
 }
 
 export function earliest(first: string, ...others: readonly string[]): string {
@@ -100,24 +107,18 @@ export function latest(first: string, ...others: readonly string[]): string {
   return [first, ...others].sort().at(-1) ?? first;
 }
 
-function read(day: string): DateTime {
-  const at = parsed(day);
-  if (at === undefined) throw new RangeError(`not a day: ${day}`);
-  return at;
-}
-
-function parsed(day: string): DateTime | undefined {
-  const known = days.get(day);
-  if (known !== undefined) return known;
+/** Returns milliseconds since 1970. */
+function parsed(day: string): number | undefined {
   if (!SHAPE.test(day)) return undefined;
-  const at = DateTime.fromISO(day, UTC);
-  return at.isValid ? remember(days, day, at) : undefined;
+  const at = Date.parse(day);
+  // `Date.parse` takes 2026-02-29 for 1 March.
+  return Number.isNaN(at) || dayAt(at) !== day ? undefined : at;
 }
 
-function textOf(at: DateTime): string {
-  const day = at.toISODate();
-  if (day === null || !SHAPE.test(day)) throw new RangeError("not a day of the years 0000 to 9999");
-  return day;
+function dayAt(ms: number): string {
+  // Also refuses NaN.
+  if (!(ms >= FIRST_MS && ms < END_MS)) throw new RangeError("not a day of the years 0000 to 9999");
+  return new Date(ms).toISOString().slice(0, 10);
 }
 
 /** Describes ascending days: `2026-01-01`, or `3 days from 2026-01-01 to 2026-01-05`. */

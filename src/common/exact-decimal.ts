@@ -1,5 +1,6 @@
 /**
- * Exact decimals of any size for samples, rates and costs, because a float loses cents.
+ * Exact decimals of any size for samples, rates and costs, because a float loses cents. The server and the console use
+ * them.
  *
  * A number is a whole number of units of 10^-scale. Only `roundedQuotient` rounds, once, at the end of a calculation.
  */
@@ -35,6 +36,13 @@ export function parseExact(text: string): Exact | undefined {
   return scale >= 0 ? { units, scale } : { units: units * tenTo(-scale), scale: 0 };
 }
 
+/** Like `parseExact`, but throws `TypeError` for a text that is not a number. */
+export function exact(text: string): Exact {
+  const value = parseExact(text);
+  if (value === undefined) throw new TypeError(`no number: ${text}`);
+  return value;
+}
+
 export function plus(a: Exact, b: Exact): Exact {
   const scale = Math.max(a.scale, b.scale);
   return { units: a.units * tenTo(scale - a.scale) + b.units * tenTo(scale - b.scale), scale };
@@ -48,22 +56,24 @@ export function times(a: Exact, b: Exact): Exact {
   return { units: a.units * b.units, scale: a.scale + b.scale };
 }
 
+export function sumOf(values: readonly Exact[]): Exact {
+  return values.reduce(plus, zero);
+}
+
+/** Returns a number below, equal to, or above 0, for `sort`. */
+export function compare(a: Exact, b: Exact): number {
+  const { units } = minus(a, b);
+  return units < 0n ? -1 : units > 0n ? 1 : 0;
+}
+
 /** Adds plain decimals. Throws `TypeError` for a text that is not a number. */
 export function sumText(texts: readonly string[]): string {
-  const { units, scale } = texts.map(numberOf).reduce(plus, zero);
-  return decimalText(units, scale);
+  return exactText(sumOf(texts.map(exact)));
 }
 
 /** Returns `from` − `less`, both plain decimals. Throws `TypeError` for a text that is not a number. */
 export function differenceText(from: string, less: string): string {
-  const { units, scale } = minus(numberOf(from), numberOf(less));
-  return decimalText(units, scale);
-}
-
-function numberOf(text: string): Exact {
-  const value = parseExact(text);
-  if (value === undefined) throw new TypeError(`no number: ${text}`);
-  return value;
+  return exactText(minus(exact(from), exact(less)));
 }
 
 /**
@@ -87,6 +97,10 @@ export function decimalText(ticks: bigint, places: number): string {
   const fraction = digits.slice(digits.length - places).replace(/0+$/, "");
   const magnitude = fraction === "" ? whole : `${whole}.${fraction}`;
   return ticks < 0n ? `-${magnitude}` : magnitude;
+}
+
+export function exactText({ units, scale }: Exact): string {
+  return decimalText(units, scale);
 }
 
 const powers = Array.from({ length: 64 }, (_, exponent) => 10n ** BigInt(exponent));

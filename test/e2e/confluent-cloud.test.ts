@@ -4,7 +4,7 @@
  */
 import t from "tap";
 import { twinned } from "../../src/clickhouse/staging.js";
-import { decimalText } from "../../src/simulator/confluent/cost-row.js";
+import { decimalText } from "../../src/common/exact-decimal.js";
 import { malformedKinds } from "../../src/simulator/confluent/malformed.js";
 import { holds } from "../holds.js";
 import { reconciled, rowsOf, type Test } from "../runner/runs.js";

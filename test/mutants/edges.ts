@@ -10,7 +10,7 @@ const totals = ["test/query/aggregate-result.test.ts"];
 const buckets = ["test/query/bucket.test.ts"];
 const cells = ["test/query/csv-cell.test.ts"];
 const conservation = ["test/allocate/check-conservation.test.ts"];
-const decimals = ["test/console/decimal.test.ts"];
+const decimals = ["test/numbers/exact.test.ts"];
 const crash = ["test/runner/publish-crash.test.ts"];
 const kept = ["test/http/response-cache.test.ts", "test/http/revalidation.test.ts"];
 const tags = ["test/http/tags.test.ts"];
@@ -123,9 +123,9 @@ export const edgeMutants = [
     ["a line of 0 without rows conserves", " OR line_rows = 0", ""],
     ["a row of 0 without a line conserves", " OR line_lines = 0", ""],
   ]),
-  ...mutantsOf("src/console/money/decimal.ts", decimals, [
-    ["cents have no 0 before their point", '.padStart(scale + 1, "0")', '.padStart(scale, "0")'],
-    ["places are not brought in line", "units * 10n ** BigInt(wanted - scale)", "units"],
+  ...mutantsOf("src/common/exact-decimal.ts", decimals, [
+    ["cents have no 0 before their point", '.padStart(places + 1, "0")', '.padStart(places, "0")'],
+    ["places are not brought in line", "a.units * tenTo(scale - a.scale)", "a.units"],
   ]),
   ...mutantsOf("src/allocate/roll-forward.ts", crash, [
     ["a day whose bill is not staged is finished", "tables.every(", "tables.some("],

@@ -1,7 +1,18 @@
 /** Exact decimals lose no digit before the one rounding that is requested. */
 
 import t from "tap";
-import { decimalText, parseExact, plus, roundedQuotient, times } from "../../src/common/exact-decimal.js";
+import {
+  compare,
+  decimalText,
+  exact,
+  exactText,
+  minus,
+  parseExact,
+  plus,
+  roundedQuotient,
+  sumOf,
+  times,
+} from "../../src/common/exact-decimal.js";
 import fc from "../property.js";
 
 /** Reads a text, and returns it with this many places. */
@@ -73,6 +84,35 @@ t.test("sums and products are those of integers", async (t) => {
   t.pass("held");
 });
 
+t.test("sums and differences of several amounts are exact, and are in order", async (t) => {
+  const ticks = fc.bigInt({ min: -(10n ** 25n), max: 10n ** 25n });
+  const amount = fc.record({ units: ticks, scale: fc.integer({ min: 0, max: 12 }) });
+  fc.assert(
+    fc.property(amount, fc.array(amount, { maxLength: 7 }), (first, others) => {
+      const ticksOf = ({ units, scale }: typeof first) => units * 10n ** BigInt(12 - scale);
+      const values = [first, ...others];
+      const wanted = values.reduce((sum, value) => sum + ticksOf(value), 0n);
+      const rest = wanted - ticksOf(first);
+      t.equal(exactText(sumOf(values)), decimalText(wanted, 12));
+      t.equal(exactText(minus(sumOf(values), first)), decimalText(rest, 12));
+      t.equal(compare(sumOf(values), first), rest < 0n ? -1 : rest > 0n ? 1 : 0);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+t.test("an amount is written as it was parsed, without trailing zeros", async (t) => {
+  for (const [text, wanted] of [
+    ["-0.000000000001", "-0.000000000001"],
+    ["0.05", "0.05"],
+    ["10.500", "10.5"],
+    ["100", "100"],
+    ["123456789012345678901234.123456789012", "123456789012345678901234.123456789012"],
+  ] as const)
+    t.equal(exactText(exact(text)), wanted);
+  t.throws(() => exact("1,000"), new TypeError("no number: 1,000"));
+});
+
 t.test("rounding is to the nearest, halves away from zero", async (t) => {
   fc.assert(
     fc.property(
@@ -81,12 +121,12 @@ t.test("rounding is to the nearest, halves away from zero", async (t) => {
       fc.integer({ min: 0, max: 12 }),
       ([units, scale], divisor, places) => {
         const ticks = roundedQuotient({ units, scale }, divisor, places);
-        const exact = units * 10n ** BigInt(places);
+        const wanted = units * 10n ** BigInt(places);
         const whole = divisor * 10n ** BigInt(scale);
-        const off = 2n * (ticks * whole - exact);
+        const off = 2n * (ticks * whole - wanted);
         const size = (value: bigint) => (value < 0n ? -value : value);
         const isHalf = size(off) === whole;
-        return size(off) < whole || (isHalf && size(ticks * whole) > size(exact));
+        return size(off) < whole || (isHalf && size(ticks * whole) > size(wanted));
       },
     ),
   );

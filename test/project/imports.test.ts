@@ -19,8 +19,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   "embedded-postgres": ["common"],
   simulator: ["common"],
   focus: ["common", "clickhouse", "embedded-clickhouse"],
-  // The console runs in the browser and uses only the API.
-  console: [],
+  // The console runs in the browser. It uses the API, and files of `common` that need nothing but the language.
+  console: ["common"],
   stores: [...stores, "embedded-clickhouse", "embedded-postgres"],
   allocate: stores,
   tags: stores,

@@ -1,6 +1,6 @@
 /** The simulated Confluent Cloud follows the vendor's contract, and each seed is one organisation. */
 import t from "tap";
-import { decimalText } from "../../src/simulator/confluent/cost-row.js";
+import { decimalText } from "../../src/common/exact-decimal.js";
 import { lineTypes } from "../../src/simulator/confluent/line-types.js";
 import { holds } from "../holds.js";
 import { basic, clientOf, costs, now, simulated } from "./confluent-client.js";

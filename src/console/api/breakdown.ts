@@ -1,5 +1,5 @@
 /** Requests for sums of chargebacks. */
-import { decimal } from "../money/decimal.js";
+import { exact } from "../../common/exact-decimal.js";
 import { type Filter, filterQuery } from "../state/filters.js";
 import { asParameters, type Period } from "../state/period.js";
 import { api, bodyOf, type Schemas } from "./client.js";
@@ -121,4 +121,4 @@ function addressOf(path: string, query: Readonly<Record<string, unknown>>): stri
   return `${path}?${parameters}`;
 }
 
-export const amountOf = ({ total_amount }: { readonly total_amount: string }) => decimal(total_amount);
+export const amountOf = ({ total_amount }: { readonly total_amount: string }) => exact(total_amount);

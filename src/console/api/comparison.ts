@@ -1,5 +1,6 @@
 /** Compares the sums of a period with those of the period before, and counts the complete days of both. */
-import { daysBetween, shifted, today } from "../state/days.js";
+import { addDays } from "../../common/days.js";
+import { dayCount, today } from "../state/days.js";
 import { asParameters, type Period, periodBefore } from "../state/period.js";
 import { cachedFor } from "../state/use-data.js";
 import { type Breakdown, type BreakdownRequest, loadBreakdown } from "./breakdown.js";
@@ -64,7 +65,7 @@ const DAYS_PER_REQUEST = 365;
 
 /** Extends the period to the last year up to today. */
 function withYearUntilToday({ first, last }: Period): Period {
-  const yearAgo = shifted(today(), -DAYS_PER_REQUEST);
+  const yearAgo = addDays(today(), -DAYS_PER_REQUEST);
   return { first: first < yearAgo ? first : yearAgo, last: last > today() ? last : today() };
 }
 
@@ -76,11 +77,11 @@ function compared(period: Period, previous: Period, days: readonly Day[]): Compa
     .at(-1)?.tracking_date;
   const last = latest ?? period.last;
   const isCut = last < period.last;
-  const end = shifted(previous.first, daysBetween(period.first, last) - 1);
+  const end = addDays(previous.first, dayCount(period.first, last) - 1);
   const before = isCut && end < previous.last ? { first: previous.first, last: end } : previous;
   return {
     before,
-    missing: isCut ? { first: shifted(last, 1), last: period.last } : undefined,
+    missing: isCut ? { first: addDays(last, 1), last: period.last } : undefined,
     days: { now: counted({ first: period.first, last }, days), before: counted(before, days) },
   };
 }
@@ -89,7 +90,7 @@ function counted(period: Period, days: readonly Day[]): DayCount {
   const complete = within(period, days).filter(
     ({ state, provisional }) => !provisional && (state === "published" || state === "no_bill"),
   );
-  return { complete: complete.length, total: daysBetween(period.first, period.last) };
+  return { complete: complete.length, total: dayCount(period.first, period.last) };
 }
 
 const within = ({ first, last }: Period, days: readonly Day[]) =>

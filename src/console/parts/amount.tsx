@@ -1,18 +1,10 @@
 /** Renders amounts and changes of amounts. */
-import {
-  absolute,
-  type Decimal,
-  isNegative,
-  isZero,
-  minus,
-  percentage,
-  plainText,
-  shownAmount,
-} from "../money/decimal.js";
+import { type Exact, exactText, minus } from "../../common/exact-decimal.js";
+import { absolute, percentage, shownAmount } from "../money/amount-text.js";
 import { en } from "../text/en.js";
 
 interface AmountProps {
-  readonly value: Decimal;
+  readonly value: Exact;
   /** ISO 4217. Omitted if a heading names it. */
   readonly currency?: string | undefined;
   /** Width to reserve for decimal places beyond two, so that the decimal points of a column line up. */
@@ -23,7 +15,7 @@ interface AmountProps {
 export function Amount({ value, currency, places = 0 }: AmountProps) {
   const { main, beyond } = shownAmount(value);
   return (
-    <span class="amount" title={`${plainText(value)}${currency === undefined ? "" : ` ${currency}`}`}>
+    <span class="amount" title={`${exactText(value)}${currency === undefined ? "" : ` ${currency}`}`}>
       {main}
       {(beyond !== "" || places > 0) && (
         <span class="beyond" style={places > 0 ? { minWidth: `${places}ch` } : undefined}>
@@ -42,8 +34,8 @@ export function Amount({ value, currency, places = 0 }: AmountProps) {
 
 /** An amount of the shown period and of the period before. */
 export interface Compared {
-  readonly now: Decimal;
-  readonly before: Decimal;
+  readonly now: Exact;
+  readonly before: Exact;
   /** A period may be incomplete, so the change is not coloured as an increase or a decrease. */
   readonly isUnsure?: boolean;
 }
@@ -51,8 +43,9 @@ export interface Compared {
 /** The change as a percentage in brackets; empty if nothing changed. */
 export function changeInPercent({ now, before }: Compared): string {
   const difference = minus(now, before);
-  if (isZero(difference)) return "";
-  const percent = isZero(before) ? en.change.fromNothing : percentage(absolute(difference), absolute(before));
+  if (difference.units === 0n) return "";
+  const percent =
+    before.units === 0n ? en.change.fromNothing : percentage(absolute(difference), absolute(before));
   return `(${percent ?? ""})`;
 }
 
@@ -66,11 +59,11 @@ interface ChangeProps extends Compared {
 /** Shows the difference to the period before. Arrow and sign mark the direction, so it does not depend on colour. */
 export function Change({ now, before, isUnsure = false, places = 0, percentLetters = 0 }: ChangeProps) {
   const difference = minus(now, before);
-  if (isZero(difference)) return <span class="change">{en.change.none}</span>;
+  if (difference.units === 0n) return <span class="change">{en.change.none}</span>;
   const { main, beyond } = shownAmount(absolute(difference));
-  const isLess = isNegative(difference);
+  const isLess = difference.units < 0n;
   return (
-    <span class={isUnsure ? "change" : isLess ? "change less" : "change more"} title={plainText(difference)}>
+    <span class={isUnsure ? "change" : isLess ? "change less" : "change more"} title={exactText(difference)}>
       {isLess ? "▼ −" : "▲ +"}
       {main}
       {(beyond !== "" || places > 0) && (

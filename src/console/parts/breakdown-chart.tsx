@@ -1,8 +1,9 @@
+import { addDays } from "../../common/days.js";
+import { exact, minus, zero } from "../../common/exact-decimal.js";
 import type { Group } from "../api/breakdown.js";
 import type { BreakdownResult } from "../api/comparison.js";
-import { decimal, minus, zero } from "../money/decimal.js";
 import { bucketsOf } from "../state/buckets.js";
-import { shifted, shownDay, shownInstant } from "../state/days.js";
+import { shownDay, shownInstant } from "../state/days.js";
 import { en } from "../text/en.js";
 import { type Bucket, Chart, type Series } from "./chart.js";
 
@@ -30,13 +31,13 @@ export function BreakdownChart({ title, result, currency, kind = "bars", onPick 
       key: keyOf(group, columns),
       name: nameOf(group, columns),
       color: index + 1,
-      values: buckets.map(({ position }) => decimal(group.amounts?.[position] ?? "0")),
+      values: buckets.map(({ position }) => exact(group.amounts?.[position] ?? "0")),
     }),
   );
   const rest = buckets.map(({ position }, index) =>
     groupSeries.reduce(
       (left, { values }) => minus(left, values[index] ?? zero),
-      decimal(totals?.amounts?.[position] ?? "0"),
+      exact(totals?.amounts?.[position] ?? "0"),
     ),
   );
   const others = (totals?.group_count ?? 0) - groups.length;
@@ -62,7 +63,7 @@ function bucketsOfPeriod({ breakdown, request, comparison }: BreakdownResult): B
   const arrived =
     missing === undefined
       ? all
-      : bucketsOf({ ...request.period, last: shifted(missing.first, -1) }, request.timeBucket ?? "");
+      : bucketsOf({ ...request.period, last: addDays(missing.first, -1) }, request.timeBucket ?? "");
   const shown = new Map(arrived?.map((bucket) => [bucket.label, bucket.shownDays]));
   return all.map(({ label, days }) => {
     const shownDays = shown.get(label) ?? days;

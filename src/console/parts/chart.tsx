@@ -1,6 +1,7 @@
 /** Stacked chart of costs over time: bars, or areas if there are many buckets. SVG, so that each bar can be clicked. */
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { approximate, type Decimal, plainText, shownAmount, sumOf, zero } from "../money/decimal.js";
+import { type Exact, exactText, sumOf, zero } from "../../common/exact-decimal.js";
+import { approximate, shownAmount } from "../money/amount-text.js";
 import { en } from "../text/en.js";
 
 export interface Series {
@@ -9,7 +10,7 @@ export interface Series {
   /** From 1: the number in the style sheet's `--series-N`. 0 is the series of all other groups. */
   readonly color: number;
   /** One value for each bucket. */
-  readonly values: readonly Decimal[];
+  readonly values: readonly Exact[];
 }
 
 export interface Bucket {
@@ -199,7 +200,7 @@ function Tip({ series, index, bucket, name, currency, left }: TipProps) {
               <th scope="row">
                 <span class={`swatch color-${each.color}`} /> <bdi>{each.name}</bdi>
               </th>
-              <td title={plainText(value)}>{shownAmount(value).main}</td>
+              <td title={exactText(value)}>{shownAmount(value).main}</td>
             </tr>
           ))}
           <tr class="sum">

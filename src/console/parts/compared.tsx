@@ -1,6 +1,8 @@
 /** Notes next to changes: which days are compared, and whether they are complete. */
+
+import { addDays } from "../../common/days.js";
 import { type Comparison, isWhole } from "../api/comparison.js";
-import { shifted, shownDay } from "../state/days.js";
+import { shownDay } from "../state/days.js";
 import { en } from "../text/en.js";
 import { shownPeriod } from "./period-picker.js";
 
@@ -17,7 +19,7 @@ export function ComparedNotes({ comparison: { missing, days } }: { readonly comp
           text.missing(
             shownPeriod(missing),
             missing.first === missing.last,
-            shownDay(shifted(missing.first, -1)),
+            shownDay(addDays(missing.first, -1)),
           ),
         ]),
     ...(days === undefined ? [text.unknown] : []),

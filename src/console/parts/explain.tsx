@@ -1,8 +1,9 @@
 /** Drawer that explains an amount, from the chargeback back to the bill. It is open while the address has `why`. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { approximate, decimal, grouped } from "../money/decimal.js";
+import { approximate, grouped } from "../money/amount-text.js";
 import { shownDay, shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
 import { useData } from "../state/use-data.js";
@@ -85,7 +86,7 @@ function Chain({ explanation, page, setPage }: ChainProps) {
   return (
     <>
       <h2>
-        <Amount value={decimal(row.amount)} currency={currency} />
+        <Amount value={exact(row.amount)} currency={currency} />
       </h2>
       <p>
         <bdi>
@@ -102,7 +103,7 @@ function Chain({ explanation, page, setPage }: ChainProps) {
           <p>{text.noLine}</p>
         ) : (
           <p>
-            <Amount value={decimal(line.total_cost)} currency={currency} />
+            <Amount value={exact(line.total_cost)} currency={currency} />
             <span class="hint">
               {" "}
               {text.priced(line.quantity, line.unit_price)}
@@ -119,7 +120,7 @@ function Chain({ explanation, page, setPage }: ChainProps) {
             <ul>
               {rule.components.map((each) => (
                 <li key={each.component}>
-                  {text.ratio(each.ratio)} <Amount value={decimal(each.amount)} currency={currency} />
+                  {text.ratio(each.ratio)} <Amount value={exact(each.amount)} currency={currency} />
                   {each.component === row.component && <strong> {text.thisOne}</strong>}
                 </li>
               ))}
@@ -234,7 +235,7 @@ function Recipients({ explanation }: { readonly explanation: Explanation }) {
       title: en.overview.amount,
       isNumber: true,
       leads: true,
-      money: ({ amount }) => [{ value: decimal(amount) }],
+      money: ({ amount }) => [{ value: exact(amount) }],
     },
   ];
   return (
@@ -248,7 +249,7 @@ function Recipients({ explanation }: { readonly explanation: Explanation }) {
 }
 
 function Bar({ share }: { readonly share: string }) {
-  const percent = 100 * approximate(decimal(share));
+  const percent = 100 * approximate(exact(share));
   return (
     <span class="share">
       {percent.toFixed(percent < 10 ? 2 : 1)} %
@@ -288,7 +289,7 @@ function Samples({ samples }: { readonly samples: Explanation["samples"] }) {
     <>
       {metrics.map((metric) => {
         const own = samples.filter((sample) => sample.metric === metric);
-        const sizes = own.map(({ quantity }) => approximate(decimal(quantity)));
+        const sizes = own.map(({ quantity }) => approximate(exact(quantity)));
         const most = Math.max(...sizes, Number.MIN_VALUE);
         return (
           <figure key={metric} class="samples">

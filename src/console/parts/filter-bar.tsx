@@ -1,7 +1,7 @@
 /** Filters of a view that include or exclude values, and a chooser that lists the values with their costs. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { exact } from "../../common/exact-decimal.js";
 import { type BreakdownRequest, breakdownKey, type Group, loadBreakdown } from "../api/breakdown.js";
-import { decimal } from "../money/decimal.js";
 import {
   type Filter,
   type FilterColumn,
@@ -183,7 +183,7 @@ function Value({ group, column, choose, isChosen }: ValueProps) {
           </span>
         )}
       </span>
-      <Amount value={decimal(group.total_amount)} currency={group.currency} />
+      <Amount value={exact(group.total_amount)} currency={group.currency} />
       {isFilterable(column, value) &&
         [false, true].map((isExcluding) => (
           <button

@@ -1,6 +1,7 @@
 /** Unallocated lines, largest first, with the tag or the map entry that is missing. */
+
+import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { decimal } from "../money/decimal.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { asParameters, periodOf } from "../state/period.js";
@@ -56,7 +57,7 @@ export function Lacking({ place, tenant }: { readonly place: Place; readonly ten
       title: en.overview.amount,
       isNumber: true,
       leads: true,
-      money: ({ amount, currency }) => [{ value: decimal(amount), currency }],
+      money: ({ amount, currency }) => [{ value: exact(amount), currency }],
     },
   ];
   return (

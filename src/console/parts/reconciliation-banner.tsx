@@ -1,8 +1,10 @@
 /** Shows next to totals that the bill equals its chargebacks, and the difference if it does not. */
+
+import { compare, exact, zero } from "../../common/exact-decimal.js";
 import { amountOf, type Totals } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
 import { useReconciliation } from "../api/questions.js";
-import { compare, decimal, percentage, zero } from "../money/decimal.js";
+import { percentage } from "../money/amount-text.js";
 import type { Period } from "../state/period.js";
 import { en } from "../text/en.js";
 import { Amount } from "./amount.js";
@@ -12,7 +14,7 @@ const text = en.overview;
 
 /** Whether every day adds up. Totals are not enough: differences of two days may cancel each other out. */
 export function addsUp({ days }: Schemas["Reconciliation"], currency: string): boolean {
-  return days.every((day) => day.currency !== currency || compare(decimal(day.difference), zero) === 0);
+  return days.every((day) => day.currency !== currency || compare(exact(day.difference), zero) === 0);
 }
 
 /** Number of provisional days, which may still change. */
@@ -44,26 +46,23 @@ export function Proof({ reconciliation, isOfLines = false, filtered }: ProofProp
   return (
     <section class="proof" aria-label={text.bill}>
       {reconciliation.totals.map((each) => {
-        const difference = decimal(each.difference);
+        const difference = exact(each.difference);
         const own = filtered?.find(({ currency }) => currency === each.currency);
         const left = own === undefined ? zero : amountOf(own);
         return (
           <p key={each.currency} class={addsUp(reconciliation, each.currency) ? "holds" : "broken"}>
             <span>
               {isOfLines ? text.billOfLines : text.bill}{" "}
-              <Amount value={decimal(each.billing_amount)} currency={each.currency} />
+              <Amount value={exact(each.billing_amount)} currency={each.currency} />
             </span>
             <span>{text.equals}</span>
             <span>
-              {text.allocated} <Amount value={decimal(each.allocated_amount)} />
+              {text.allocated} <Amount value={exact(each.allocated_amount)} />
             </span>
             <span>{text.plus}</span>
             <span>
-              {text.unallocated} <Amount value={decimal(each.unallocated_amount)} />
-              <small>
-                {" "}
-                {percentage(decimal(each.unallocated_amount), decimal(each.billing_amount)) ?? ""}
-              </small>
+              {text.unallocated} <Amount value={exact(each.unallocated_amount)} />
+              <small> {percentage(exact(each.unallocated_amount), exact(each.billing_amount)) ?? ""}</small>
             </span>
             <span class="verdict">
               {text.difference} <Amount value={difference} />
@@ -71,7 +70,7 @@ export function Proof({ reconciliation, isOfLines = false, filtered }: ProofProp
             {filtered !== undefined && (
               <span class="filtered">
                 {text.filtered} <Amount value={left} currency={each.currency} />
-                <small> {percentage(left, decimal(each.billing_amount)) ?? ""}</small>
+                <small> {percentage(left, exact(each.billing_amount)) ?? ""}</small>
               </span>
             )}
           </p>

@@ -1,6 +1,7 @@
 /** The chargeback rows behind sums, each with a link to its explanation. */
+
+import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { decimal } from "../money/decimal.js";
 import { shownInstant } from "../state/days.js";
 import { filterQuery, filtersOf } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
@@ -80,7 +81,7 @@ function List({
       title: en.overview.amount,
       isNumber: true,
       leads: true,
-      money: (row) => [{ value: decimal(row.amount), currency: row.currency }],
+      money: (row) => [{ value: exact(row.amount), currency: row.currency }],
     },
     {
       key: "why",

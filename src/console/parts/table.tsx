@@ -2,13 +2,14 @@
 import type { ComponentChildren } from "preact";
 import { flushSync } from "preact/compat";
 import { useLayoutEffect, useRef, useState } from "preact/hooks";
-import { absolute, type Decimal, minus, shownAmount } from "../money/decimal.js";
+import { type Exact, minus } from "../../common/exact-decimal.js";
+import { absolute, shownAmount } from "../money/amount-text.js";
 import { en } from "../text/en.js";
 import { Amount, Change, type Compared, changeInPercent } from "./amount.js";
 
 /** An amount in a cell. */
 export interface Money {
-  readonly value: Decimal;
+  readonly value: Exact;
   /** Omitted if a heading names it. */
   readonly currency?: string | undefined;
   /** The amount does not add up, and is marked. */

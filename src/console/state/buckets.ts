@@ -1,5 +1,6 @@
 /** All time buckets of a period, including those without costs, which responses of the API leave out. */
-import { daysBetween, firstOfMonth, lastOfMonth, shifted } from "./days.js";
+import { addDays, firstOfMonth, lastOfMonth } from "../../common/days.js";
+import { dayCount } from "./days.js";
 import type { Period } from "./period.js";
 
 export interface Bucket {
@@ -18,23 +19,23 @@ const HOURS = 24;
 export function bucketsOf({ first, last }: Period, length: string): Bucket[] | undefined {
   if (length === "hour") return hoursOf({ first, last });
   const bucketLength = lengths[length];
-  if (bucketLength === undefined || daysBetween(first, last) > MAX_BUCKETS) return undefined;
+  if (bucketLength === undefined || dayCount(first, last) > MAX_BUCKETS) return undefined;
   const buckets: Bucket[] = [];
   for (let start = bucketLength.start(first); start <= last; ) {
     const end = bucketLength.end(start);
-    const shownDays = daysBetween(start < first ? first : start, end > last ? last : end);
-    buckets.push({ label: bucketLength.label(start), days: daysBetween(start, end), shownDays });
-    start = shifted(end, 1);
+    const shownDays = dayCount(start < first ? first : start, end > last ? last : end);
+    buckets.push({ label: bucketLength.label(start), days: dayCount(start, end), shownDays });
+    start = addDays(end, 1);
   }
   return buckets;
 }
 
 function hoursOf({ first, last }: Period): Bucket[] | undefined {
-  const count = daysBetween(first, last) * HOURS;
+  const count = dayCount(first, last) * HOURS;
   if (count > MAX_BUCKETS) return undefined;
   const hourOf = (index: number) => `${String(index % HOURS).padStart(2, "0")}:00:00Z`;
   return Array.from({ length: count }, (_, index) => ({
-    label: `${shifted(first, Math.floor(index / HOURS))}T${hourOf(index)}`,
+    label: `${addDays(first, Math.floor(index / HOURS))}T${hourOf(index)}`,
     days: 1,
     shownDays: 1,
   }));
@@ -50,8 +51,8 @@ interface BucketLength {
 const lengths: Readonly<Partial<Record<string, BucketLength>>> = {
   day: { start: (day) => day, end: (day) => day, label: (day) => day },
   week: {
-    start: (day) => shifted(day, -((new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7)),
-    end: (monday) => shifted(monday, 6),
+    start: (day) => addDays(day, -((new Date(`${day}T00:00:00Z`).getUTCDay() + 6) % 7)),
+    end: (monday) => addDays(monday, 6),
     label: weekOf,
   },
   month: { start: firstOfMonth, end: lastOfMonth, label: (first) => first.slice(0, 7) },
@@ -59,8 +60,8 @@ const lengths: Readonly<Partial<Record<string, BucketLength>>> = {
 
 /** The ISO week of a Monday. Its year is that of its Thursday. */
 function weekOf(monday: string): string {
-  const thursday = shifted(monday, 3);
+  const thursday = addDays(monday, 3);
   const year = thursday.slice(0, 4);
-  const week = Math.ceil(daysBetween(`${year}-01-01`, thursday) / 7);
+  const week = Math.ceil(dayCount(`${year}-01-01`, thursday) / 7);
   return `${year}-W${String(week).padStart(2, "0")}`;
 }

@@ -1,5 +1,6 @@
 /** The period of a view: `start_date` and `end_date` in the address, both included, named as in the API. */
-import { daysBetween, firstOfMonth, isDay, lastOfMonth, shifted, today } from "./days.js";
+import { addDays, firstOfMonth, isDay, lastOfMonth } from "../../common/days.js";
+import { dayCount, today } from "./days.js";
 import type { Place } from "./location.js";
 
 export interface Period {
@@ -8,12 +9,12 @@ export interface Period {
 }
 
 export const presets = {
-  last7: (day: string): Period => ({ first: shifted(day, -6), last: day }),
-  last30: (day: string): Period => ({ first: shifted(day, -29), last: day }),
-  last90: (day: string): Period => ({ first: shifted(day, -89), last: day }),
+  last7: (day: string): Period => ({ first: addDays(day, -6), last: day }),
+  last30: (day: string): Period => ({ first: addDays(day, -29), last: day }),
+  last90: (day: string): Period => ({ first: addDays(day, -89), last: day }),
   thisMonth: (day: string): Period => ({ first: firstOfMonth(day), last: day }),
   lastMonth: (day: string): Period => {
-    const last = shifted(firstOfMonth(day), -1);
+    const last = addDays(firstOfMonth(day), -1);
     return { first: firstOfMonth(last), last };
   },
 } as const;
@@ -24,7 +25,7 @@ export const presetNames = Object.keys(presets) as readonly Preset[];
 export function periodOf({ query }: Place): Period {
   const first = query.get("start_date") ?? "";
   const last = query.get("end_date") ?? "";
-  return isDay(first) && isDay(last) && first <= last ? { first, last } : presets.last30(today());
+  return isPossible({ first, last }) ? { first, last } : presets.last30(today());
 }
 
 /** Whether the days are in order and in years that the API accepts. */
@@ -43,15 +44,15 @@ export function presetOf(period: Period): Preset | undefined {
 
 /** Length of the time buckets that divides a period into about a hundred bars at most. */
 export function bucketFor({ first, last }: Period): "day" | "week" | "month" {
-  const days = daysBetween(first, last);
+  const days = dayCount(first, last);
   return days <= 100 ? "day" : days <= 500 ? "week" : "month";
 }
 
 /** Returns the period of the same length that ends where this one begins; for a calendar month, the month before. */
 export function periodBefore({ first, last }: Period): Period {
-  const dayBefore = shifted(first, -1);
+  const dayBefore = addDays(first, -1);
   if (first === firstOfMonth(first) && last === lastOfMonth(first))
     return { first: firstOfMonth(dayBefore), last: dayBefore };
-  const days = daysBetween(first, last);
-  return { first: shifted(first, -days), last: dayBefore };
+  const days = dayCount(first, last);
+  return { first: addDays(first, -days), last: dayBefore };
 }

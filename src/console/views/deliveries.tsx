@@ -1,7 +1,7 @@
 /** Delivered bills: which of them count, findings about them, and those that wait to be accepted. */
 import { useState } from "preact/hooks";
+import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { decimal } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
 import { Empty, Failed, Shown } from "../parts/messages.js";
 import { Pages, pageOf, useLastPage } from "../parts/pages.js";
@@ -99,7 +99,7 @@ function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
       isNumber: true,
       leads: true,
       money: ({ sums }) =>
-        sums.map(({ currency, effective_cost: cost }) => ({ value: decimal(cost), currency })),
+        sums.map(({ currency, effective_cost: cost }) => ({ value: exact(cost), currency })),
     },
     { key: "classes", title: text.classes, cell: (delivery) => <Classes delivery={delivery} /> },
     { key: "odd", title: text.odd, cell: (delivery) => <Odd delivery={delivery} /> },
@@ -123,7 +123,7 @@ function Classes({ delivery: { classes } }: { readonly delivery: Delivery }) {
       {others.map((each) => (
         <li key={`${each.class} ${each.reason} ${each.currency}`}>
           {text.className(each.class, each.reason)}: {text.onLines(each.rows)},{" "}
-          <Amount value={decimal(each.cost)} currency={each.currency} />
+          <Amount value={exact(each.cost)} currency={each.currency} />
         </li>
       ))}
     </ul>

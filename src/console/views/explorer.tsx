@@ -1,5 +1,6 @@
 /** Costs grouped by up to three columns, over time, filtered and compared. A click on a group drills down. */
 import { useState } from "preact/hooks";
+import { compare, exact, minus } from "../../common/exact-decimal.js";
 import {
   amountOf,
   type BreakdownRequest,
@@ -13,7 +14,7 @@ import {
 } from "../api/breakdown.js";
 import { type BreakdownResult, isLikeWithLike, loadCompared } from "../api/comparison.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
-import { compare, decimal, minus, percentage } from "../money/decimal.js";
+import { percentage } from "../money/amount-text.js";
 import { BreakdownChart, keyOf, nameOf } from "../parts/breakdown-chart.js";
 import { ComparedNotes, comparedWith } from "../parts/compared.js";
 import { Choice } from "../parts/controls.js";
@@ -294,11 +295,11 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
     title: key === "total" ? en.inCurrency(title, currency) : title,
     isNumber: true,
     leads: key === "total",
-    money: (row) => [{ value: decimal(sumOf(row)) }],
-    order: (a, b) => compare(decimal(sumOf(a)), decimal(sumOf(b))),
-    totalMoney: [{ value: decimal(sumOf(totals)) }],
+    money: (row) => [{ value: exact(sumOf(row)) }],
+    order: (a, b) => compare(exact(sumOf(a)), exact(sumOf(b))),
+    totalMoney: [{ value: exact(sumOf(totals)) }],
   });
-  const before = (sums: Sums) => decimal(sums.previous_amount ?? "0");
+  const before = (sums: Sums) => exact(sums.previous_amount ?? "0");
   const isUnsure = comparison !== undefined && !isLikeWithLike(comparison);
   const shown: Column<Row>[] = [
     ...groupBy.map(

@@ -1,4 +1,7 @@
 /** Overview of costs: total, change, reconciliation, costs over time, largest changes and issues. */
+
+import { firstOfMonth, lastOfMonth } from "../../common/days.js";
+import { type Exact, exact, sumOf } from "../../common/exact-decimal.js";
 import {
   type BreakdownRequest,
   breakdownKey,
@@ -9,7 +12,6 @@ import {
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { type BreakdownResult, isLikeWithLike, loadCompared } from "../api/comparison.js";
 import { useReconciliation } from "../api/questions.js";
-import { type Decimal, decimal, sumOf } from "../money/decimal.js";
 import { Amount, Change } from "../parts/amount.js";
 import { BreakdownChart } from "../parts/breakdown-chart.js";
 import { ComparedNotes, comparedWith } from "../parts/compared.js";
@@ -19,7 +21,7 @@ import { NoCosts } from "../parts/no-costs.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { PeriodProof } from "../parts/reconciliation-banner.js";
 import { type Column, Table } from "../parts/table.js";
-import { daysBetween, firstOfMonth, lastOfMonth, shownDay, shownInstant, today } from "../state/days.js";
+import { dayCount, shownDay, shownInstant, today } from "../state/days.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
 import { pathOf } from "../state/paths.js";
 import { bucketFor, type Period, periodOf } from "../state/period.js";
@@ -98,7 +100,7 @@ export function Overview({ place, tenant }: ViewProps) {
 }
 
 function Headline({ result, totals }: { readonly result: BreakdownResult; readonly totals: Sums }) {
-  const now = decimal(totals.total_amount);
+  const now = exact(totals.total_amount);
   return (
     <div class="head">
       <div class="hint">
@@ -108,7 +110,7 @@ function Headline({ result, totals }: { readonly result: BreakdownResult; readon
         <Amount value={now} currency={totals.currency} />
       </div>
       {totals.previous_amount !== undefined && (
-        <Change now={now} before={decimal(totals.previous_amount)} isUnsure={isUnsure(result)} />
+        <Change now={now} before={exact(totals.previous_amount)} isUnsure={isUnsure(result)} />
       )}
     </div>
   );
@@ -131,9 +133,9 @@ function Forecast({ month, days: all, currency }: ForecastProps) {
     .sort()
     .at(-1);
   if (latest === undefined) return null;
-  const soFar = sumOf(days.map(({ billing_amount }) => decimal(billing_amount)));
-  const past = daysBetween(month.first, latest);
-  const forecast = projected(soFar, past, daysBetween(month.first, month.last));
+  const soFar = sumOf(days.map(({ billing_amount }) => exact(billing_amount)));
+  const past = dayCount(month.first, latest);
+  const forecast = projected(soFar, past, dayCount(month.first, month.last));
   return (
     <div class="head" title={text.forecastHint(past)}>
       <div class="hint">{text.forecast(shownDay(month.last))}</div>
@@ -145,7 +147,7 @@ function Forecast({ month, days: all, currency }: ForecastProps) {
 }
 
 /** Extrapolates from `past` days to `all` days. Rounds down to hundredths: a forecast is not more precise. */
-function projected(soFar: Decimal, past: number, all: number): Decimal {
+function projected(soFar: Exact, past: number, all: number): Exact {
   const hundredths = (soFar.units * 100n * BigInt(all)) / (10n ** BigInt(soFar.scale) * BigInt(past));
   return { units: hundredths, scale: 2 };
 }
@@ -169,15 +171,15 @@ function Movers({ result, place, tenant }: MoversProps) {
       title: text.amount,
       isNumber: true,
       leads: true,
-      money: (group) => [{ value: decimal(group.total_amount), currency: group.currency }],
+      money: (group) => [{ value: exact(group.total_amount), currency: group.currency }],
     },
     {
       key: "change",
       title: text.change,
       isNumber: true,
       change: ({ total_amount, previous_amount }) => ({
-        now: decimal(total_amount),
-        before: decimal(previous_amount ?? "0"),
+        now: exact(total_amount),
+        before: exact(previous_amount ?? "0"),
         isUnsure: isUnsure(result),
       }),
     },
@@ -244,7 +246,7 @@ function Issues({
       title: text.amount,
       isNumber: true,
       leads: true,
-      money: (group) => [{ value: decimal(group.total_amount), currency: group.currency }],
+      money: (group) => [{ value: exact(group.total_amount), currency: group.currency }],
     },
   ];
   return (

@@ -1,6 +1,7 @@
 /** Lines and amounts of each allocation rule, by currency and tier, and the tag coverage of the bill. */
+
+import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { decimal } from "../money/decimal.js";
 import { Amount } from "../parts/amount.js";
 import { Link } from "../parts/link.js";
 import { Shown } from "../parts/messages.js";
@@ -134,7 +135,7 @@ export function Rules({ place, tenant }: ViewProps) {
               )}
               {others.map(({ currency, amount, product_type_count: count }) => (
                 <p key={currency} class="hint">
-                  {text.others(count)}: <Amount value={decimal(amount)} currency={currency} />
+                  {text.others(count)}: <Amount value={exact(amount)} currency={currency} />
                 </p>
               ))}
             </section>
@@ -151,14 +152,13 @@ function SumWithTiers({ sums: { currency, amount, tiers } }: { readonly sums: Su
   return (
     <details>
       <summary>
-        <Amount value={decimal(amount)} currency={currency} />
+        <Amount value={exact(amount)} currency={currency} />
       </summary>
       {tiers.map((tier) => (
         <div
           key={JSON.stringify([tier.component, tier.tier, tier.allocation_method, tier.allocation_detail])}
         >
-          <span class="hint">{inWords(tier)}</span>{" "}
-          <Amount value={decimal(tier.amount)} currency={currency} />
+          <span class="hint">{inWords(tier)}</span> <Amount value={exact(tier.amount)} currency={currency} />
         </div>
       ))}
     </details>
@@ -213,7 +213,7 @@ function TagCoverage({ place, tenant }: ViewProps) {
       title: text.tagged,
       isNumber: true,
       leads: true,
-      money: ({ tagged_amount: amount, currency }) => [{ value: decimal(amount), currency }],
+      money: ({ tagged_amount: amount, currency }) => [{ value: exact(amount), currency }],
     },
   ];
   return (

@@ -1,12 +1,13 @@
 /** Days with their states, runs, and a button to start a run. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { addDays } from "../../common/days.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { useDays } from "../api/questions.js";
 import { Health, useReadiness } from "../parts/health.js";
 import { Failed, Shown } from "../parts/messages.js";
 import { RequireScope } from "../parts/require-scope.js";
 import { type Column, Table } from "../parts/table.js";
-import { daysBetween, shifted, shownDay, shownInstant } from "../state/days.js";
+import { dayCount, shownDay, shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
 import { type Period, periodOf } from "../state/period.js";
 import { reloadAll, useData } from "../state/use-data.js";
@@ -150,8 +151,8 @@ function Progress({ run }: { readonly run: Run }) {
 /** One cell for each day of the period, also for days without a state. */
 function Coverage({ period, days }: { readonly period: Period; readonly days: readonly Day[] }) {
   const known = new Map(days.map((day) => [day.tracking_date, day]));
-  const all = Array.from({ length: Math.min(daysBetween(period.first, period.last), 800) }, (_, index) =>
-    shifted(period.first, index),
+  const all = Array.from({ length: Math.min(dayCount(period.first, period.last), 800) }, (_, index) =>
+    addDays(period.first, index),
   );
   const troubled = days.filter(({ error, lacks }) => error !== null || lacks.length > 0);
   return (

@@ -3,6 +3,7 @@
  * keep.
  */
 import { useState } from "preact/hooks";
+import { compare, exact } from "../../common/exact-decimal.js";
 import {
   amountOf,
   type Breakdown,
@@ -15,7 +16,7 @@ import {
 } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
-import { compare, decimal, percentage } from "../money/decimal.js";
+import { percentage } from "../money/amount-text.js";
 import { Amount } from "../parts/amount.js";
 import { SearchBox } from "../parts/controls.js";
 import { Download } from "../parts/download.js";
@@ -247,7 +248,7 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
 
 /** The total amount and its two parts. */
 function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string | undefined }) {
-  const percent = bill === undefined ? undefined : percentage(amountOf(totals), decimal(bill));
+  const percent = bill === undefined ? undefined : percentage(amountOf(totals), exact(bill));
   return (
     <dl class="sums">
       <div class="whole">
@@ -261,7 +262,7 @@ function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string
         <div key={part}>
           <dt>{text[part]}</dt>
           <dd>
-            <Amount value={decimal(totals[`${part}_amount`])} />
+            <Amount value={exact(totals[`${part}_amount`])} />
           </dd>
         </div>
       ))}
@@ -299,8 +300,8 @@ function Lines({ breakdown, totals }: { readonly breakdown: Breakdown; readonly 
     title: key === "total_amount" ? en.inCurrency(title, currency) : title,
     isNumber: true,
     leads: key === "total_amount",
-    money: ({ sums }) => [{ value: decimal(sums[key]) }],
-    totalMoney: [{ value: decimal(totals[key]) }],
+    money: ({ sums }) => [{ value: exact(sums[key]) }],
+    totalMoney: [{ value: exact(totals[key]) }],
   });
   return (
     <Table

@@ -10,7 +10,7 @@ import {
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { tagColumnsOf, useTagKeys } from "../api/questions.js";
-import { percentage } from "../money/decimal.js";
+import { percentage } from "../money/amount-text.js";
 import { Choice, Field, PlaceSearch } from "../parts/controls.js";
 import { FilterBar } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";

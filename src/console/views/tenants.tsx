@@ -1,7 +1,8 @@
 /** All tenants: costs, reconciliation, health and days of each, and their total. */
+
+import { exact, sumOf } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { loadReconciliation } from "../api/questions.js";
-import { decimal, sumOf } from "../money/decimal.js";
 import { Health, type Readiness, useReadiness } from "../parts/health.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
@@ -134,7 +135,7 @@ function TenantHealth({ tenant, isLacking }: TenantHealthProps) {
 function moneyOf(reconciliation: Reconciliation | typeof FAILED | undefined): Money[] {
   if (reconciliation === undefined || reconciliation === FAILED) return [];
   return reconciliation.totals.map(({ currency, billing_amount: amount }) => ({
-    value: decimal(amount),
+    value: exact(amount),
     currency,
     broken: !addsUp(reconciliation, currency),
   }));

@@ -1,7 +1,8 @@
 /** Costs without a known cause, by amount, with the reason and what to do about it. */
+
+import { exact } from "../../common/exact-decimal.js";
 import type { Schemas } from "../api/client.js";
 import { useIssues, useReconciliation } from "../api/questions.js";
-import { decimal } from "../money/decimal.js";
 import { Choice, narrow } from "../parts/controls.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
@@ -76,7 +77,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       title: en.overview.amount,
       isNumber: true,
       leads: true,
-      money: (row) => [{ value: decimal(row.total_cost), currency: row.currency }],
+      money: (row) => [{ value: exact(row.total_cost), currency: row.currency }],
     },
     { key: "tag", title: "", cell: (row) => <Link href={linked("tags", row)}>{text.tag}</Link> },
   ];

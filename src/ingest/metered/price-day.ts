@@ -10,10 +10,9 @@ import {
   decimalText,
   type Exact,
   parseExact,
-  plus,
   roundedQuotient,
+  sumOf,
   times,
-  zero,
 } from "../../common/exact-decimal.js";
 import type { BillingLine } from "../ecosystem.js";
 
@@ -99,7 +98,7 @@ function quantityOf({ quantity }: MeteredProduct, sums: DaySums, parts: number):
     return { value: { units: BigInt(quantity.count * HOURS), scale: 0 }, divisor: 1n };
   }
   if (sums.size === 0) return undefined;
-  const total = [...sums.values()].reduce(plus, zero);
+  const total = sumOf([...sums.values()]);
   if (quantity.type === "network_gib") return { value: total, divisor: GIB };
   const hours: Exact = { units: BigInt(HOURS), scale: 0 };
   return { value: times(total, hours), divisor: GIB * BigInt(parts) };

@@ -1,4 +1,5 @@
 /** Rows of the costs API: the amounts of a charge, and their JSON with every digit. */
+import { decimalText } from "../../common/exact-decimal.js";
 import type { Charge } from "./charges.js";
 import { lineTypes } from "./line-types.js";
 
@@ -53,11 +54,4 @@ export function costRowText(row: CostRow, nextDay: string, quoted: boolean): str
     fields.push(`"resource":{"id":"${resource.id}","display_name":"${resource.name}",${environment}}`);
   }
   return `{${fields.join(",")}}`;
-}
-
-/** Formats `units × 10^-places`: `decimalText(-12_500n, 3)` is `-12.5`. */
-export function decimalText(units: bigint, places: number): string {
-  const digits = (units < 0n ? -units : units).toString().padStart(places + 1, "0");
-  const fraction = digits.slice(-places).replace(/0+$/, "");
-  return `${units < 0n ? "-" : ""}${digits.slice(0, -places)}${fraction === "" ? "" : `.${fraction}`}`;
 }

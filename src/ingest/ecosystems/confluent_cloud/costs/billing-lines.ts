@@ -9,10 +9,11 @@
 import {
   decimalText,
   type Exact,
+  exactText,
   minus,
   parseExact,
-  plus,
   roundedQuotient,
+  sumOf,
   zero,
 } from "../../../../common/exact-decimal.js";
 import type { BillingLine } from "../../../ecosystem.js";
@@ -80,8 +81,8 @@ function withoutRepeated(
 function lineOf(parts: readonly CostPart[]): BillingLine | undefined {
   const [first] = parts;
   if (first === undefined) return undefined;
-  const quantity = summed(parts.map((part) => part.quantity));
-  const cost = summed(parts.map((part) => part.cost));
+  const quantity = sumOf(parts.map((part) => part.quantity));
+  const cost = sumOf(parts.map((part) => part.cost));
   const price = parts.length === 1 ? first.price : zero;
   const shared = sharedNotes(parts);
   const exact = digitsLost({ quantity, unit_price: price, total_cost: cost });
@@ -103,20 +104,12 @@ function lineOf(parts: readonly CostPart[]): BillingLine | undefined {
   };
 }
 
-function summed(amounts: readonly Exact[]): Exact {
-  return amounts.reduce(plus, zero);
-}
-
 function stored(exact: Exact): string {
   return isStorable(exact) ? exactText(exact) : decimalText(roundedQuotient(exact, 1n, PLACES), PLACES);
 }
 
 function isStorable({ scale }: Exact): boolean {
   return scale <= PLACES;
-}
-
-function exactText({ units, scale }: Exact): string {
-  return decimalText(units, scale);
 }
 
 /** Returns `exact`: the amounts that were rounded for the store, so that no digit is lost. */
@@ -147,7 +140,7 @@ function commonOf(parts: readonly CostPart[], shared: ReadonlySet<string>): Reco
 
 function summedIfAny(amounts: readonly (Exact | undefined)[]): Exact | undefined {
   const given = amounts.filter((amount) => amount !== undefined);
-  return given.length === 0 ? undefined : summed(given);
+  return given.length === 0 ? undefined : sumOf(given);
 }
 
 /** Names of the notes that are the same in all rows. */

@@ -1,5 +1,5 @@
 /** Control totals of the bill: every row of the vendor's responses is counted, and is in exactly one class. */
-import { decimalText, type Exact, minus, plus, zero } from "../../../../common/exact-decimal.js";
+import { type Exact, exactText, minus, plus, sumOf, zero } from "../../../../common/exact-decimal.js";
 import { type ControlTotal, type RowClass, singleAmountTotal } from "../../../../domain/control-totals.js";
 import type { BilledAmount } from "../../../reports.js";
 import type { CostPart } from "./cost-part.js";
@@ -62,14 +62,14 @@ export function createControlCounter(): ControlCounter {
       const delivered = days.map((day) => {
         const own = classes.filter((each) => each.day === day).map(({ sum }) => sum);
         const rows = own.reduce((total, sum) => total + sum.rows, 0);
-        return total(day, "delivered", "", { rows, cost: own.map(({ cost }) => cost).reduce(plus, zero) });
+        return total(day, "delivered", "", { rows, cost: sumOf(own.map(({ cost }) => cost)) });
       });
       return [...delivered, ...classes.map((each) => total(each.day, each.class, each.reason, each.sum))];
     },
     billed: () =>
       [...billed]
         .filter(([, { scale }]) => scale <= PLACES)
-        .map(([day, amount]) => ({ day, currency: CURRENCY, amount: textOf(amount) })),
+        .map(([day, amount]) => ({ day, currency: CURRENCY, amount: exactText(amount) })),
   };
 }
 
@@ -78,9 +78,5 @@ function reasonOf({ notes }: CountedRow): string {
 }
 
 function total(day: string, of: ControlTotal["class"], reason: string, { rows, cost }: Sum): ControlTotal {
-  return singleAmountTotal({ day, currency: CURRENCY, class: of, reason, rows, cost: textOf(cost) });
-}
-
-function textOf({ units, scale }: Exact): string {
-  return decimalText(units, scale);
+  return singleAmountTotal({ day, currency: CURRENCY, class: of, reason, rows, cost: exactText(cost) });
 }
