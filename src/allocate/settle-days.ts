@@ -2,10 +2,12 @@
  * Makes provisional days final that no run gathers any more: their missing data will not come. Nothing else about them
  * changes. Their amounts stay, and so do the rules that they were allocated by, whatever the rules are now.
  */
+
 import { replaceDays } from "../clickhouse/partitions.js";
 import { isoDay } from "../clickhouse/sql-text.js";
 import { dropStagedDays, stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
+import type { DayRange } from "../common/days.js";
 import { columnsOf, type FactTable } from "../domain/fact-tables.js";
 import { runStatement } from "../postgres/statement.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
@@ -21,16 +23,10 @@ const inputsOf = {
   topic_attributions: ["billing", "topic_usage", "topic_usage_gaps"],
 } as const satisfies Readonly<Record<SplitLedger["name"], readonly FactTable[]>>;
 
-/**
- * `gathered` are days `[start, end)` that this run has gathered nevertheless. Returns the days that became final,
- * ascending.
- */
+/** `gathered` are days that this run has gathered nevertheless. Returns the days that became final, ascending. */
 export async function settleAbandonedDays(
   publication: Publication,
-  {
-    before,
-    gathered,
-  }: { readonly before: string; readonly gathered: { readonly start: string; readonly end: string } },
+  { before, gathered }: { readonly before: string; readonly gathered: DayRange },
 ): Promise<string[]> {
   const settled = new Set<string>();
   for (const ledger of [chargebackLedger, topicLedger]) {

@@ -1,7 +1,6 @@
 import { type BackupControl, openBackupControl } from "../backup/control.js";
-import { addDays } from "../common/days.js";
+import { addDays, type DayRange } from "../common/days.js";
 import { FIRST_DAY, LAST_DAY } from "../domain/stored-days.js";
-import type { DayWindow } from "../ingest/ecosystem.js";
 import { type CurrencyControl, readControlTotals } from "../query/state/control-totals.js";
 import { openStores } from "../stores/open-stores.js";
 import { type Command, dayOption, type Options, parseOptions, UsageError } from "./command.js";
@@ -71,7 +70,7 @@ export const run: Command = {
 };
 
 /** Both `--from` and `--to` are inclusive, like dates of the API. */
-function windowOf(from: string | undefined, to: string | undefined): DayWindow | undefined {
+function windowOf(from: string | undefined, to: string | undefined): DayRange | undefined {
   const start = dayOption("from", from);
   const last = dayOption("to", to);
   if (start === undefined && last === undefined) return undefined;

@@ -5,6 +5,19 @@
  * Every function throws `RangeError` for a text that is not a day, and for results outside of these years, so that an
  * invalid day is never passed on. `Date` is all that is needed, so that no library gets into the console.
  */
+
+/** Whole days, from `start` to the day before `end`: `[start, end)`. */
+export interface DayRange {
+  readonly start: string;
+  readonly end: string;
+}
+
+/** Instants in seconds since 1970: `[from, to)`. */
+export interface InstantRange {
+  readonly from: number;
+  readonly to: number;
+}
+
 export const DAY_SECONDS = 86_400;
 export const DAY_MS = 1000 * DAY_SECONDS;
 
@@ -80,7 +93,7 @@ export function daysBetween(from: string, to: string): number {
 }
 
 /** Returns the days of `[start, end)`, ascending; none if `end` is not after `start`. */
-export function daysOfWindow({ start, end }: { readonly start: string; readonly end: string }): string[] {
+export function daysOfWindow({ start, end }: DayRange): string[] {
   const first = midnightSeconds(start);
   return Array.from({ length: Math.max(0, daysBetween(start, end)) }, (_, index) =>
     dayOfSeconds(first + index * DAY_SECONDS),

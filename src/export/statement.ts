@@ -3,7 +3,13 @@ import type { Statement } from "../clickhouse/statement.js";
 import { collidedSql, dimensionIdSql } from "../query/chargebacks/dimension-id.js";
 import { chargebackOrder } from "../query/chargebacks/list.js";
 import { metadataSql, weightJoins } from "../query/chargebacks/row-metadata.js";
-import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "../query/chargebacks/scan.js";
+import {
+  type ChargebackFilters,
+  type DaySpan,
+  filtered,
+  rowsInWindow,
+  withNames,
+} from "../query/chargebacks/scan.js";
 import { jsonCell, textCell } from "../query/csv-cell.js";
 import { isNameColumn, knownNames, nameColumns, nameSql } from "../query/inventory/names.js";
 import type { DayCount } from "../query/page/days.js";
@@ -47,16 +53,12 @@ export function chargebackExport(input: ExportInput, context: ExportContext): St
   return (spans.length > 0 ? spans : [noDays]).map((span) => exportStatement(input, context, span));
 }
 
-interface Span {
-  readonly first_day: string;
-  readonly last_day: string;
-}
-
-const noDays: Span = { first_day: "1970-01-02", last_day: "1970-01-01" };
+/** A span without days. */
+export const noDays: DaySpan = { first_day: "1970-01-02", last_day: "1970-01-01" };
 
 /** Puts as many days into a span as stay within `rowsAtOnce` rows, at least one. */
-export function spansOf(days: readonly DayCount[], rowsAtOnce: number): Span[] {
-  const spans: Span[] = [];
+export function spansOf(days: readonly DayCount[], rowsAtOnce: number): DaySpan[] {
+  const spans: DaySpan[] = [];
   let rowsInSpan = 0;
   for (const { day, rows } of days) {
     const open = spans.at(-1);
@@ -74,7 +76,7 @@ export function spansOf(days: readonly DayCount[], rowsAtOnce: number): Span[] {
 function exportStatement(
   input: ExportInput,
   { tagged }: ExportContext,
-  { first_day, last_day }: Span,
+  { first_day, last_day }: DaySpan,
 ): Statement {
   const format: ExportFormat = exportFormats[input.format ?? "csv"];
   const { condition, params } = rowsInWindow(input.window);

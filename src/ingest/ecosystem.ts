@@ -2,6 +2,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Statement } from "../clickhouse/statement.js";
+import type { DayRange } from "../common/days.js";
 import type { EcosystemSettings } from "../config/settings/ecosystem-settings.js";
 import type { PluginSettings } from "../config/settings/plugin-settings.js";
 import type { AllocationRule, IdentityScope } from "../domain/allocation-rule.js";
@@ -67,7 +68,7 @@ export interface ControlInput {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
   /** Days that every run gathers: `[today − lookback_days, today − cutoff_days)`. */
-  readonly window: DayWindow;
+  readonly window: DayRange;
   /** First UTC day that is kept. */
   readonly keepFrom: string;
   /** Digest of the last totals. Undefined if there are none, or if days were published since. */
@@ -121,13 +122,13 @@ export interface Gatherer {
    * Gathers billing lines, usage and identity sets of whole UTC days. Throws if the window could not be gathered; then
    * nothing of it counts. Failed metrics are reported as gaps, not thrown, because the bill is still good.
    */
-  gatherWindow(window: DayWindow, sink: WindowSink, signal: AbortSignal): Promise<WindowReport>;
+  gatherWindow(window: DayRange, sink: WindowSink, signal: AbortSignal): Promise<WindowReport>;
   /**
    * Control totals of a window for which `gatherWindow` threw because of the upstream. They are recorded for days
    * without charges. Left out for an upstream whose rows are unknown without a response, and for one whose windows
    * report their failures.
    */
-  totalsOfFailedWindow?(window: DayWindow): readonly ControlTotal[];
+  totalsOfFailedWindow?(window: DayRange): readonly ControlTotal[];
   /**
    * Gathers usage of the topics of clusters on whole UTC days. Called after the bill of these days, and only if topic
    * attribution is on. A topic without usage is sent with 0, because nothing else shows that it exists. Failed metrics
@@ -139,14 +140,14 @@ export interface Gatherer {
    * changed. Then the window is not gathered again. `answers` are the responses of the reports. A failed request is a
    * difference, unless it failed before. Left out: windows are always gathered.
    */
-  isUnchanged?(window: DayWindow, answers: GatheredResponses, signal: AbortSignal): Promise<boolean>;
+  isUnchanged?(window: DayRange, answers: GatheredResponses, signal: AbortSignal): Promise<boolean>;
   /**
    * Sends every metrics and bill request of a gathering once, to see whether it succeeds and what it finds. Called
    * after `gatherInventory`, with the resources that it returned. Failures are returned as probes, not thrown. Left
    * out: only the inventory can be probed.
    */
   probe?(
-    window: DayWindow,
+    window: DayRange,
     resources: readonly ResourceRecord[],
     signal: AbortSignal,
   ): Promise<readonly Probe[]>;
@@ -175,12 +176,6 @@ export interface Gatherer {
 export interface GatheredResponses {
   readonly ofWindow: unknown;
   readonly ofTopics: unknown;
-}
-
-/** Whole UTC days `[start, end)`, as `YYYY-MM-DD`. */
-export interface DayWindow {
-  readonly start: string;
-  readonly end: string;
 }
 
 /** Sinks take batches and resolve when they have room again, so a gatherer that awaits them never outruns the store. */
@@ -221,7 +216,7 @@ export interface WindowSink {
 
 /** The clusters whose topics are requested: those with lines in the bill of the window. */
 export interface TopicRequest {
-  readonly window: DayWindow;
+  readonly window: DayRange;
   readonly clusters: readonly string[];
 }
 

@@ -1,14 +1,15 @@
 /** Sends a tenant's upstream every request of a run once, and stores nothing: inventory, bill and metrics. */
+import type { DayRange } from "../common/days.js";
 import type { PluginSettings } from "../config/settings/plugin-settings.js";
 import { UpstreamError } from "../upstream/http/upstream-error.js";
-import type { AnyEcosystem, DayWindow, GatherContext, IdentityRecord, ResourceRecord } from "./ecosystem.js";
+import type { AnyEcosystem, GatherContext, IdentityRecord, ResourceRecord } from "./ecosystem.js";
 import type { Probe } from "./reports.js";
 
 export interface ProbedTenant {
   readonly ecosystem: AnyEcosystem;
   readonly settings: PluginSettings;
   readonly context: Omit<GatherContext, "known">;
-  readonly window: DayWindow;
+  readonly window: DayRange;
 }
 
 export async function probeTenant(

@@ -1,9 +1,11 @@
 /** Options and result of staging a window. */
+
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import type { DayRange } from "../common/days.js";
 import type { AllocationPlan } from "../config/allocation/plan.js";
 import type { TenantStore } from "../stores/stores.js";
-import type { DayWindow, Gatherer } from "./ecosystem.js";
+import type { Gatherer } from "./ecosystem.js";
 import type { DayRemark } from "./reports.js";
 import type { TopicStaging } from "./stage-topics.js";
 
@@ -14,7 +16,7 @@ export interface StageWindowOptions {
   readonly epoch: number;
   readonly gatherer: Gatherer;
   /** At most `gatherer.daysPerWindow` days. */
-  readonly window: DayWindow;
+  readonly window: DayRange;
   /** Digest of the settings that decide what is gathered. */
   readonly settingsDigest: string;
   readonly rulesHash: string;

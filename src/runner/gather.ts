@@ -1,11 +1,12 @@
 import type { RuleSet } from "../allocate/rules.js";
+import type { DayRange } from "../common/days.js";
 import { digestOf } from "../common/digest.js";
 import { withoutSecrets } from "../common/known-secrets.js";
 import { LeaseLostError } from "../common/lease-lost.js";
 import { isLostPostgres } from "../common/lost-connection.js";
 import type { AllocationPlan } from "../config/allocation/plan.js";
 import type { TenantConfig } from "../config/config.js";
-import type { AnyEcosystem, DayWindow, Gatherer } from "../ingest/ecosystem.js";
+import type { AnyEcosystem, Gatherer } from "../ingest/ecosystem.js";
 import { gatherInventory } from "../ingest/inventory/gather-inventory.js";
 import { inventoryOwner } from "../ingest/inventory/inventory-sink.js";
 import { createKnownInventory, type KnownInventoryReader } from "../ingest/inventory/known-inventory.js";
@@ -37,7 +38,7 @@ export interface GatherTenant extends TenantRunContext {
   readonly allocation: AllocationPlan | undefined;
   /** Undefined if costs are not attributed to topics. */
   readonly topics: TopicStaging | undefined;
-  readonly window: DayWindow;
+  readonly window: DayRange;
   /** First UTC day within the retention. */
   readonly keepFrom: string;
   readonly request: RunRequest;

@@ -1,7 +1,8 @@
 /** Records the class of each delivered row after the run has published. */
 
+import type { DayRange } from "../common/days.js";
 import { readControlReport, replaceAllTotals } from "../ingest/control/record-totals.js";
-import type { AnyEcosystem, ControlResult, DayWindow } from "../ingest/ecosystem.js";
+import type { AnyEcosystem, ControlResult } from "../ingest/ecosystem.js";
 import { runStatement } from "../postgres/statement.js";
 import { withTransaction } from "../postgres/transaction.js";
 import type { TenantStore } from "../stores/stores.js";
@@ -13,7 +14,7 @@ export interface ControlledRun {
   readonly ecosystem: AnyEcosystem;
   readonly store: TenantStore;
   /** The usual window of the tenant. */
-  readonly window: DayWindow;
+  readonly window: DayRange;
   /** First UTC day within the retention. */
   readonly keepFrom: string;
   /** True if days were published that the progress does not count. */

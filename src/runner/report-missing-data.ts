@@ -1,8 +1,7 @@
 /** Reports missing data as messages of a run: one per cause, for any number of days. */
 import type { Pool } from "pg";
-import { daysInWords } from "../common/days.js";
+import { type DayRange, daysInWords } from "../common/days.js";
 import type { LedgerName } from "../domain/ledger.js";
-import type { DayWindow } from "../ingest/ecosystem.js";
 import type { DayRemark } from "../ingest/reports.js";
 import { runStatement } from "../postgres/statement.js";
 import { type DaysWithMissingData, daysWithMissingData } from "./sql/days-with-missing-data.js";
@@ -27,7 +26,7 @@ export async function reportMissingData(
     limits,
   }: {
     readonly tenantName: string;
-    readonly window: DayWindow;
+    readonly window: DayRange;
     readonly runId: string;
     readonly limits: Readonly<Record<LedgerName, number>>;
   },

@@ -1,6 +1,7 @@
 import type { Logger } from "pino";
+import type { DayRange } from "../common/days.js";
 import type { TenantConfig } from "../config/config.js";
-import type { AnyEcosystem, DayWindow } from "../ingest/ecosystem.js";
+import type { AnyEcosystem } from "../ingest/ecosystem.js";
 import type { Interruption } from "../postgres/transaction.js";
 import type { RunStores } from "../stores/stores.js";
 import type { RunListener } from "./run-events.js";
@@ -43,7 +44,7 @@ export interface RunRequest {
   /** The caller's deadline: the run does not start after it. */
   readonly beginning?: Interruption | undefined;
   /** Gathers these days instead of the tenant's window. */
-  readonly window?: DayWindow;
+  readonly window?: DayRange;
   /** A run that the API triggers gathers even if it has gathered moments ago. */
   readonly forceGather?: boolean;
   /** Recalculates days even if their input has not changed. */

@@ -1,14 +1,14 @@
-import { addDays, firstOfMonth, latest } from "../common/days.js";
+import { addDays, type DayRange, firstOfMonth, latest } from "../common/days.js";
 import { FIRST_DAY, LAST_DAY } from "../domain/stored-days.js";
-import type { DayWindow, Gatherer } from "../ingest/ecosystem.js";
+import type { Gatherer } from "../ingest/ecosystem.js";
 
 /** Returns the days that a run gathers: `[today − lookback_days, today − cutoff_days)`, whole UTC days. */
-export function gatherWindow(today: string, lookbackDays: number, cutoffDays: number): DayWindow {
+export function gatherWindow(today: string, lookbackDays: number, cutoffDays: number): DayRange {
   return { start: addDays(today, -lookbackDays), end: addDays(today, -cutoffDays) };
 }
 
 /** Throws if the window has days that the stores cannot represent. */
-export function refuseUnstorable({ start, end }: DayWindow): void {
+export function refuseUnstorable({ start, end }: DayRange): void {
   const last = addDays(end, -1);
   if (start >= FIRST_DAY && last <= LAST_DAY) return;
   throw new Error(
@@ -18,10 +18,10 @@ export function refuseUnstorable({ start, end }: DayWindow): void {
 
 /** Splits a window into pieces of the gatherer's size, newest first, because users look at the newest days first. */
 export function cutWindow(
-  window: DayWindow,
+  window: DayRange,
   { daysPerWindow, cutAtMonths = false }: Pick<Gatherer, "daysPerWindow" | "cutAtMonths">,
-): DayWindow[] {
-  const pieces: DayWindow[] = [];
+): DayRange[] {
+  const pieces: DayRange[] = [];
   for (let { end } = window; end > window.start; ) {
     const longest = addDays(end, -daysPerWindow);
     const month = cutAtMonths ? firstOfMonth(addDays(end, -1)) : longest;

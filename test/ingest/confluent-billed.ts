@@ -1,12 +1,14 @@
 /** The bill as a tenant gathers it from a test server, without stores. */
+
 import type { Test } from "tap";
-import type { BillingLine, DayWindow } from "../../src/ingest/ecosystem.js";
+import type { DayRange } from "../../src/common/days.js";
+import type { BillingLine } from "../../src/ingest/ecosystem.js";
 import { type BillOptions, costRow, startBill } from "./confluent-bill.js";
 import { type ConfluentTestTenant, connectConfluentTenant } from "./confluent-tenant.js";
 import { forever } from "./generic-tenant.js";
 import { recordingSink } from "./recording-sink.js";
 
-export const march: DayWindow = { start: "2026-03-01", end: "2026-04-01" };
+export const march: DayRange = { start: "2026-03-01", end: "2026-04-01" };
 
 export async function billed(
   t: Test,

@@ -1,8 +1,7 @@
 /** The bill of Confluent Cloud on the real stores: which days are staged again when it is gathered again. */
 import t from "tap";
 import { dropStagedDays, stagedTable } from "../../src/clickhouse/staging.js";
-import { daysOfWindow } from "../../src/common/days.js";
-import type { DayWindow } from "../../src/ingest/ecosystem.js";
+import { type DayRange, daysOfWindow } from "../../src/common/days.js";
 import { stageWindow } from "../../src/ingest/stage-window.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
@@ -11,7 +10,7 @@ import { connectConfluentTenant } from "./confluent-tenant.js";
 import { EPOCH, openGatheringStores } from "./gathering-stores.js";
 import { forever, silent } from "./generic-tenant.js";
 
-const window: DayWindow = { start: "2026-03-04", end: "2026-03-20" };
+const window: DayRange = { start: "2026-03-04", end: "2026-03-20" };
 const days = daysOfWindow(window);
 
 /**
@@ -56,7 +55,7 @@ t.test("a bill can be gathered again", async (t) => {
   const { postgres, store } = await openGatheringStores(t);
   const bill = await startBill(t, { rows: organisation, pageSize: 25 });
   const gatherer = connectConfluentTenant(t, bill.url);
-  const stage = (of: DayWindow = window) =>
+  const stage = (of: DayRange = window) =>
     stageWindow({
       store,
       postgres,

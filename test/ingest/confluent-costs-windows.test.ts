@@ -1,7 +1,6 @@
 /** The queries of Confluent Cloud's bill, and the days of queries that fail. */
 import t from "tap";
-import { daysOfWindow } from "../../src/common/days.js";
-import type { DayWindow } from "../../src/ingest/ecosystem.js";
+import { type DayRange, daysOfWindow } from "../../src/common/days.js";
 import { requestWindows } from "../../src/ingest/ecosystems/confluent_cloud/costs/request-windows.js";
 import { cutWindow } from "../../src/runner/window.js";
 import { holds } from "../holds.js";
@@ -51,7 +50,7 @@ t.test("a row outside of the requested days is dropped and counted", async (t) =
 });
 
 t.test("queries start on calendar days, within a month, and at most a year ago", async (t) => {
-  const spans = (window: DayWindow, days: number, today = "2026-04-20") =>
+  const spans = (window: DayRange, days: number, today = "2026-04-20") =>
     requestWindows(window, days, today).map(({ start, end, anchor }) => `${start} ${end} ${anchor}`);
   t.same(spans({ start: "2026-02-10", end: "2026-03-17" }, 15), [
     "2026-02-10 2026-02-16 2026-02-01",

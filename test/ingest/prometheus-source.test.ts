@@ -2,8 +2,7 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import t, { type Test } from "tap";
-import { dayOfSeconds } from "../../src/common/days.js";
-import type { DayWindow } from "../../src/ingest/ecosystem.js";
+import { type DayRange, dayOfSeconds } from "../../src/common/days.js";
 import { createPrometheusSource, type DropReason } from "../../src/ingest/prometheus/source.js";
 import { BYTES_IN } from "../../src/simulator/series.js";
 import { type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.js";
@@ -38,7 +37,7 @@ function sourceOf(t: Test, url: string, auth: UpstreamAuth = { kind: "none" }, l
 /** All samples of a window as `identity time value`, in order, and the other results. */
 async function gathered(
   source: ReturnType<typeof sourceOf>,
-  window: DayWindow,
+  window: DayRange,
   { expression = QUERY, stepSeconds = 3600 } = {},
 ) {
   const samples: string[] = [];
@@ -287,7 +286,7 @@ t.test("the earliest day with a sample of a query is found by one small request"
     faults: [{ kind: "missing_days", days: [daysAgo(9), daysAgo(8)] }],
   });
   const source = sourceOf(t, url);
-  const earliest = (window: DayWindow) =>
+  const earliest = (window: DayRange) =>
     source.earliestDay({ expression: `sum by (principal) (increase(${BYTES_IN}[$step]))`, window }, forever);
   t.equal(await earliest(week), daysAgo(7));
   t.equal(requests.length, 1);

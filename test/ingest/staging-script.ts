@@ -1,11 +1,12 @@
 /** An upstream that returns exactly what a test scripts, and its staging on the real stores. */
+
 import type { Test } from "tap";
 import { stagedTable } from "../../src/clickhouse/staging.js";
 import type { Statement } from "../../src/clickhouse/statement.js";
+import type { DayRange } from "../../src/common/days.js";
 import type { FactTable } from "../../src/domain/fact-tables.js";
 import type {
   BillingLine,
-  DayWindow,
   Gatherer,
   UsageFact,
   UsageGap,
@@ -18,7 +19,7 @@ import { EPOCH, openGatheringStores } from "./gathering-stores.js";
 import { forever, silent } from "./generic-tenant.js";
 
 export const DAYS = ["2026-01-01", "2026-01-02", "2026-01-03"];
-const window: DayWindow = { start: "2026-01-01", end: "2026-01-04" };
+const window: DayRange = { start: "2026-01-01", end: "2026-01-04" };
 
 export const line = (day: string, changes: Partial<BillingLine> = {}): BillingLine => ({
   timestamp: `${day}T00:00:00Z`,

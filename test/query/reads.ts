@@ -294,7 +294,7 @@ export const reads: Readonly<Record<string, Statement>> = {
   ),
   "billing-before": billingBefore({ window: window(), filters: {} }, billingPosition),
   "dimension-newest-row": newestRow(dimension),
-  "dimension-newest-row-of-days": newestRow(dimension, { first: "2026-03-01", last: "2026-03-02" }),
+  "dimension-newest-row-of-days": newestRow(dimension, { first_day: "2026-03-01", last_day: "2026-03-02" }),
   "explain-rows": rowsOfDay(dimension, "2026-03-01", {}),
   "explain-one-row": rowsOfDay(dimension, "2026-03-01", {
     timestamp: 1772323200,

@@ -1,6 +1,6 @@
-import { daysOfWindow } from "../../src/common/days.js";
+import { type DayRange, daysOfWindow } from "../../src/common/days.js";
 import type { AllocationRule } from "../../src/domain/allocation-rule.js";
-import type { AnyEcosystem, BillingLine, DayWindow } from "../../src/ingest/ecosystem.js";
+import type { AnyEcosystem, BillingLine } from "../../src/ingest/ecosystem.js";
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";
 
 /** Data of a test's upstream. It may be changed between runs, and while one waits in `onWindow`. */
@@ -29,7 +29,7 @@ export interface Upstream {
   /** Errors of sources that failed although the gather continued. */
   sourceErrors: readonly string[];
   /** Called before each response for a window. It may throw, or wait for its signal. */
-  onWindow: (window: DayWindow, signal: AbortSignal) => Promise<void>;
+  onWindow: (window: DayRange, signal: AbortSignal) => Promise<void>;
   /** Errors of inventory lists that failed. */
   inventoryErrors: readonly string[];
   onConnect: () => void;

@@ -1,3 +1,4 @@
+import type { DayRange } from "../../common/days.js";
 import type { Ledger } from "../../domain/ledger.js";
 import { inputHashOf } from "../../domain/provisional-hash.js";
 import type { Statement } from "../../postgres/statement.js";
@@ -10,14 +11,14 @@ export interface AbandonedDay {
 
 /**
  * Selects a ledger's provisional days before `before`, ascending, that nothing waits for and that the store has.
- * `gathered` are days `[start, end)` that this run gathered nevertheless. Leaves out days with a staged bill: making
- * one final would replace that bill by the published one.
+ * `gathered` are days that this run gathered nevertheless. Leaves out days with a staged bill: making one final would
+ * replace that bill by the published one.
  */
 export function abandonedDays(input: {
   ledger: Ledger;
   tenantName: string;
   before: string;
-  gathered: { readonly start: string; readonly end: string };
+  gathered: DayRange;
 }): Statement {
   const { ledger, tenantName, before, gathered } = input;
   return {

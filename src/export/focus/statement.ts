@@ -10,13 +10,19 @@ import type { ExportVersion } from "../../domain/export-versions.js";
 import { SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../../focus/index.js";
 import { collidedSql, dimensionIdSql } from "../../query/chargebacks/dimension-id.js";
 import { chargebackOrder } from "../../query/chargebacks/list.js";
-import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "../../query/chargebacks/scan.js";
+import {
+  type ChargebackFilters,
+  type DaySpan,
+  filtered,
+  rowsInWindow,
+  withNames,
+} from "../../query/chargebacks/scan.js";
 import { jsonCell, textCell } from "../../query/csv-cell.js";
 import { knownNames, nameSql } from "../../query/inventory/names.js";
 import type { DayCount } from "../../query/page/days.js";
 import type { DateWindow } from "../../query/time/date-window.js";
 import type { ExportFormat } from "../format.js";
-import { spansOf } from "../statement.js";
+import { noDays, spansOf } from "../statement.js";
 import { type FocusOutColumn, focusOutColumns } from "./columns.js";
 import { lineColumns, summable } from "./line-columns.js";
 import { focusLines, lineKey } from "./lines.js";
@@ -40,16 +46,9 @@ export const partFilters = [
 
 /** A statement has the lines and parts of all its days in memory. */
 const ROWS_AT_ONCE = 200_000;
-const noDays = { first_day: "1970-01-02", last_day: "1970-01-01" };
-
-/** The days that a statement reads, both inclusive. */
-export interface FocusSpan {
-  readonly first_day: string;
-  readonly last_day: string;
-}
 
 /** Splits the days into spans that fit one statement each; a span without days if there are none. */
-export function focusSpans(days: readonly DayCount[]): FocusSpan[] {
+export function focusSpans(days: readonly DayCount[]): DaySpan[] {
   const spans = spansOf(days, ROWS_AT_ONCE);
   return spans.length > 0 ? spans : [noDays];
 }
@@ -67,7 +66,7 @@ export function focusExport(
 export function focusPiece(
   input: FocusExportInput,
   { isText, engineFormat }: Pick<ExportFormat, "isText" | "engineFormat">,
-  span: FocusSpan,
+  span: DaySpan,
 ): Statement {
   const { query, params } = focusRows(input, isText, span);
   return { query: `${query}\nFORMAT ${engineFormat}`, params };
@@ -80,7 +79,7 @@ export const totalled = ["BilledCost", "EffectiveCost", "ListCost", "ContractedC
 export function focusTotals(
   input: Pick<FocusExportInput, "window" | "filters">,
   version: ExportVersion,
-  span: FocusSpan,
+  span: DaySpan,
 ): Statement {
   const needed: readonly string[] = ["BillingCurrency", ...totalled];
   const columns = focusOutColumns(version, []).filter(({ name }) => needed.includes(name));
@@ -96,7 +95,7 @@ ORDER BY currency`,
   };
 }
 
-function focusRows(input: FocusExportInput, isText: boolean, span: FocusSpan): Statement {
+function focusRows(input: FocusExportInput, isText: boolean, span: DaySpan): Statement {
   const { condition, params } = rowsInWindow(input.window);
   const filter = filtered(input.filters);
   const inSpan = "day >= {span_first:Date} AND day <= {span_last:Date}";

@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
-import { addDays, daysBetween } from "../../common/days.js";
+import { addDays, daysBetween, type InstantRange } from "../../common/days.js";
 import { readBreakdown } from "../../query/chargebacks/breakdown.js";
 import type { BreakdownInput } from "../../query/chargebacks/breakdown-input.js";
 import { breakdownSql } from "../../query/chargebacks/breakdown-sql.js";
@@ -136,7 +136,7 @@ function comparedWindow(
   { startDate, endDate, timezone }: DateWindow,
   start = addDays(startDate, -(daysBetween(startDate, endDate) + 1)),
   end = addDays(startDate, -1),
-): Pick<DateWindow, "from" | "to"> {
+): InstantRange {
   if (end >= startDate)
     throw new InvalidParameterError(
       "compare_end_date",

@@ -4,10 +4,9 @@
  * every step.
  */
 
-import { DAY_SECONDS, daysOfWindow, midnightSeconds } from "../../common/days.js";
+import { DAY_SECONDS, type DayRange, daysOfWindow, midnightSeconds } from "../../common/days.js";
 import { sumText } from "../../common/exact-decimal.js";
 import { type ControlTotal, type RowClass, singleAmountTotal } from "../../domain/control-totals.js";
-import type { DayWindow } from "../ecosystem.js";
 import type { Measured, SentBill } from "./send-bill.js";
 
 export interface MeasuredWindow extends Pick<SentBill, "costs"> {
@@ -24,7 +23,7 @@ type ClassifiedRows = Pick<ControlTotal, "class" | "reason"> & {
 /** A cost with a price counts as charged. Staging decides whether its day is taken. */
 export function controlOfWindow(
   { currency, stepSeconds }: { readonly currency: string; readonly stepSeconds: number },
-  window: DayWindow,
+  window: DayRange,
   { measured, absent, costs }: MeasuredWindow,
 ): ControlTotal[] {
   const steps = DAY_SECONDS / stepSeconds;

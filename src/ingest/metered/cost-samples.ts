@@ -1,8 +1,7 @@
 /** Samples of one cost type in a window: for each day, the sum of its series at each point, or why the day failed. */
 
-import { dayOfSeconds } from "../../common/days.js";
+import { type DayRange, dayOfSeconds } from "../../common/days.js";
 import { type Exact, plus } from "../../common/exact-decimal.js";
-import type { DayWindow } from "../ecosystem.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
 import { type PartlyMeasured, partlyMeasured } from "./partly-measured.js";
 
@@ -17,7 +16,7 @@ export interface CostSamples {
 
 export async function costSamples(
   source: PrometheusSource,
-  query: { readonly expression: string; readonly window: DayWindow; readonly stepSeconds: number },
+  query: { readonly expression: string; readonly window: DayRange; readonly stepSeconds: number },
   dropped: Dropped,
   signal: AbortSignal,
 ): Promise<CostSamples> {

@@ -3,9 +3,8 @@
  * it is no longer kept. That is no failure: it is only reported where the samples begin.
  */
 
-import { earliest } from "../../common/days.js";
+import { type DayRange, earliest } from "../../common/days.js";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";
-import type { DayWindow } from "../ecosystem.js";
 import type { PrometheusSource } from "../prometheus/source.js";
 import { firstSample, reachOf } from "./first-sample.js";
 
@@ -16,7 +15,7 @@ export interface FirstDay {
    */
   measured(day: string): void;
   /** Undefined if the beginning is unknown: the upstream has no sample, or the request failed. */
-  of(window: DayWindow, signal: AbortSignal): Promise<string | undefined>;
+  of(window: DayRange, signal: AbortSignal): Promise<string | undefined>;
 }
 
 /** Returns the note about the first day. */
@@ -56,7 +55,7 @@ export function createFirstDay(options: FirstDayOptions): FirstDay {
 
 async function findFirst(
   { source, expressions, needed, stepSeconds }: FirstDayOptions,
-  { end }: DayWindow,
+  { end }: DayRange,
   signal: AbortSignal,
 ) {
   const from = reachOf(end).start;

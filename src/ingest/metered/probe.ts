@@ -1,6 +1,7 @@
 /** Runs every query of a metered tenant once. */
+
 import pLimit from "p-limit";
-import type { DayWindow } from "../ecosystem.js";
+import type { DayRange } from "../../common/days.js";
 import { type ProbedQuery, probeQuery } from "../prometheus/probe.js";
 import type { Probe } from "../reports.js";
 import type { MeteredTenant } from "./metered-tenant.js";
@@ -13,7 +14,7 @@ export async function probeMetered(
     stepSeconds,
     parallelQueries,
   }: Pick<MeteredTenant, "source" | "products" | "usage" | "stepSeconds" | "parallelQueries">,
-  window: DayWindow,
+  window: DayRange,
   signal: AbortSignal,
 ): Promise<Probe[]> {
   if (source === undefined) return [];

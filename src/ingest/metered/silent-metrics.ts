@@ -3,8 +3,9 @@
  * the effect of a mistyped metric name.
  */
 
+import type { DayRange } from "../../common/days.js";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";
-import type { DayWindow, UsageGap } from "../ecosystem.js";
+import type { UsageGap } from "../ecosystem.js";
 import type { PrometheusSource } from "../prometheus/source.js";
 import { firstSample } from "./first-sample.js";
 import type { UsageMetric } from "./usage.js";
@@ -18,7 +19,7 @@ export interface SilentMetrics {
 }
 
 interface Gathered {
-  readonly window: DayWindow;
+  readonly window: DayRange;
   readonly measured: { has(metric: string): boolean };
   readonly gaps: readonly UsageGap[];
 }
@@ -30,7 +31,7 @@ export function createSilentMetrics(
   stepSeconds: number,
 ): SilentMetrics {
   const checkedMetrics = new Set<string>();
-  async function check({ metric, expression }: UsageMetric, { end }: DayWindow, signal: AbortSignal) {
+  async function check({ metric, expression }: UsageMetric, { end }: DayRange, signal: AbortSignal) {
     checkedMetrics.add(metric);
     try {
       if ((await firstSample(source, { expression, stepSeconds, end }, signal)) !== undefined) return [];

@@ -5,10 +5,10 @@
  * that only shows who was active means nothing without the label.
  */
 
-import { dayOfSeconds, daysOfWindow } from "../../common/days.js";
+import { type DayRange, dayOfSeconds, daysOfWindow } from "../../common/days.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";
-import type { DayWindow, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
+import type { UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
 import { isTooLarge } from "../micro-units.js";
 import type { DropReason, PrometheusSource, RangePiece, RangeQuery } from "../prometheus/source.js";
 import { addAmount, inWholeUnits, noAmounts, type StepAmounts } from "../usage-series.js";
@@ -28,7 +28,7 @@ export type UsageOf = { readonly resource: string } | { readonly label: string }
 
 export interface UsageQuery extends UsageMetric {
   readonly of: UsageOf;
-  readonly window: DayWindow;
+  readonly window: DayRange;
   readonly stepSeconds: number;
   readonly onResponse?: RangeQuery["onResponse"];
   /** Called if the upstream refuses the credentials, with its message. */

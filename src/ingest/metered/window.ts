@@ -6,10 +6,10 @@
  * decides about such a day (`whenUnmeasured`): it has no bill, or it is billed for the products that need no samples.
  */
 import pLimit from "p-limit";
-import { dayOfSeconds, daysOfWindow } from "../../common/days.js";
+import { type DayRange, dayOfSeconds, daysOfWindow } from "../../common/days.js";
 import type { ControlTotal } from "../../domain/control-totals.js";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";
-import type { DayWindow, WindowSink } from "../ecosystem.js";
+import type { WindowSink } from "../ecosystem.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";
 import type { WindowReport } from "../reports.js";
 import { controlOfWindow } from "./control.js";
@@ -23,7 +23,7 @@ import { gatherUsage } from "./usage.js";
 
 export async function gatherMeteredWindow(
   tenant: MeteredTenant,
-  window: DayWindow,
+  window: DayRange,
   sink: WindowSink,
   signal: AbortSignal,
 ): Promise<WindowReport> {
@@ -106,7 +106,7 @@ const NOTHING_TO_MEASURE: CostSamples = {
 async function samplesOf(
   { source, stepSeconds, whenUnmeasured }: MeteredTenant,
   { quantity }: MeteredProduct,
-  window: DayWindow,
+  window: DayRange,
   { dropped, refused }: { readonly dropped: Dropped; readonly refused: (reason: string) => void },
   signal: AbortSignal,
 ): Promise<CostSamples> {
@@ -123,7 +123,7 @@ async function samplesOf(
 }
 
 /** Returns the control totals of a window whose gathering threw: all samples of its costs failed. */
-export function totalsOfFailedWindow(tenant: MeteredTenant, window: DayWindow): ControlTotal[] {
+export function totalsOfFailedWindow(tenant: MeteredTenant, window: DayRange): ControlTotal[] {
   const days = daysOfWindow(window);
   const failed = new Map(days.map((day) => [day, "the window could not be gathered"]));
   const measured = tenant.products.map((product) => ({
@@ -147,7 +147,7 @@ const NONE_ABSENT: Absent = { absent: new Set(), notes: [] };
  */
 async function absentDays(
   { firstDay, whenUnmeasured }: MeteredTenant,
-  window: DayWindow,
+  window: DayRange,
   { measured, used }: { readonly measured: readonly Measured[]; readonly used: readonly string[] },
   signal: AbortSignal,
 ): Promise<Absent> {
@@ -182,7 +182,7 @@ function sampledCosts(measured: readonly Measured[]): SampledQuery[] {
   });
 }
 
-function namedMembers({ resourceId, namedIdentities }: MeteredTenant, window: DayWindow) {
+function namedMembers({ resourceId, namedIdentities }: MeteredTenant, window: DayRange) {
   return daysOfWindow(window).flatMap((day) =>
     namedIdentities.map((identity_id) => ({
       day,

@@ -4,8 +4,7 @@
  * The point at t covers the step before it, (t - step, t]. So a day has the points start + step … end: 24 at a step of
  * an hour, and the one at midnight belongs to the day that ends there. Nothing is lost, and nothing is counted twice.
  */
-import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../common/days.js";
-import type { DayWindow } from "../ecosystem.js";
+import { DAY_SECONDS, type DayRange, dayOfSeconds, midnightSeconds } from "../../common/days.js";
 
 /** Points from `first` to `last`, both included, in seconds since 1970, `stepSeconds` apart. */
 export interface PointRange {
@@ -14,7 +13,7 @@ export interface PointRange {
   readonly stepSeconds: number;
 }
 
-export function pointsOf(window: DayWindow, stepSeconds: number): PointRange {
+export function pointsOf(window: DayRange, stepSeconds: number): PointRange {
   if (!Number.isInteger(stepSeconds) || stepSeconds < 1 || DAY_SECONDS % stepSeconds !== 0) {
     throw new RangeError(`a step must divide a day evenly, which ${stepSeconds} s does not`);
   }

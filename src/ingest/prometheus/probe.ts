@@ -1,7 +1,6 @@
 /** Runs a query as a gathering would, and counts its series, identities and days. */
-import { addDays } from "../../common/days.js";
+import { addDays, type DayRange } from "../../common/days.js";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";
-import type { DayWindow } from "../ecosystem.js";
 import type { Probe } from "../reports.js";
 import { replicaSentences } from "./replicas.js";
 import type { PrometheusSource } from "./source.js";
@@ -17,13 +16,13 @@ export interface ProbedQuery {
   readonly addsSeries?: boolean;
   /** Other data stands in if it has no series. */
   readonly isOptional?: boolean;
-  readonly window: DayWindow;
+  readonly window: DayRange;
   readonly stepSeconds: number;
 }
 
 const NO_SERIES = "no series on any of these days, and none now: does the metric exist?";
 
-function noDays({ start, end }: DayWindow): string {
+function noDays({ start, end }: DayRange): string {
   const last = addDays(end, -1);
   return `there is no sample from ${start} to ${last}, only a newer one: nothing to charge yet; cutoff_days says how many of the latest days are left out`;
 }

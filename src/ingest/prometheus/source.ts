@@ -3,11 +3,10 @@
  * limit on a response bounds memory.
  */
 import type { Logger } from "pino";
-import { DAY_SECONDS, dayOfSeconds } from "../../common/days.js";
+import { DAY_SECONDS, type DayRange, dayOfSeconds } from "../../common/days.js";
 import { type Exact, parseExact } from "../../common/exact-decimal.js";
 import type { UpstreamClient, UpstreamRequest } from "../../upstream/http/client.js";
 import { digesting, digestOf } from "../../upstream/http/digest.js";
-import type { DayWindow } from "../ecosystem.js";
 import { type Amount, amountAt, amountOf } from "../micro-units.js";
 import { chunksOf, coveredFrom, daysOf, type PointRange, pointsOf } from "./points.js";
 import { areBytes, isSample, type PrometheusResponse, readResponse, type Series } from "./response.js";
@@ -19,7 +18,7 @@ export interface RangeQuery {
   readonly expression: string;
   /** The resources of the expression, if it can be restricted to some of them. */
   readonly among?: Divisible | undefined;
-  readonly window: DayWindow;
+  readonly window: DayRange;
   /** Must be the range that the expression looks back over (`[1h]`: 3600), or time is counted twice or lost. */
   readonly stepSeconds: number;
   /** Called with each response that became a piece, and with each request that failed. */

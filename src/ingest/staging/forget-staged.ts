@@ -1,5 +1,6 @@
 /** Marks days as no longer staged, before their staged rows are dropped, and returns what was staged. */
 import type { Pool } from "pg";
+import type { DayRange } from "../../common/days.js";
 import type { Ledger } from "../../domain/ledger.js";
 import { runStatement } from "../../postgres/statement.js";
 
@@ -29,7 +30,7 @@ export async function forgetStaged(
   ledger: Ledger,
   tenantName: string,
   epoch: number,
-  { start, end }: { readonly start: string; readonly end: string },
+  { start, end }: DayRange,
 ): Promise<ReadonlyMap<string, string> | undefined> {
   const { rows } = await runStatement<{ held: boolean; staged: Record<string, string> }>(postgres, {
     query: forgetStagedOf(ledger),

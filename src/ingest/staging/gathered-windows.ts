@@ -2,11 +2,13 @@
  * Records the result of gathering a window, and checks whether a window is still published as it was gathered. If it
  * is, and the upstream's responses are the same, it need not be gathered again.
  */
+
 import type { Pool } from "pg";
+import type { DayRange } from "../../common/days.js";
 import { digestOf } from "../../common/digest.js";
 import { packageVersion } from "../../common/project.js";
 import { runStatement } from "../../postgres/statement.js";
-import type { DayWindow, GatheredResponses } from "../ecosystem.js";
+import type { GatheredResponses } from "../ecosystem.js";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
 
 /**
@@ -17,7 +19,7 @@ const VERSION = 5;
 
 export interface GatheredWindow {
   readonly tenantName: string;
-  readonly window: DayWindow;
+  readonly window: DayRange;
   /** Hash of everything besides the responses that decides what is made of them, except the ecosystem's code. */
   readonly settingsHash: string;
   /** First day that is attributed to topics. Undefined if none is. */

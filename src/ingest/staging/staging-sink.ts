@@ -6,8 +6,8 @@
  * metric, resource and day if the resource is billed, and a member of an identity set makes a gap of its set: the bill
  * stands, and allocation knows that its weights are incomplete.
  */
-import { isoTime, midnightSeconds } from "../../common/days.js";
-import type { DayWindow, UsageFact, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
+import { type DayRange, isoTime, midnightSeconds } from "../../common/days.js";
+import type { UsageFact, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
 import type { MicroUnits } from "../micro-units.js";
 import { factsOf } from "../usage-series.js";
 import { quoted, refuser } from "./refuse.js";
@@ -30,7 +30,7 @@ export interface StagingSink extends WindowSink {
 }
 
 export interface SinkOptions {
-  readonly window: DayWindow;
+  readonly window: DayRange;
   readonly ecosystem: string;
   readonly tenantId: string;
   readonly writer: StagingWriter;

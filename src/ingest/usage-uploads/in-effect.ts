@@ -2,11 +2,13 @@
  * The uploaded usage that counts: its facts for the staging tables, and gaps for uploads that are missing from the
  * store.
  */
+
 import { createHash } from "node:crypto";
 import { numberedPartitions } from "../../clickhouse/partitions.js";
 import type { Statement } from "../../clickhouse/statement.js";
+import type { DayRange } from "../../common/days.js";
 import { runStatement } from "../../postgres/statement.js";
-import type { DayWindow, WindowSink } from "../ecosystem.js";
+import type { WindowSink } from "../ecosystem.js";
 import { UPLOADS_TABLE, type UploadStore } from "./take-upload.js";
 
 /** The upload that the usage of a day and metric comes from. */
@@ -19,7 +21,7 @@ export interface CoveredDay {
 /** Returns the covered days of these metrics in a window, ascending. */
 export async function coveredDays(
   { postgres, tenantName }: Pick<UploadStore, "postgres" | "tenantName">,
-  { start, end }: DayWindow,
+  { start, end }: DayRange,
   metrics: readonly string[],
 ): Promise<CoveredDay[]> {
   if (metrics.length === 0) return [];

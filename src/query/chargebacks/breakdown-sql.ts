@@ -5,7 +5,7 @@
  */
 import { literal } from "../../clickhouse/sql-text.js";
 import type { Params } from "../../clickhouse/statement.js";
-import { DAY_SECONDS, dayOfSeconds } from "../../common/days.js";
+import { DAY_SECONDS, dayOfSeconds, type InstantRange } from "../../common/days.js";
 import {
   isLineTagColumn,
   isTagColumn,
@@ -16,7 +16,7 @@ import {
   UNTAGGED,
 } from "../tags/filter.js";
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
-import { type DateWindow, InvalidParameterError } from "../time/date-window.js";
+import { InvalidParameterError } from "../time/date-window.js";
 import { valueFilters } from "../value-filters.js";
 import { distinctColumns, type GroupColumn, groupColumns, TEAM } from "./aggregate-source.js";
 import type { BreakdownInput } from "./breakdown-input.js";
@@ -132,7 +132,7 @@ function sumsOf(condition: string | undefined): string[] {
 }
 
 interface ConditionsInput {
-  readonly window: Pick<DateWindow, "from" | "to">;
+  readonly window: InstantRange;
   readonly filters: ChargebackFilters;
   readonly search?: string | undefined;
   readonly groupBy: readonly GroupColumn[];
@@ -155,7 +155,7 @@ const filterNames = [...(Object.keys(groupColumns) as (keyof typeof groupColumns
  * Filters by day, which the store is partitioned by, and by instant if the window does not begin and end with a UTC
  * day.
  */
-function inWindow(window: Pick<DateWindow, "from" | "to">): string[] {
+function inWindow(window: InstantRange): string[] {
   const { from, to } = storable(window);
   if (from >= to) return ["false"];
   return [

@@ -1,7 +1,8 @@
 /** Chargeback rows per UTC day under the filters, for paging, the export and the list of dates. */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../clickhouse/statement.js";
-import type { DateWindow } from "../time/date-window.js";
+import type { InstantRange } from "../../common/days.js";
 import {
   type ChargebackFilters,
   chargebacks,
@@ -15,10 +16,7 @@ import {
  * Selects `{day, rows}`, days ascending. Without filters, the engine counts whole UTC days from metadata (2 ms on 5 M
  * rows).
  */
-export function chargebackDays(
-  window: Pick<DateWindow, "from" | "to">,
-  filters: ChargebackFilters,
-): Statement {
+export function chargebackDays(window: InstantRange, filters: ChargebackFilters): Statement {
   const { names, condition: filter, params: values } = filtered(filters);
   const { condition, params } = rowsInWindow(window);
   const isFromMetadata = params.from === undefined && filter === "";

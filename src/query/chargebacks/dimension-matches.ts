@@ -1,18 +1,16 @@
 /** Streams the ids of dimensions that have chargeback rows under the filters, ascending. */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type Statement, streamRows } from "../../clickhouse/statement.js";
+import type { InstantRange } from "../../common/days.js";
 import { dimensionFields } from "../../domain/dimension-id.js";
-import type { DateWindow } from "../time/date-window.js";
 import { collidedSql, dimensionIdSql } from "./dimension-id.js";
 import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
 
 const fieldsButIdentity = dimensionFields.filter((field) => field !== "identity_id").join(", ");
 
 /** Selects dimension_id. Groups the identities by line first, so that only distinct dimensions are hashed. */
-export function matchingDimensions(
-  window: Pick<DateWindow, "from" | "to">,
-  filters: ChargebackFilters,
-): Statement {
+export function matchingDimensions(window: InstantRange, filters: ChargebackFilters): Statement {
   const { condition, params } = rowsInWindow(window);
   const { names, condition: filter, params: values } = filtered(filters);
   return {

@@ -8,7 +8,7 @@ import { pick } from "../page/pick.js";
 import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
 import { readChargebackDates } from "./days.js";
 import type { RowMetadata } from "./row-metadata.js";
-import { cloudColumns } from "./scan.js";
+import { cloudColumns, type DaySpan } from "./scan.js";
 
 export type DimensionFields = Readonly<Record<(typeof dimensionFields)[number], string>>;
 
@@ -30,12 +30,6 @@ export interface NewestRow extends CloudValues {
 
 export interface FoundRow extends SplitRow, Omit<NewestRow, "metadata"> {}
 
-/** Both ends are inclusive. */
-export interface DaySpan {
-  readonly first: string;
-  readonly last: string;
-}
-
 /**
  * Without a span, selects from the newest day. If several rows have the same instant (a line in components, or in two
  * currencies), selects the first component, then the first currency.
@@ -44,7 +38,7 @@ export function newestRow(dimension: DimensionFields, span?: DaySpan): Statement
   const days =
     span === undefined
       ? "day = (SELECT max(day) FROM chargebacks)"
-      : "day >= {first:Date} AND day <= {last:Date}";
+      : "day >= {first_day:Date} AND day <= {last_day:Date}";
   const matchesDimension = dimensionFields.map((field) => `${field} = {${field}:String}`).join(" AND ");
   return {
     query: `
@@ -92,7 +86,7 @@ async function findRow(
   if (newest !== undefined) return newest;
   const days = await readChargebackDates(client, signal);
   for (let end = days.length - 1, length = 4; end > 0; end -= length, length *= 4) {
-    const span = { first: days[Math.max(end - length, 0)] ?? "", last: days[end - 1] ?? "" };
+    const span = { first_day: days[Math.max(end - length, 0)] ?? "", last_day: days[end - 1] ?? "" };
     const [row] = await readRows<FoundRow>(client, newestRow(dimension, span), signal);
     if (row !== undefined) return row;
   }

@@ -3,12 +3,11 @@
  * of the table. Reads of sums use a table of sums if one has all their columns, because it has few rows and few parts.
  */
 import type { Params } from "../../clickhouse/statement.js";
-import { DAY_SECONDS, dayOfSeconds } from "../../common/days.js";
+import { DAY_SECONDS, dayOfSeconds, type InstantRange } from "../../common/days.js";
 import { type SumTable, sumKeys, sumTables } from "../../domain/sum-tables.js";
 import { inTeams } from "../inventory/names.js";
 import { type TagFilter, UNTAGGED } from "../tags/filter.js";
 import { type TagLookup, tagLookup } from "../tags/lookup.js";
-import type { DateWindow } from "../time/date-window.js";
 import { type ValueFilters, valueConditions, valueFilters } from "../value-filters.js";
 
 /** Columns of a cloud bill's lines. Filters and groups have the same names as the columns. */
@@ -97,8 +96,8 @@ export interface Condition {
   readonly params: Params;
 }
 
-/** UTC days, both inclusive. */
-export interface Days {
+/** UTC days, both included. Their names are parameters of statements. */
+export interface DaySpan {
   readonly first_day: string;
   readonly last_day: string;
 }
@@ -107,7 +106,7 @@ export interface Days {
  * Returns a condition for chargebacks, billing lines or sums. Instants are compared only if the window does not begin
  * and end with a UTC day. `days` limits the read to some of the window's days.
  */
-export function rowsInWindow(window: Pick<DateWindow, "from" | "to">, days?: Days): Condition {
+export function rowsInWindow(window: InstantRange, days?: DaySpan): Condition {
   const { from, to } = storable(window);
   if (from >= to) return { condition: "0", params: {} };
   const { first_day, last_day } = days ?? daysOf(from, to);
@@ -125,7 +124,7 @@ export function rowsInWindow(window: Pick<DateWindow, "from" | "to">, days?: Day
 const betweenDays = "day >= {first_day:Date} AND day <= {last_day:Date}";
 const betweenInstants = "timestamp >= {from:DateTime('UTC')} AND timestamp < {to:DateTime('UTC')}";
 
-const daysOf = (from: number, to: number): Days => ({
+const daysOf = (from: number, to: number): DaySpan => ({
   first_day: dayOfSeconds(from),
   last_day: dayOfSeconds(Math.max(to - 1, 0)),
 });
@@ -190,7 +189,7 @@ export function withNames(...names: readonly string[]): string {
 }
 
 /** Clamps a window to what the stores can represent. */
-export function storable({ from, to }: Pick<DateWindow, "from" | "to">) {
+export function storable({ from, to }: InstantRange) {
   const clamp = (instant: number) => Math.min(Math.max(instant, 0), LAST_INSTANT);
   return { from: clamp(from), to: clamp(to) };
 }

@@ -2,7 +2,7 @@
  * Encodes the values of a column as numbers: their positions among all its values in a window. Numbers group faster
  * than texts.
  */
-import type { DateWindow } from "../time/date-window.js";
+import type { InstantRange } from "../../common/days.js";
 import { rowsInWindow, summedRows } from "./scan.js";
 
 export interface ValueCodes {
@@ -18,12 +18,7 @@ export interface ValueCodes {
 }
 
 /** `name` is the list's name in the statement, and `key` the column's. */
-export function valueCodes(
-  name: string,
-  column: string,
-  window: Pick<DateWindow, "from" | "to">,
-  key = column,
-): ValueCodes {
+export function valueCodes(name: string, column: string, window: InstantRange, key = column): ValueCodes {
   const { from } = summedRows([column]);
   const { condition } = rowsInWindow(window);
   return {

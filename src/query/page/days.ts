@@ -4,7 +4,7 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../clickhouse/statement.js";
-import type { Days } from "../chargebacks/scan.js";
+import type { DaySpan } from "../chargebacks/scan.js";
 
 export interface DayCount {
   readonly day: string;
@@ -14,7 +14,7 @@ export interface DayCount {
 /** Returns the rows per day of a list, from the cache or through `read`. */
 export type CountDays = (read: () => Promise<readonly DayCount[]>) => Promise<readonly DayCount[]>;
 
-export interface PageSpan extends Days {
+export interface PageSpan extends DaySpan {
   /** Rows of `first_day` that come before the page. */
   readonly offset: number;
 }

@@ -4,7 +4,7 @@
  * many were already returned.
  */
 import { dayOfSeconds } from "../../common/days.js";
-import { type Condition, type Days, utcInstant } from "../chargebacks/scan.js";
+import { type Condition, type DaySpan, utcInstant } from "../chargebacks/scan.js";
 import type { CursorKey, KeyColumn } from "./cursor.js";
 import { type DayCount, type PageSpan, totalRows } from "./days.js";
 
@@ -57,7 +57,7 @@ export function orderValues(columns: OrderColumns, row: object): PagePosition["v
 export function fromPosition(
   columns: OrderColumns,
   position: PagePosition | undefined,
-  days: Days,
+  days: DaySpan,
 ): Condition {
   if (position === undefined || days.first_day > dayOf(columns, position.values))
     return { condition: "", params: {} };

@@ -1,9 +1,8 @@
 /** Sums the bill by product type and by tag of the line, for the report on tag coverage. */
-import type { Statement } from "../../clickhouse/statement.js";
-import { rowsInWindow } from "../chargebacks/scan.js";
-import type { DateWindow } from "../time/date-window.js";
 
-type Window = Pick<DateWindow, "from" | "to">;
+import type { Statement } from "../../clickhouse/statement.js";
+import type { InstantRange } from "../../common/days.js";
+import { rowsInWindow } from "../chargebacks/scan.js";
 
 /** Per currency. */
 export const MOST_TAG_KEYS = 100;
@@ -34,7 +33,7 @@ export interface ProductRow extends SummedLines {
 }
 
 /** A product type is listed for all its currencies if it is among the largest of one. */
-export function linesByProduct(window: Window): Statement {
+export function linesByProduct(window: InstantRange): Statement {
   const { condition, params } = rowsInWindow(window);
   return {
     query: `
@@ -60,7 +59,7 @@ export interface KeyRow extends SummedLines {
   readonly tag_keys: number;
 }
 
-export function linesByTagKey(window: Window): Statement {
+export function linesByTagKey(window: InstantRange): Statement {
   const { condition, params } = rowsInWindow(window);
   return {
     query: `
@@ -79,7 +78,7 @@ export interface KeyAndProductRow extends ProductRow {
 
 /** Sums these keys by these product types; other product types are summed together. */
 export function linesByKeyAndProduct(
-  window: Window,
+  window: InstantRange,
   tagKeys: readonly string[],
   productTypes: readonly string[],
 ): Statement {

@@ -2,13 +2,14 @@
  * Reports what each rule of a tenant took in a period: configured rules in their order, former rules, and rules of
  * product types.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../clickhouse/statement.js";
+import type { InstantRange } from "../../common/days.js";
 import type { ConfiguredRule } from "../../config/allocation/configured-rule.js";
 import type { IdentitySource } from "../../config/allocation/identity-source.js";
 import { tagsRead } from "../../config/allocation/tags-read.js";
 import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
-import type { DateWindow } from "../time/date-window.js";
 import { lineMatches, type MatchRow, type TierRow, tierMatches } from "./rule-matches.js";
 import { readTagHints, type TagHint } from "./tag-hints.js";
 
@@ -58,7 +59,7 @@ export interface RulesReport {
 export async function readRulesReport(
   client: ClickHouseClient,
   input: {
-    readonly window: Pick<DateWindow, "from" | "to">;
+    readonly window: InstantRange;
     readonly rules: readonly ConfiguredRule[];
     readonly identity: readonly IdentitySource[];
   },

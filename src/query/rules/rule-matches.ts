@@ -4,11 +4,9 @@
  */
 
 import type { Statement } from "../../clickhouse/statement.js";
+import type { InstantRange } from "../../common/days.js";
 import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
-import type { DateWindow } from "../time/date-window.js";
-
-type Window = Pick<DateWindow, "from" | "to">;
 
 /** The most product types that are listed for lines without a configured rule; the others are summed. */
 export const MOST_PRODUCT_TYPES = 500;
@@ -31,7 +29,7 @@ export interface MatchRow {
  * A product type is listed for all its currencies if it is among the largest of one. Amounts are compared without their
  * sign, so that a large refund is listed as well.
  */
-export function lineMatches(window: Window): Statement {
+export function lineMatches(window: InstantRange): Statement {
   const { condition, params } = rowsInWindow(window);
   return {
     query: `
@@ -67,7 +65,7 @@ export interface TierRow {
 }
 
 /** Selects tiers of all configured rules, and of the rules of these product types. */
-export function tierMatches(window: Window, productTypes: readonly string[]): Statement {
+export function tierMatches(window: InstantRange, productTypes: readonly string[]): Statement {
   const { condition, params } = rowsInWindow(window);
   return {
     query: `

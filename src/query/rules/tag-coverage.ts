@@ -3,9 +3,10 @@
  * that they are between 0 and 1, and a refund counts as much as a charge of its size. They are rounded down, so that 1
  * means everything.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../clickhouse/statement.js";
-import type { DateWindow } from "../time/date-window.js";
+import type { InstantRange } from "../../common/days.js";
 import {
   type KeyAndProductRow,
   type KeyRow,
@@ -44,7 +45,7 @@ export interface CurrencyCoverage {
 
 export async function readTagCoverage(
   client: ClickHouseClient,
-  window: Pick<DateWindow, "from" | "to">,
+  window: InstantRange,
   signal?: AbortSignal,
 ): Promise<{ currencies: CurrencyCoverage[] }> {
   const products = await readRows<ProductRow>(client, linesByProduct(window), signal);

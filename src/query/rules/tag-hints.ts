@@ -1,8 +1,9 @@
 /** Finds tags of the bill whose key differs from a configured one only in case, and may be the one that is meant. */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../clickhouse/statement.js";
+import type { InstantRange } from "../../common/days.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
-import type { DateWindow } from "../time/date-window.js";
 import { kinds } from "./coverage-sql.js";
 
 export interface TagHint {
@@ -26,7 +27,7 @@ const MOST_HINTS = 100;
 /** The largest share comes first. */
 export async function readTagHints(
   client: ClickHouseClient,
-  { window, tags }: { readonly window: Pick<DateWindow, "from" | "to">; readonly tags: readonly string[] },
+  { window, tags }: { readonly window: InstantRange; readonly tags: readonly string[] },
   signal?: AbortSignal,
 ): Promise<TagHint[]> {
   if (tags.length === 0) return [];

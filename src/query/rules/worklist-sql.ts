@@ -1,6 +1,7 @@
 /** Groups billing lines without a payer by their common columns and by what each identity source found in them. */
 
 import type { Statement } from "../../clickhouse/statement.js";
+import type { InstantRange } from "../../common/days.js";
 import { type IdentitySource, sourceColumn } from "../../config/allocation/identity-source.js";
 import { issueDetails, UNALLOCATED } from "../../domain/allocation-rule.js";
 import { ledgers, lineKeySql, rowKeySql } from "../../domain/ledger.js";
@@ -8,10 +9,9 @@ import type { LineColumns } from "../../domain/line-columns.js";
 import { existsOf, otherCaseOf, textOf } from "../../stores/facts/line-value.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import type { PageRequest } from "../page/days.js";
-import type { DateWindow } from "../time/date-window.js";
 
 export interface WorklistInput extends PageRequest {
-  readonly window: Pick<DateWindow, "from" | "to">;
+  readonly window: InstantRange;
   /** From the configuration, in order. */
   readonly sources: readonly IdentitySource[];
   readonly columns: LineColumns;

@@ -7,17 +7,18 @@
  * changes, and results after it. So if two fingerprints are equal, nothing changed between them, and all reads in
  * between show the same data.
  */
+
 import type { Pool } from "pg";
+import type { InstantRange } from "../../common/days.js";
 import { type LedgerName, ledgers } from "../../domain/ledger.js";
 import { readPostgres, type Statement } from "../../postgres/statement.js";
-import type { DateWindow } from "../time/date-window.js";
 
 export interface PublishedStateInput {
   readonly tenantName: string;
   /** Only chargeback rows show tags. */
   readonly ledger: LedgerName;
   /** The days to read; all if undefined. */
-  readonly window?: Pick<DateWindow, "from" | "to"> | undefined;
+  readonly window?: InstantRange | undefined;
   /** Days before this date (UTC) are dropped, or about to be. */
   readonly keepFrom: string;
 }

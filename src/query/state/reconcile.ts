@@ -1,13 +1,13 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../clickhouse/statement.js";
+import type { InstantRange } from "../../common/days.js";
 import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../domain/ledger.js";
 import { type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
-import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";
 
 /** Billing lines of the UTC days of a window. */
 export interface LinesInWindow {
-  readonly window: Pick<DateWindow, "from" | "to">;
+  readonly window: InstantRange;
   readonly filters: LineFilters;
 }
 

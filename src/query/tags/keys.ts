@@ -1,10 +1,11 @@
 /** Tag keys that amounts can be grouped and filtered by: those of the tenant's tags, and those of the billing lines. */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { readRows } from "../../clickhouse/statement.js";
+import type { InstantRange } from "../../common/days.js";
 import { readPostgres } from "../../postgres/statement.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
-import type { DateWindow } from "../time/date-window.js";
 import { isLineTagColumn, LINE_TAG_PREFIX } from "./filter.js";
 
 /** Per kind. */
@@ -18,7 +19,7 @@ export interface TagKeys {
 
 export async function readTagKeys(
   stores: { readonly postgres: Pool; readonly client: ClickHouseClient },
-  input: { readonly tenantName: string; readonly window: Pick<DateWindow, "from" | "to"> },
+  input: { readonly tenantName: string; readonly window: InstantRange },
   signal?: AbortSignal,
 ): Promise<TagKeys> {
   const [tagRows, lineTagRows] = await Promise.all([
@@ -40,7 +41,7 @@ function selectTagKeys(tenantName: string) {
 }
 
 /** Reads the bill, because it has fewer rows than chargebacks. Lines with the same keys are merged first. */
-function selectLineTagKeys(window: Pick<DateWindow, "from" | "to">) {
+function selectLineTagKeys(window: InstantRange) {
   const { condition, params } = rowsInWindow(window);
   return {
     query: `

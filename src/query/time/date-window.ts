@@ -2,7 +2,7 @@
  * Converts the dates of a request to instants. Both dates are always inclusive. A day begins at its first midnight in
  * the request's zone, so a day on which clocks change has 23 or 25 hours.
  */
-import { addDays, dayOf, isDay } from "../../common/days.js";
+import { addDays, dayOf, type InstantRange, isDay } from "../../common/days.js";
 import { startOfDay } from "./start-of-day.js";
 import { isTimeZone } from "./zone.js";
 
@@ -13,14 +13,12 @@ export interface DateWindowInput {
   readonly timezone?: string | undefined;
 }
 
-export interface DateWindow {
+/** Its instants may be outside the range of the stores. */
+export interface DateWindow extends InstantRange {
   /** `YYYY-MM-DD`, inclusive. */
   readonly startDate: string;
   readonly endDate: string;
   readonly timezone: string;
-  /** Seconds since 1970, `[from, to)`. May be outside the range of the stores. */
-  readonly from: number;
-  readonly to: number;
 }
 
 /** A request has an invalid value. `message` is a sentence about it. */

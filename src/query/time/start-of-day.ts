@@ -4,7 +4,7 @@
  * skipped entirely (Samoa, 2011-12-30) begins where the next one does.
  */
 import { IANAZone } from "luxon";
-import { DAY_MS, midnightOf } from "../../common/days.js";
+import { DAY_MS, type InstantRange, midnightOf } from "../../common/days.js";
 
 const MINUTE = 60_000;
 
@@ -19,12 +19,6 @@ export function startOfDay(date: string, timezone: string): number {
   return changeOfOffset(offset, midnight - after, midnight - before) / 1000;
 }
 
-/** Seconds since 1970, `[from, to)`. */
-export interface RepeatedSpan {
-  readonly from: number;
-  readonly to: number;
-}
-
 /** Clocks change at most once in this time, except for a few days in a century. */
 const STEP = 7 * DAY_MS;
 
@@ -33,9 +27,9 @@ const STEP = 7 * DAY_MS;
  * of the previous day repeats (Newfoundland until 2011, a minute after midnight). The stores' calendar counts that span
  * to the previous day.
  */
-export function repeatedSpans(window: RepeatedSpan, timezone: string): RepeatedSpan[] {
+export function repeatedSpans(window: InstantRange, timezone: string): InstantRange[] {
   const offset = offsets(timezone);
-  const found: RepeatedSpan[] = [];
+  const found: InstantRange[] = [];
   let after = offset(window.from * 1000 - STEP);
   for (let at = window.from * 1000 - STEP; at < window.to * 1000; at += STEP) {
     const before = after;

@@ -1,6 +1,6 @@
 /** Selects rows of `topic_attributions`: the text after WHERE. */
-import { type Condition, type Days, rowsInWindow } from "../chargebacks/scan.js";
-import type { DateWindow } from "../time/date-window.js";
+import type { InstantRange } from "../../common/days.js";
+import { type Condition, type DaySpan, rowsInWindow } from "../chargebacks/scan.js";
 import { type ValueFilters, valueConditions } from "../value-filters.js";
 
 const filterColumns = {
@@ -14,9 +14,9 @@ const filterColumns = {
 export type AttributionFilters = ValueFilters<keyof typeof filterColumns>;
 
 export function attributionsInWindow(
-  window: Pick<DateWindow, "from" | "to">,
+  window: InstantRange,
   filters: AttributionFilters,
-  days?: Days,
+  days?: DaySpan,
 ): Condition {
   const { condition, params } = rowsInWindow(window, days);
   const byValue = valueConditions(filterColumns, filters);

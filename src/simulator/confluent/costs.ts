@@ -1,5 +1,5 @@
 /** `GET /billing/v1/costs`: the bill of whole days, in pages that may start in the middle of a day. */
-import { addDays, addMonths, dayOf, daysBetween, isDay } from "../../common/days.js";
+import { addDays, addMonths, type DayRange, dayOf, daysBetween, isDay } from "../../common/days.js";
 import { hash } from "../hash.js";
 import { ApiError } from "./api-error.js";
 import type { Bill } from "./bill.js";
@@ -13,13 +13,7 @@ export function costsPage(url: URL, bill: Bill, now: number): Page {
   return { request, items, nextCursor, apiVersion: "billing/v1", kind: "CostList", total: undefined };
 }
 
-/** Days from `start` (inclusive) to `end` (exclusive). */
-interface Window {
-  readonly start: string;
-  readonly end: string;
-}
-
-function windowOf(query: URLSearchParams, now: number): Window {
+function windowOf(query: URLSearchParams, now: number): DayRange {
   const [start, end] = [dateOf(query, "start_date"), dateOf(query, "end_date")];
   if (end <= start) throw invalid("end_date", "end_date must be after start_date");
   if (end > addMonths(start, 1)) {
@@ -43,7 +37,7 @@ function invalid(parameter: string, detail: string): ApiError {
 }
 
 /** The cursor has the number of completed days and the number of rows of the next day. */
-function collect({ cursor, size }: PageRequest, { start, end }: Window, bill: Bill) {
+function collect({ cursor, size }: PageRequest, { start, end }: DayRange, bill: Bill) {
   const days = daysBetween(start, end);
   let [done = 0, skipped = 0] = (cursor ?? "0.0").split(".").map(Number);
   const items: string[] = [];

@@ -1,4 +1,5 @@
 /** The files of a month: how chargebacks are divided into files, and their bytes. */
+
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import type { ClickHouseClient } from "@clickhouse/client";
@@ -8,11 +9,12 @@ import { sumText } from "../../../common/exact-decimal.js";
 import type { FocusFileFormat } from "../../../config/settings/emitters.js";
 import type { ExportVersion } from "../../../domain/export-versions.js";
 import { chargebackDays } from "../../../query/chargebacks/days.js";
+import type { DaySpan } from "../../../query/chargebacks/scan.js";
 import { readDayCounts } from "../../../query/page/days.js";
 import type { DateWindow } from "../../../query/time/date-window.js";
 import type { FocusOutColumn } from "../../focus/columns.js";
 import { focusFormats } from "../../focus/format.js";
-import { type FocusSpan, focusPiece, focusSpans, focusTotals, totalled } from "../../focus/statement.js";
+import { focusPiece, focusSpans, focusTotals, totalled } from "../../focus/statement.js";
 import type { ExportFormat } from "../../format.js";
 import type { CurrencyTotals } from "./manifest.js";
 
@@ -28,7 +30,7 @@ export async function spansOfDataset(
   client: ClickHouseClient,
   window: DateWindow,
   signal: AbortSignal,
-): Promise<FocusSpan[]> {
+): Promise<DaySpan[]> {
   return focusSpans(await readDayCounts(client, chargebackDays(window, {}), signal));
 }
 
@@ -36,7 +38,7 @@ export async function spansOfDataset(
 export async function* partBytes(
   client: ClickHouseClient,
   { window, format, columns }: Dataset,
-  span: FocusSpan,
+  span: DaySpan,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
   const exportFormat: ExportFormat = format === "parquet" ? focusFormats.focus_parquet : focusFormats.focus;
@@ -56,7 +58,7 @@ type Totals = Omit<CurrencyTotals, "rows"> & { readonly rows: string };
 export async function partTotals(
   client: ClickHouseClient,
   { window, version }: Pick<Dataset, "window" | "version">,
-  span: FocusSpan,
+  span: DaySpan,
   signal: AbortSignal,
 ): Promise<CurrencyTotals[]> {
   const totals = await readRows<Totals>(client, focusTotals({ window, filters: {} }, version, span), signal);

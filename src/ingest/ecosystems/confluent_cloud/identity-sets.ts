@@ -9,8 +9,8 @@
  * an account is deleted today, and the day is not recalculated. The same applies if a connector or a ksqlDB cluster
  * changes its owner: a day has the owner that was known at its end.
  */
-import { daysOfWindow } from "../../../common/days.js";
-import type { DayWindow, IdentitySetMember, WindowSink } from "../../ecosystem.js";
+import { type DayRange, daysOfWindow } from "../../../common/days.js";
+import type { IdentitySetMember, WindowSink } from "../../ecosystem.js";
 import type { KnownIdentity, KnownInventory } from "../../known.js";
 import { type BilledResources, billedOn } from "./billed.js";
 import type { ProductFamily } from "./costs/product-types.js";
@@ -35,7 +35,7 @@ const BATCH = 10_000;
 
 export interface IdentitySetsInput {
   readonly billed: BilledResources;
-  readonly window: DayWindow;
+  readonly window: DayRange;
   readonly known: KnownInventory;
 }
 

@@ -1,9 +1,9 @@
 /** Requests the bill, and every metric of the existing resources, once. */
 
-import { addDays, dayOf, latest } from "../../../common/days.js";
+import { addDays, type DayRange, dayOf, latest } from "../../../common/days.js";
 import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
 import { UpstreamError } from "../../../upstream/http/upstream-error.js";
-import type { DayWindow, ResourceRecord } from "../../ecosystem.js";
+import type { ResourceRecord } from "../../ecosystem.js";
 import { probeQuery } from "../../prometheus/probe.js";
 import type { Probe } from "../../reports.js";
 import { gatherCosts } from "./costs/gather-costs.js";
@@ -22,7 +22,7 @@ const MOST_RESOURCES = 100;
 
 export async function probeConfluent(
   context: ProbeContext,
-  window: DayWindow,
+  window: DayRange,
   resources: readonly ResourceRecord[],
   signal: AbortSignal,
 ): Promise<Probe[]> {
@@ -52,7 +52,7 @@ export async function probeConfluent(
 
 async function probeBill(
   { connection, logger, now }: ProbeContext,
-  window: DayWindow,
+  window: DayRange,
   signal: AbortSignal,
 ): Promise<Probe> {
   const name = "bill";

@@ -3,9 +3,8 @@
  * the window is the same, and it need not be read again. Reading 200 days of 5,000 lines takes over a minute; comparing
  * them takes a second.
  */
-import { dayOf } from "../../../common/days.js";
+import { type DayRange, dayOf } from "../../../common/days.js";
 import { digestOf } from "../../../upstream/http/digest.js";
-import type { DayWindow } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
 import type { RangeResponse } from "../../prometheus/source.js";
 import { areUnchanged } from "../../prometheus/unchanged-responses.js";
@@ -24,7 +23,7 @@ export interface WindowResponses {
 }
 
 /** Digests of the pages of one query of the bill. */
-export interface BillResponse extends DayWindow {
+export interface BillResponse extends DayRange {
   readonly pages: readonly string[];
 }
 
@@ -38,7 +37,7 @@ export interface TopicResponses {
  * without deletions after it. So a key or a statement that is created or deleted today does not affect earlier months.
  * A key that a connector uses always counts, because it determines the owner of the connector.
  */
-export function knownDigest({ resources, identities }: KnownInventory, { end }: DayWindow): string {
+export function knownDigest({ resources, identities }: KnownInventory, { end }: DayRange): string {
   const { start: after } = spanOfDay(end);
   const used = new Set(resources.map(({ metadata }) => metadata.kafka_api_key));
   const relevant = [
@@ -66,7 +65,7 @@ export interface UnchangedCheck {
  */
 export async function isUnchanged(
   check: UnchangedCheck,
-  window: DayWindow,
+  window: DayRange,
   { of, topics }: { readonly of: WindowResponses; readonly topics: TopicResponses | undefined },
   signal: AbortSignal,
 ): Promise<boolean> {
@@ -84,8 +83,8 @@ export async function isUnchanged(
   }
 }
 
-function sameQueries(current: readonly DayWindow[], recorded: readonly DayWindow[]): boolean {
-  const text = (queries: readonly DayWindow[]) => queries.map(({ start, end }) => `${start} ${end}`).join();
+function sameQueries(current: readonly DayRange[], recorded: readonly DayRange[]): boolean {
+  const text = (queries: readonly DayRange[]) => queries.map(({ start, end }) => `${start} ${end}`).join();
   return text(current) === text(recorded);
 }
 

@@ -5,9 +5,9 @@
  */
 import pLimit from "p-limit";
 import { allOrStop } from "../../../common/all-or-stop.js";
-import { daysOfWindow } from "../../../common/days.js";
+import { type DayRange, daysOfWindow } from "../../../common/days.js";
 import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
-import type { DayWindow, WindowSink } from "../../ecosystem.js";
+import type { WindowSink } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
 import type { PrometheusSource, RangeResponse } from "../../prometheus/source.js";
 import { type BilledResources, billedOn } from "./billed.js";
@@ -34,7 +34,7 @@ export interface UsageInput {
   readonly settings: Pick<PluginSettings, "metrics_step_seconds">;
   readonly connection: { readonly prometheus: PrometheusSource | undefined };
   readonly billed: BilledResources;
-  readonly window: DayWindow;
+  readonly window: DayRange;
   readonly known: KnownInventory;
   readonly parallelQueries: number;
 }

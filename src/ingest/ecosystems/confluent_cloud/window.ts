@@ -6,11 +6,11 @@
  * metric that fails is a gap: the bill stands.
  */
 import type { Logger } from "pino";
-import { dayOf, daysOfWindow } from "../../../common/days.js";
+import { type DayRange, dayOf, daysOfWindow } from "../../../common/days.js";
 import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
 import type { ControlTotal } from "../../../domain/control-totals.js";
 import { isHopeless, UpstreamError } from "../../../upstream/http/upstream-error.js";
-import type { DayWindow, WindowSink } from "../../ecosystem.js";
+import type { WindowSink } from "../../ecosystem.js";
 import type { KnownInventory } from "../../known.js";
 import type { ReplicaNotes } from "../../metered/replica-notes.js";
 import { failuresOf } from "../../prometheus/source.js";
@@ -44,7 +44,7 @@ export interface WindowGathering {
 /** Days of more than a year ago are not requested. They stay as they are, and that is not an error. */
 export async function gatherWindow(
   gathering: WindowGathering,
-  window: DayWindow,
+  window: DayRange,
   sink: WindowSink,
   signal: AbortSignal,
 ): Promise<WindowReport> {
@@ -100,7 +100,7 @@ interface Bill {
  */
 async function gatherBill(
   { settings, connection, logger, now, run }: WindowGathering,
-  window: DayWindow,
+  window: DayRange,
   sink: WindowSink,
   { signal, dropped }: { readonly signal: AbortSignal; readonly dropped: (reason: string) => void },
 ): Promise<Bill> {
@@ -108,7 +108,7 @@ async function gatherBill(
   const collector = collectBilled();
   const completeDays: string[] = [];
   const bill: BillResponse[] = [];
-  const failures: { readonly query: DayWindow; readonly error: UpstreamError }[] = [];
+  const failures: { readonly query: DayRange; readonly error: UpstreamError }[] = [];
   const control: Bill["control"] = { totals: [], billed: [] };
   const today = dayOf(now());
   const queries = requestWindows(window, settings.billing_api.days_per_query, today);

@@ -1,18 +1,11 @@
 /** The ecosystem `focus`: bills of any cloud or service, delivered as FOCUS files. */
 
 import { readRows } from "../../../clickhouse/statement.js";
-import { daysOfWindow } from "../../../common/days.js";
+import { type DayRange, daysOfWindow } from "../../../common/days.js";
 import { digestOf } from "../../../common/digest.js";
 import { settingsOf } from "../../../config/settings/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
-import type {
-  AnyEcosystem,
-  ControlInput,
-  ControlResult,
-  DayWindow,
-  GatherContext,
-  Gatherer,
-} from "../../ecosystem.js";
+import type { AnyEcosystem, ControlInput, ControlResult, GatherContext, Gatherer } from "../../ecosystem.js";
 import type { BilledAmount } from "../../reports.js";
 import { billedOfWindow } from "./control/class-sql.js";
 import { classifyLines } from "./control/classify.js";
@@ -233,7 +226,7 @@ async function currentDeliveries(
  * Deliveries with charges in the window. A spread charge runs until its last day, and a line without a readable date
  * may belong to any day of its period.
  */
-function touchingWindow(deliveries: readonly RecordedDelivery[], window: DayWindow): RecordedDelivery[] {
+function touchingWindow(deliveries: readonly RecordedDelivery[], window: DayRange): RecordedDelivery[] {
   const month = window.start.slice(0, 7);
   return deliveries.filter((delivery) => isChargedIn(delivery, window) || delivery.billing_period === month);
 }

@@ -6,8 +6,8 @@
  * such days, a million rows, took 20 s of one core, in a process of at most 0.65 GB.
  */
 import type { Logger } from "pino";
-import { daysOfWindow } from "../../../../common/days.js";
-import type { BillingLine, DayWindow } from "../../../ecosystem.js";
+import { type DayRange, daysOfWindow } from "../../../../common/days.js";
+import type { BillingLine } from "../../../ecosystem.js";
 import type { ConfluentApi } from "../api/client.js";
 import { collectLines } from "./billing-lines.js";
 import type { ControlCounter } from "./control.js";
@@ -78,13 +78,13 @@ export async function gatherCosts(
 /** Digests of the pages of the same query. */
 export function costDigests(
   cloud: ConfluentApi,
-  window: DayWindow,
+  window: DayRange,
   signal: AbortSignal,
 ): AsyncIterable<string> {
   return cloud.digests(COSTS, datesOf(window), { pageSize: PAGE_SIZE, signal });
 }
 
-function datesOf({ start, end }: DayWindow) {
+function datesOf({ start, end }: DayRange) {
   return { start_date: start, end_date: end };
 }
 

@@ -5,10 +5,17 @@
  * the window. So the same days are requested together tomorrow, when the window has moved on. At the edge of the
  * window, a query is shorter.
  */
-import { addDays, addMonths, daysBetween, earliest, firstOfMonth, latest } from "../../../../common/days.js";
-import type { DayWindow } from "../../../ecosystem.js";
+import {
+  addDays,
+  addMonths,
+  type DayRange,
+  daysBetween,
+  earliest,
+  firstOfMonth,
+  latest,
+} from "../../../../common/days.js";
 
-export interface RequestWindow extends DayWindow {
+export interface RequestWindow extends DayRange {
   /** First day of the whole span, requested or not. It is the same tomorrow. */
   readonly anchor: string;
 }
@@ -16,7 +23,7 @@ export interface RequestWindow extends DayWindow {
 /**
  * Returns queries in ascending order. Days of more than a year ago are left out, because the vendor no longer has them.
  */
-export function requestWindows(window: DayWindow, daysPerQuery: number, today: string): RequestWindow[] {
+export function requestWindows(window: DayRange, daysPerQuery: number, today: string): RequestWindow[] {
   const start = latest(window.start, oldestDay(today));
   const windows: RequestWindow[] = [];
   for (let day = start; day < window.end; ) {

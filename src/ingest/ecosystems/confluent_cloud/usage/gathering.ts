@@ -1,14 +1,16 @@
 /** Shared context of gathering usage, and the division into queries. */
+
 import type { LimitFunction } from "p-limit";
 import { allOrStop } from "../../../../common/all-or-stop.js";
-import type { DayWindow, UsageGap, WindowSink } from "../../../ecosystem.js";
+import type { DayRange } from "../../../../common/days.js";
+import type { UsageGap, WindowSink } from "../../../ecosystem.js";
 import type { PrometheusSource, RangeResponse } from "../../../prometheus/source.js";
 import { measure, type OwnerOfStep, type UsageDropped } from "./measure.js";
 import { type MeasuredMetric, resourceLabel, usageQuery } from "./queries.js";
 
 export interface Gathering {
   readonly source: PrometheusSource;
-  readonly window: DayWindow;
+  readonly window: DayRange;
   readonly stepSeconds: number;
   readonly limit: LimitFunction;
   readonly sink: Pick<WindowSink, "usageSeries">;

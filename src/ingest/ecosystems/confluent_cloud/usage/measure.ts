@@ -7,10 +7,10 @@
  * the last response, so that it does not depend on how the responses were split.
  */
 
-import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../../../common/days.js";
+import { DAY_SECONDS, type DayRange, dayOfSeconds, midnightSeconds } from "../../../../common/days.js";
 import { UNALLOCATED } from "../../../../domain/allocation-rule.js";
 import { UpstreamError } from "../../../../upstream/http/upstream-error.js";
-import type { DayWindow, UsageFact, UsageGap, UsageSeries, WindowSink } from "../../../ecosystem.js";
+import type { UsageFact, UsageGap, UsageSeries, WindowSink } from "../../../ecosystem.js";
 import { isTooLarge } from "../../../micro-units.js";
 import type {
   Divisible,
@@ -41,7 +41,7 @@ export interface Measurement {
   readonly expression: string;
   /** The wanted resources, and the expression for some of them. */
   readonly among: Divisible;
-  readonly window: DayWindow;
+  readonly window: DayRange;
   readonly stepSeconds: number;
   readonly onResponse?: RangeQuery["onResponse"];
   /** Day → resources that are measured on it. Usage of other resources is ignored. */

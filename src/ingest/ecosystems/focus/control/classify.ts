@@ -4,11 +4,12 @@
  * The left side, `delivered`, is what was recorded when the files were read; it was compared with the sums of their
  * texts. The right side is counted again from the stored lines and from what is published.
  */
+
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../../../clickhouse/statement.js";
+import type { DayRange } from "../../../../common/days.js";
 import { differenceText, sumText } from "../../../../common/exact-decimal.js";
 import type { ControlTotal } from "../../../../domain/control-totals.js";
-import type { DayWindow } from "../../../ecosystem.js";
 import type { BilledAmount } from "../../../reports.js";
 import type { RecordedDelivery } from "../deliveries/records.js";
 import { isCounted } from "../lines/counted.js";
@@ -31,7 +32,7 @@ export interface ClassifyInput {
   /** Name of the charged cost in `sums`. */
   readonly costName: CostName;
   /** Days that every run gathers: `[today − lookback_days, today − cutoff_days)`. */
-  readonly window: DayWindow;
+  readonly window: DayRange;
   /** First UTC day that is kept. */
   readonly keepFrom: string;
 }

@@ -2,9 +2,9 @@
  * Sentences about lines that are not charged as a reader of the bill would expect, and a check that all lines are
  * accounted for.
  */
+import type { DayRange } from "../../../../common/days.js";
 import { sumText } from "../../../../common/exact-decimal.js";
 import type { ControlTotal } from "../../../../domain/control-totals.js";
-import type { DayWindow } from "../../../ecosystem.js";
 import type { RecordedDelivery } from "../deliveries/records.js";
 
 export interface ControlReport {
@@ -17,7 +17,7 @@ export interface ControlReport {
 export interface ReportedControl {
   readonly totals: readonly ControlTotal[];
   readonly deliveries: readonly RecordedDelivery[];
-  readonly window: DayWindow;
+  readonly window: DayRange;
   /** First UTC day that is kept. */
   readonly keepFrom: string;
   /** The setting `cost`. */

@@ -1,8 +1,9 @@
 /** Statements on the records of deliveries in Postgres. */
+
 import type { Pool } from "pg";
+import type { DayRange } from "../../../../common/days.js";
 import { type Retirement, retireDelivery, type UncountedLines } from "../../../../postgres/retirement.js";
 import { runStatement, type Statement } from "../../../../postgres/statement.js";
-import type { DayWindow } from "../../../ecosystem.js";
 import { NO_CHARGE_DATE } from "../load/findings.js";
 import type { LoadedFile } from "../load/load-file.js";
 import { type FileLines, type LoadedLines, NO_LINES } from "../load/summary.js";
@@ -72,7 +73,7 @@ export interface RecordedDelivery {
  */
 export function isChargedIn(
   { first_day, last_day }: Pick<RecordedDelivery, "first_day" | "last_day">,
-  { start, end }: DayWindow,
+  { start, end }: DayRange,
 ): boolean {
   return first_day !== null && last_day !== null && first_day < end && last_day >= start;
 }

@@ -1,15 +1,14 @@
 /** Billing lines of some days, from the deliveries that count. */
 import { identifier } from "../../../../clickhouse/sql-text.js";
 import type { Statement } from "../../../../clickhouse/statement.js";
-import { addDays, daysOfWindow } from "../../../../common/days.js";
-import type { DayWindow } from "../../../ecosystem.js";
+import { addDays, type DayRange, daysOfWindow } from "../../../../common/days.js";
 import { ownColumns } from "../line-columns.js";
 import { MALFORMED } from "../load/findings.js";
 import { type CostColumn, landingColumns } from "../load/landing-columns.js";
 import { chargeStart, dayPlaces, partOf, type Spread } from "./charge-days.js";
 
 export interface LinesRequest {
-  readonly window: DayWindow;
+  readonly window: DayRange;
   readonly deliveries: readonly number[];
   /** SQL of `isCounted`. */
   readonly counted: string;
@@ -25,7 +24,7 @@ const LARGE_BILL = 1_000_000;
  * partition. With several days together, each block has some lines of all of them, which took half as long again with
  * ten million lines. A spread charge is read once for all of its days.
  */
-export function piecesOf(window: DayWindow, lines: number, spread: Spread): readonly DayWindow[] {
+export function piecesOf(window: DayRange, lines: number, spread: Spread): readonly DayRange[] {
   if (lines < LARGE_BILL || spread !== "none") return [window];
   return daysOfWindow(window).map((day) => ({ start: day, end: addDays(day, 1) }));
 }

@@ -1,8 +1,7 @@
 /** Reports what the sources have: their bills, and the tags of the first lines of the newest one. */
 
-import { addDays, lastOfMonth } from "../../../../common/days.js";
+import { addDays, type DayRange, lastOfMonth } from "../../../../common/days.js";
 import { errorText } from "../../../../stores/error-text.js";
-import type { DayWindow } from "../../../ecosystem.js";
 import type { Probe } from "../../../reports.js";
 import type { CostColumn } from "../load/landing-columns.js";
 import { sampleTags } from "../load/sample-tags.js";
@@ -13,7 +12,7 @@ const counted = (count: number, what: string) => ({ [count === 1 ? what : `${wha
 /** Returns one probe for each source, and one for each bill of it that waits. */
 export async function probeSources(
   sources: readonly BillSource[],
-  { cost, window }: { readonly cost: CostColumn; readonly window: DayWindow },
+  { cost, window }: { readonly cost: CostColumn; readonly window: DayRange },
   signal: AbortSignal,
 ): Promise<Probe[]> {
   const probes: Probe[] = [];
@@ -41,14 +40,14 @@ export async function probeSources(
 }
 
 /** Names the months that there are bills of, and the days that every run charges. */
-function periodOf(deliveries: readonly Delivery[], { start, end }: DayWindow): string {
+function periodOf(deliveries: readonly Delivery[], { start, end }: DayRange): string {
   const months = monthsOf(deliveries);
   const bills = months.length === 0 ? "no month in the paths" : spanOf(months);
   return `${bills}; charged: ${start} to ${addDays(end, -1)}`;
 }
 
 /** Returns a sentence about bills whose charges all begin before the window. */
-function beforeLookback(deliveries: readonly Delivery[], { start }: DayWindow): string[] {
+function beforeLookback(deliveries: readonly Delivery[], { start }: DayRange): string[] {
   const older = monthsOf(deliveries).filter((month) => lastOfMonth(`${month}-01`) < start);
   if (older.length === 0) return [];
   const bills =

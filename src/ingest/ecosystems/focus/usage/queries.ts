@@ -2,10 +2,12 @@
  * Usage of a `focus` tenant that is read from Prometheus. The bill is published without it: a failed query is a gap,
  * and the day is provisional.
  */
+
 import pLimit from "p-limit";
 import { allOrStop } from "../../../../common/all-or-stop.js";
+import type { DayRange } from "../../../../common/days.js";
 import type { PluginSettings } from "../../../../config/settings/plugin-settings.js";
-import type { DayWindow, GatherContext, Gatherer, UsageSeries, WindowSink } from "../../../ecosystem.js";
+import type { GatherContext, Gatherer, UsageSeries, WindowSink } from "../../../ecosystem.js";
 import { probeMetered } from "../../../metered/probe.js";
 import {
   addLastSteps,
@@ -27,7 +29,7 @@ import type { UsageSettings } from "./settings.js";
 export interface UsageQueries extends Required<Pick<Gatherer, "probe" | "retentionCovers">> {
   /** Runs after the bill of the window, whose resources are `billed`. */
   gather(
-    window: DayWindow,
+    window: DayRange,
     billed: BilledSpellings,
     sink: WindowSink,
     signal: AbortSignal,
@@ -64,7 +66,7 @@ export function connectQueries(
   );
 
   async function gather(
-    window: DayWindow,
+    window: DayRange,
     billed: BilledSpellings,
     sink: WindowSink,
     signal: AbortSignal,

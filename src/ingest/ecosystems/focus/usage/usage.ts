@@ -1,6 +1,7 @@
 /** Usage of a `focus` tenant: measured by Prometheus, and uploaded by people. */
+import type { DayRange } from "../../../../common/days.js";
 import type { PluginSettings } from "../../../../config/settings/plugin-settings.js";
-import type { DayWindow, GatherContext, Gatherer, GatherStore, WindowSink } from "../../../ecosystem.js";
+import type { GatherContext, Gatherer, GatherStore, WindowSink } from "../../../ecosystem.js";
 import type { RangeResponse } from "../../../prometheus/source.js";
 import type { WindowReport } from "../../../reports.js";
 import { coverDigest, coveredDays, sendUploaded } from "../../../usage-uploads/in-effect.js";
@@ -37,7 +38,7 @@ export interface Usage {
   ): Promise<GatheredUsage>;
   isUnchanged(
     store: UsageStore,
-    window: DayWindow,
+    window: DayRange,
     answers: UsageResponses,
     signal: AbortSignal,
   ): Promise<boolean>;
