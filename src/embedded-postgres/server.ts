@@ -117,7 +117,8 @@ export async function waitUntilReady(
     const givenUp =
       Date.now() - lastResponse > SILENCE_DEADLINE_MS || Date.now() - started > RECOVERY_DEADLINE_MS;
     if (end !== undefined || givenUp) {
-      const what = end === undefined ? `does not answer (${problem.message})` : `ended at its start (${end})`;
+      const what =
+        end === undefined ? `does not respond (${problem.message})` : `ended at its start (${end})`;
       throw new Error(`The embedded Postgres ${what}. Its last lines:\n${run.lastLines()}`);
     }
     await delay(pause);

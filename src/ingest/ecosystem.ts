@@ -137,10 +137,10 @@ export interface Gatherer {
   gatherTopics?(request: TopicRequest, sink: TopicSink, signal: AbortSignal): Promise<TopicReport>;
   /**
    * Returns true if the upstream's responses for a window are the same as when it was gathered, and no other input has
-   * changed. Then the window is not gathered again. `answers` are the responses of the reports. A failed request is a
+   * changed. Then the window is not gathered again. `responses` are the responses of the reports. A failed request is a
    * difference, unless it failed before. Left out: windows are always gathered.
    */
-  isUnchanged?(window: DayRange, answers: GatheredResponses, signal: AbortSignal): Promise<boolean>;
+  isUnchanged?(window: DayRange, responses: GatheredResponses, signal: AbortSignal): Promise<boolean>;
   /**
    * Sends every metrics and bill request of a gathering once, to see whether it succeeds and what it finds. Called
    * after `gatherInventory`, with the resources that it returned. Failures are returned as probes, not thrown. Left

@@ -57,7 +57,7 @@ export interface StagedTopics {
   readonly kept: MissingData;
   readonly contents: readonly DayContent[];
   /** Responses of the topic report. */
-  readonly answers?: unknown;
+  readonly responses?: unknown;
   readonly failures?: number;
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
@@ -80,11 +80,11 @@ export async function stageTopics(options: StageTopicsOptions): Promise<StagedTo
   const report = await gatherToStaging(options, { days, productTypes });
   const facts = { ledger: ledgers.topic_attributions, productTypes };
   const kept = await keepMeasuredUsage(client, { epoch, days }, facts, signal);
-  const { retentionCovers: stillCovers } = options.gatherer;
+  const { retentionCovers } = options.gatherer;
   const keptDays =
-    stillCovers === undefined
+    retentionCovers === undefined
       ? []
-      : await keepDroppedUsage(client, { epoch, days }, { facts, stillCovers }, signal);
+      : await keepDroppedUsage(client, { epoch, days }, { facts, retentionCovers }, signal);
   const restoredDays = [...new Set([...kept.keys(), ...keptDays])];
   await leaveOutExcluded(client, { epoch, days: restoredDays }, topics.isExcluded, signal);
   await alignScales(client, { epoch, days }, { ledger: facts.ledger, rulesHash: topics.rulesHash }, signal);
@@ -110,7 +110,7 @@ async function gatherToStaging(
   const writer = createStagingWriter({ client, epoch, prepare: async () => undefined, signal });
   const sink = createTopicSink(new Set(days), billed, writer);
   const errors: string[] = [];
-  let answers: unknown;
+  let responses: unknown;
   let failures = 0;
   try {
     if (gatherer.gatherTopics === undefined) throw new Error("this ecosystem has no topics");
@@ -120,7 +120,7 @@ async function gatherToStaging(
       sink.dropped[reason] = (sink.dropped[reason] ?? 0) + count;
     }
     errors.push(...report.errors);
-    answers = report.responses;
+    responses = report.responses;
     failures = report.failures ?? 0;
   } catch (error) {
     signal.throwIfAborted();
@@ -133,7 +133,7 @@ async function gatherToStaging(
     }
   }
   await writer.finish();
-  return { dropped: sink.dropped, errors, responses: answers, failures };
+  return { dropped: sink.dropped, errors, responses, failures };
 }
 
 /** Cluster → days on which it has staged lines of these types. */

@@ -254,12 +254,17 @@ function keptDays(days: readonly string[], failure: string, kept: string, until 
 async function keepDropped(options: StageWindowOptions, days: readonly string[]): Promise<readonly string[]> {
   const { store, epoch, gatherer, window, signal, logger } = options;
   const { client, tenantName } = store;
-  const stillCovers = gatherer.retentionCovers?.bind(gatherer);
-  if (stillCovers === undefined) return [];
-  const priced = await keepPricedDays(client, { epoch, days }, stillCovers, signal);
+  const retentionCovers = gatherer.retentionCovers?.bind(gatherer);
+  if (retentionCovers === undefined) return [];
+  const priced = await keepPricedDays(client, { epoch, days }, retentionCovers, signal);
   const others = days.filter((day) => !priced.includes(day));
   const facts = { ledger: ledgers.chargebacks };
-  const measured = await keepDroppedUsage(client, { epoch, days: others }, { facts, stillCovers }, signal);
+  const measured = await keepDroppedUsage(
+    client,
+    { epoch, days: others },
+    { facts, retentionCovers },
+    signal,
+  );
   if (priced.length + measured.length > 0) {
     const kept = [...priced, ...measured].length;
     logger.info(

@@ -20,10 +20,10 @@ export async function unchangedWindow(options: StageWindowOptions): Promise<Stag
   if (force || gatherer.isUnchanged === undefined) return undefined;
   const recorded = await publishedAsGathered(postgres, windowKey(options));
   if (recorded === undefined) return undefined;
-  const { answers, days: unchanged } = recorded;
+  const { responses, days: unchanged } = recorded;
   const { completeTypes, ...outcome } = recorded.outcome;
   if (hasNewInventory(options, completeTypes)) return undefined;
-  if (!(await gatherer.isUnchanged(window, answers, signal))) return undefined;
+  if (!(await gatherer.isUnchanged(window, responses, signal))) return undefined;
   warnOfDropped(options, outcome.dropped);
   const empty = daysOfWindow(window).filter((day) => !unchanged.includes(day));
   return { ...outcome, unchanged, empty, staged: [], incomplete: [], errors: [], kept: [], notes: [] };
@@ -67,7 +67,7 @@ export async function recordGathering(
   const isWhole = incomplete.length + errors.length + kept.length === 0 && refused === undefined;
   const isRecorded = report.responses !== undefined && isWhole && failures <= MOST_FAILURES;
   const gathered = {
-    answers: { ofWindow: report.responses, ofTopics: topics.answers },
+    responses: { ofWindow: report.responses, ofTopics: topics.responses },
     outcome: { billingLines, usageFacts, dropped, ...(inventoryLacks.length > 0 && { completeTypes }) },
     contents,
     topicContents: topics.contents,

@@ -16,7 +16,7 @@ export interface Stores {
 
 /** Stores, plus what pipeline runs need. */
 export interface RunStores extends Stores {
-  /** Which processes have which store open. */
+  /** The processes that have each store open. */
   readonly owners: StoreOwners;
   /** Guards changes that a run makes in both stores, so that a backup of both is consistent. */
   readonly publishLock: PublishLock;

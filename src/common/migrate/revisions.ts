@@ -22,7 +22,7 @@ export function fileName({ revision, name }: { revision: string; name: string })
 
 const FILE_NAME = /^(\d{1,15})_([A-Za-z0-9_-]+)\.sql$/;
 
-/** As node-pg-migrate marks it. We give it whole files, so such a section would be run with the rest. */
+/** node-pg-migrate marks a down section this way. We give it whole files, so such a section would run with the rest. */
 const DOWN_SECTION = /^\s*--[\s-]*down\s+migration/im;
 
 export async function readRevisions(folder: string): Promise<Revision[]> {

@@ -43,7 +43,7 @@ const MOST_VALUES = 10_000;
 
 const LONGEST_VALUE = 1000;
 const value = text({
-  description: "A value; `*` stands for any text.",
+  description: "A value, in which `*` matches any text.",
   minLength: 0,
   maxLength: LONGEST_VALUE,
 });

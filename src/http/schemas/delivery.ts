@@ -147,7 +147,7 @@ export const Delivery = Type.Object(
       examples: [[]],
     }),
     first_day: optionalDay("UTC day on which its first charge begins; null when it has none."),
-    last_day: optionalDay("Last UTC day on which one of its charges runs; null when it has none."),
+    last_day: optionalDay("Last UTC day of its charges; null if it has none."),
     started_at: instant("When loading began."),
     loaded_at: optionalInstant("When it was loaded completely; null when it was not."),
     accepted_at: optionalInstant("When a user accepted it; null if none has."),

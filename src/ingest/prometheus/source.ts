@@ -39,8 +39,8 @@ export interface RangeResponse extends PointRange {
 
 export const FAILED = "failed";
 
-export function failuresOf(answers: readonly RangeResponse[]): number {
-  return answers.filter(({ digest }) => digest === FAILED).length;
+export function failuresOf(responses: readonly RangeResponse[]): number {
+  return responses.filter(({ digest }) => digest === FAILED).length;
 }
 
 /** The first request of a query, as a failed one. */

@@ -36,7 +36,7 @@ export interface WindowOutcome {
 }
 
 export interface RecordedWindow {
-  readonly answers: GatheredResponses;
+  readonly responses: GatheredResponses;
   readonly outcome: WindowOutcome;
   /** Days of the window that have a state, ascending. */
   readonly days: readonly string[];
@@ -60,7 +60,7 @@ const AS_PUBLISHED = `
     FROM topic_attribution_dates
     WHERE tenant_name = $1 AND tracking_date >= greatest($2::date, $6::date) AND tracking_date < $3 AND $6 IS NOT NULL
   )
-  SELECT responses AS answers, outcome,
+  SELECT responses, outcome,
          ARRAY(SELECT to_char(day, 'YYYY-MM-DD') FROM days ORDER BY day) AS days
   FROM gathered_windows
   WHERE tenant_name = $1 AND window_start = $2 AND window_end = $3 AND settings_hash = $5
@@ -109,7 +109,7 @@ export async function recordWindow(
   { tenantName, window, settingsHash: hash }: GatheredWindow,
   gathered:
     | {
-        readonly answers: GatheredResponses;
+        readonly responses: GatheredResponses;
         readonly outcome: WindowOutcome;
         readonly contents: readonly DayContent[];
         readonly topicContents: readonly DayContent[];
@@ -118,8 +118,8 @@ export async function recordWindow(
 ): Promise<void> {
   const key = [tenantName, window.start, window.end];
   if (gathered === undefined) return void (await runStatement(postgres, { query: FORGET, params: key }));
-  const { answers, outcome, contents, topicContents } = gathered;
-  const json = [hashesOf(contents), hashesOf(topicContents), answers, outcome].map((value) =>
+  const { responses, outcome, contents, topicContents } = gathered;
+  const json = [hashesOf(contents), hashesOf(topicContents), responses, outcome].map((value) =>
     JSON.stringify(value),
   );
   await runStatement(postgres, { query: RECORD_WINDOW, params: [...key, hash, ...json] });

@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../clickhouse/statement.js";
 
-/** Selects whether the tenant has any tag, from metadata alone. Also true until removed tags are cleaned up. */
+/** Selects whether the tenant has any tag, from metadata alone. It is true until removed tags are cleaned up, too. */
 export function tagPresence(): Statement {
   return { query: "SELECT count() > 0 AS tagged FROM dimension_tags", params: {} };
 }

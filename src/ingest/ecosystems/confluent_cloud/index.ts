@@ -67,8 +67,8 @@ export function connectGatherer(
     retentionCovers: (thinner, signal) => retentionCovers({ source, topics }, thinner, signal),
     async isUnchanged(window, { ofWindow, ofTopics }, signal) {
       const asking = { settings, connection, parallelQueries, known, now };
-      const answers = { of: ofWindow as WindowResponses, topics: ofTopics as TopicResponses | undefined };
-      const same = await isUnchanged(asking, window, answers, signal);
+      const responses = { of: ofWindow as WindowResponses, topics: ofTopics as TopicResponses | undefined };
+      const same = await isUnchanged(asking, window, responses, signal);
       if (same) run.billAnswered = true;
       return same;
     },

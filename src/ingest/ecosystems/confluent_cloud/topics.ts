@@ -103,7 +103,7 @@ export async function gatherTopics(
           },
           window,
           stepSeconds: DAY_SECONDS,
-          onResponse: (answer: RangeResponse) => void usage.push(answer),
+          onResponse: (response: RangeResponse) => void usage.push(response),
           wanted: new Map(daysOfWindow(window).map((day) => [day, new Set(chunk)])),
           resourceLabel: CLUSTER,
           // A series without a topic is of the whole cluster.
@@ -119,8 +119,8 @@ export async function gatherTopics(
     ),
   );
   await sink.usageGaps((await allOrStop(stop, queries)).flat());
-  const answers: TopicResponses = { usage };
-  return { dropped, errors: [], responses: answers, failures: failuresOf(usage) };
+  const responses: TopicResponses = { usage };
+  return { dropped, errors: [], responses, failures: failuresOf(usage) };
 }
 
 export function topicQuery(

@@ -43,7 +43,7 @@ export interface GatheredUsage {
   /** Samples that were not taken, by reason. */
   readonly dropped: Record<string, number>;
   readonly errors: string[];
-  readonly answers: readonly RangeResponse[];
+  readonly responses: readonly RangeResponse[];
 }
 
 /**
@@ -56,7 +56,7 @@ export async function gatherUsage(
   signal: AbortSignal,
 ): Promise<GatheredUsage> {
   const dropped: Record<string, number> = {};
-  const answers: RangeResponse[] = [];
+  const responses: RangeResponse[] = [];
   const statements = indexStatements(input.known);
   const pools = wantedOf(input, FLINK);
   let unmeasured = pools;
@@ -72,7 +72,7 @@ export async function gatherUsage(
       dropped: (reason) => {
         dropped[reason] = (dropped[reason] ?? 0) + 1;
       },
-      onResponse: (answer) => void answers.push(answer),
+      onResponse: (response) => void responses.push(response),
       stop,
       signal: AbortSignal.any([signal, stop.signal]),
     };
@@ -83,7 +83,7 @@ export async function gatherUsage(
     await sink.usageGaps([...kafkaGaps, ...flinkUsage.gaps]);
   }
   for (const batch of batched(runningStatements(unmeasured, statements))) await sink.usage(batch);
-  return { dropped, errors: [], answers };
+  return { dropped, errors: [], responses };
 }
 
 function wantedOf({ billed, window }: UsageInput, families: readonly ProductFamily[]): Wanted {

@@ -67,10 +67,10 @@ export async function gatherWindow(
   await writeIdentitySets({ billed, window, known }, sink, signal);
   for (const [reason, count] of Object.entries(usage.dropped))
     dropped[reason] = (dropped[reason] ?? 0) + count;
-  const answers: WindowResponses = {
+  const responses: WindowResponses = {
     known: knownDigest(known, window),
     bill,
-    usage: usage.answers,
+    usage: usage.responses,
   };
   const isComplete = errors.length + usage.errors.length === 0;
   return {
@@ -80,8 +80,8 @@ export async function gatherWindow(
     billed: control.billed,
     errors: [...errors, ...usage.errors],
     ...(notes.length > 0 && { notes }),
-    ...(isComplete && { responses: answers }),
-    failures: failuresOf(usage.answers),
+    ...(isComplete && { responses }),
+    failures: failuresOf(usage.responses),
   };
 }
 

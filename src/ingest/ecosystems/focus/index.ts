@@ -162,7 +162,10 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
         billed,
         dropped: withMalformed(malformed.lines, usageResult.report.dropped),
         errors: [...malformed.errors, ...lost.errors],
-        responses: { deliveries: deliveryInputs(touching), usage: usageResult.answers } satisfies WindowInput,
+        responses: {
+          deliveries: deliveryInputs(touching),
+          usage: usageResult.responses,
+        } satisfies WindowInput,
       };
     },
     async isUnchanged(window, { ofWindow }, signal) {

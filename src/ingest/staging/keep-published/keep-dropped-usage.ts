@@ -31,13 +31,13 @@ export type RetentionCovers = (reduced: ReducedUsage, signal: AbortSignal) => Pr
 export async function keepDroppedUsage(
   client: ClickHouseClient,
   { epoch, days }: StagedDays,
-  { facts, stillCovers }: { readonly facts: MeasuredFacts; readonly stillCovers: RetentionCovers },
+  { facts, retentionCovers }: { readonly facts: MeasuredFacts; readonly retentionCovers: RetentionCovers },
   signal: AbortSignal,
 ): Promise<string[]> {
   if (days.length === 0) return [];
   const reduced = reducedFacts(epoch, facts);
   const found = await reducedMetrics(client, reduced, days, signal);
-  const kept = await notCovered(found, stillCovers, signal);
+  const kept = await notCovered(found, retentionCovers, signal);
   if (kept.length === 0) return [];
   const scope = {
     query_params: {
@@ -121,12 +121,12 @@ export interface KeptMetric {
 /** If the upstream cannot tell whether it still has the samples, we keep the published usage. */
 export async function notCovered(
   found: readonly ReducedUsage[],
-  stillCovers: RetentionCovers,
+  retentionCovers: RetentionCovers,
   signal: AbortSignal,
 ): Promise<KeptMetric[]> {
   const kept: KeptMetric[] = [];
   for (const reduced of found) {
-    const covered = new Set(await stillCovers(reduced, signal));
+    const covered = new Set(await retentionCovers(reduced, signal));
     for (const day of reduced.days) if (!covered.has(day)) kept.push({ day, metric: reduced.metric });
   }
   return kept;

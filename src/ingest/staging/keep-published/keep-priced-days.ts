@@ -17,12 +17,12 @@ const INPUT = ["billing", "usage", "identity_sets", "usage_gaps"] as const;
 export async function keepPricedDays(
   client: ClickHouseClient,
   { epoch, days }: StagedDays,
-  stillCovers: RetentionCovers,
+  retentionCovers: RetentionCovers,
   signal: AbortSignal,
 ): Promise<string[]> {
   if (days.length === 0) return [];
   const found = await reducedLines(client, { epoch, days }, signal);
-  const kept = [...new Set((await notCovered(found, stillCovers, signal)).map(({ day }) => day))].sort();
+  const kept = [...new Set((await notCovered(found, retentionCovers, signal)).map(({ day }) => day))].sort();
   if (kept.length === 0) return [];
   await dropStagedDays(client, epoch, kept, INPUT);
   const filled = await filledDays(client, INPUT, signal);

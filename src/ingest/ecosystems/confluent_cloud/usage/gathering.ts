@@ -15,7 +15,7 @@ export interface Gathering {
   readonly limit: LimitFunction;
   readonly sink: Pick<WindowSink, "usageSeries">;
   readonly dropped: UsageDropped;
-  readonly onResponse: (answer: RangeResponse) => void;
+  readonly onResponse: (response: RangeResponse) => void;
   /** Ends the gathering. It aborts `signal`, and so does the run. */
   readonly stop: AbortController;
   readonly signal: AbortSignal;

@@ -37,12 +37,12 @@ export interface UsageQueries extends Required<Pick<Gatherer, "probe" | "retenti
   /**
    * Returns true if every response is the same as before. A failed request is a difference, unless it failed before.
    */
-  isUnchanged(answers: readonly RangeResponse[], signal: AbortSignal): Promise<boolean>;
+  isUnchanged(responses: readonly RangeResponse[], signal: AbortSignal): Promise<boolean>;
   close(): void;
 }
 
 export interface QueriedUsage extends Pick<WindowReport, "dropped" | "notes" | "refused" | "failures"> {
-  readonly answers: readonly RangeResponse[];
+  readonly responses: readonly RangeResponse[];
 }
 
 type Settings = PluginSettings & { readonly usage: UsageSettings };
@@ -76,7 +76,7 @@ export function connectQueries(
       dropped[reason] = (dropped[reason] ?? 0) + 1;
     };
     const refusals: string[] = [];
-    const answers: RangeResponse[] = [];
+    const responses: RangeResponse[] = [];
     const lastSteps: LastSteps = new Map();
     const misspelt = misspeltResources(billed);
     const countingSink: WindowSink = {
@@ -97,7 +97,7 @@ export function connectQueries(
     const asking = {
       window,
       stepSeconds,
-      onResponse: (answer: RangeResponse) => void answers.push(answer),
+      onResponse: (response: RangeResponse) => void responses.push(response),
       onRefused: (reason: string) => void refusals.push(reason),
     };
     const work = usageMetrics.map((query) =>
@@ -118,15 +118,15 @@ export function connectQueries(
       }),
     );
     const [refused] = refusals;
-    const failures = failuresOf(answers);
-    return { answers, dropped, notes, failures, ...(refused !== undefined && { refused }) };
+    const failures = failuresOf(responses);
+    return { responses, dropped, notes, failures, ...(refused !== undefined && { refused }) };
   }
 
   return {
     gather,
-    async isUnchanged(answers, signal) {
+    async isUnchanged(responses, signal) {
       try {
-        return await areUnchanged(source, answers, parallelQueries, signal);
+        return await areUnchanged(source, responses, parallelQueries, signal);
       } catch {
         signal.throwIfAborted();
         return false;

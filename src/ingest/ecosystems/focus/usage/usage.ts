@@ -19,7 +19,7 @@ export interface UsageResponses {
 
 export interface GatheredUsage {
   readonly report: Pick<WindowReport, "dropped" | "notes" | "refused">;
-  readonly answers: UsageResponses;
+  readonly responses: UsageResponses;
 }
 
 export type UsageStore = GatherStore & { readonly tenantName: string };
@@ -39,13 +39,13 @@ export interface Usage {
   isUnchanged(
     store: UsageStore,
     window: DayRange,
-    answers: UsageResponses,
+    responses: UsageResponses,
     signal: AbortSignal,
   ): Promise<boolean>;
   close(): Promise<void>;
 }
 
-const NO_QUERIES: QueriedUsage = { answers: [], dropped: {} };
+const NO_QUERIES: QueriedUsage = { responses: [], dropped: {} };
 
 export function connectUsage(
   settings: PluginSettings & { readonly usage: UsageSettings },
@@ -60,13 +60,13 @@ export function connectUsage(
     takeFiles: (store, signal) => folder.takeFiles(store, signal),
     async gather(store, bill, sink, signal) {
       const { window } = bill;
-      const { answers: queried, ...report } =
+      const { responses: queried, ...report } =
         queries === undefined
           ? NO_QUERIES
           : await queries.gather(window, await billedSpellings(store.client, bill, signal), sink, signal);
       const covered = await coveredDays(store, window, metrics);
       await sendUploaded(store, covered, sink, signal);
-      return { report, answers: { queried, uploaded: coverDigest(covered) } };
+      return { report, responses: { queried, uploaded: coverDigest(covered) } };
     },
     async isUnchanged(store, window, { queried, uploaded }, signal) {
       if (coverDigest(await coveredDays(store, window, metrics)) !== uploaded) return false;
