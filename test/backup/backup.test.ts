@@ -257,7 +257,7 @@ t.test("stores that are in use can be backed up and restored", async (t) => {
     await damaged(t, /manifest\.json does not have the checksum/, (copy) =>
       writeFileSync(join(copy, "manifest.json"), "{}"),
     );
-    await damaged(t, /is no complete backup: it lacks manifest\.sha256/, (copy) =>
+    await damaged(t, /is not a complete backup: it has no manifest\.sha256/, (copy) =>
       rmSync(join(copy, "manifest.sha256")),
     );
     await damaged(t, /its format is 2, and this version reads 1/, (copy) =>
@@ -308,7 +308,7 @@ t.test("stores that are in use can be backed up and restored", async (t) => {
     const { config } = configured(folder, "untouched");
     await t.rejects(
       restoreBackup({ config, folder: join(folder, "backups", partial()), logger: testLogger, signal }),
-      { message: /is no complete backup: it lacks manifest\.json/ },
+      { message: /is not a complete backup: it has no manifest\.json/ },
     );
     t.equal(existsSync(join(folder, "backups", "killed")), false);
     t.equal((await command(backup, join(folder, "backups", "second"), "--config", live.file)).code, 0);

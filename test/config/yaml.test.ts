@@ -12,12 +12,12 @@ const cases: [name: string, text: string, problems: (string | RegExp)[]][] = [
     "api: {}\nlogging: {}\napi: {}",
     ["3: the key api stands here and in line 1; it may stand once"],
   ],
-  ["two documents", "api: {}\n---\napi: {}", [/^2: the file holds more than one YAML document/]],
+  ["two documents", "api: {}\n---\napi: {}", [/^2: the file contains more than one YAML document/]],
   ["an open bracket", "api: {port: 1", [/^1: .*a bracket or a quote is not closed/]],
   [
     "a query in braces without quotes, once for all that follows",
     "a: { query: sum(increase(x[1h])) }\nb: { c: 1 }\nd: { e: 2 }",
-    [/^1: is not valid YAML here: put a value in quotes if it holds `\[`/],
+    [/^1: is not valid YAML here: put a value in quotes if it contains `\[`/],
   ],
   [
     "a selector in braces without quotes",

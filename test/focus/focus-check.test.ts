@@ -144,7 +144,7 @@ t.test("files that are not FOCUS are rejected, whatever they are", async (t) => 
     ["name,amount\na,1\n", /^is not a FOCUS file of Cost and Usage, .* its columns are name, amount$/],
     ["ContractId,ContractCommitmentId\na,b\n", /^is not a FOCUS file of Cost and Usage/],
     [Buffer.from("\uFEFFBilledCost", "utf16le"), /^is not text in UTF-8/],
-    [`${header}\n1,2,3\n`, /^has no column that tells its version .* one of 0\.5, 1\.0-preview, .*, 1\.4$/],
+    [`${header}\n1,2,3\n`, /^has no column that shows its version .* one of 0\.5, 1\.0-preview, .*, 1\.4$/],
     [`${header},ChargeClass\n1,2\n`, /^cannot be read as CSV: row 1 behind the header has fewer values/],
     [`${header},ChargeClass\n1,2,3,,5\n`, /^cannot be read as CSV: row 1 behind the header has more values/],
     [`${header},ChargeClass\n1,2,3,"\n4,5,6,\n`, /^cannot be read as CSV: it has an odd number of quotes/],
