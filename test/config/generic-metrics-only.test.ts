@@ -66,7 +66,7 @@ const refused: [name: string, costTypes: string, settings: string[], problems: s
     `[${measured}]`,
     [prometheus],
     [
-      `6: ${P}.identity_source: is required: cost_types[0] asks Prometheus (source: static does without discovery)`,
+      `6: ${P}.identity_source: is required: cost_types[0] queries Prometheus (source: static needs no discovery)`,
     ],
   ],
   [

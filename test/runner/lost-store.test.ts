@@ -165,7 +165,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
     });
     const result = await run();
     t.strictSame([result.status, result.dates_calculated], ["completed", 7]);
-    t.match(result.notes.join("\n"), /another one than in the last run, or was emptied/);
+    t.match(result.notes.join("\n"), /is not that of the last run, or was emptied/);
     t.match(result.notes.join("\n"), /7 days from .* lost by the store/);
     t.strictSame((await runRecords(stores, "acme")).at(-1)?.notes, result.notes, "its record says so");
     t.strictSame(await rows(), before);
@@ -225,7 +225,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
     await meanwhile(() => setBack("clickhouse"));
     t.strictSame(await differing(), [changed]);
     const result = await run();
-    t.match(result.notes.join("\n"), /holds another state than Postgres/);
+    t.match(result.notes.join("\n"), /has another state than Postgres/);
     t.equal(result.dates_calculated, 1);
     t.strictSame(await rows(), newer);
     t.strictSame((await chargedOn(stores, "acme", same)).length, 4);
@@ -293,10 +293,10 @@ t.test("a store that differs from the records of Postgres is recovered", async (
       ["completed", 7],
       "when the first has stopped, the tenant moves",
     );
-    t.match(taken.notes.join("\n"), /another one than in the last run/);
+    t.match(taken.notes.join("\n"), /is not that of the last run/);
     t.equal((await run()).status, "failed", "and the first one is refused");
     await onOnePostgres.owners.release();
-    t.match((await run()).notes.join("\n"), /another one than in the last run/);
+    t.match((await run()).notes.join("\n"), /is not that of the last run/);
     await isWhole(t);
     await hasNothingToDo(t);
   });

@@ -159,7 +159,7 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
       if (source !== undefined || index < 0) return;
       report(
         ["identity_source"],
-        `is required: cost_types[${index}] asks Prometheus (source: static does without discovery)`,
+        `is required: cost_types[${index}] queries Prometheus (source: static needs no discovery)`,
       );
     },
   },
