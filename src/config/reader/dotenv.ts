@@ -1,8 +1,8 @@
 /**
  * Parser for `.env` files: lines of `NAME=value`.
  *
- * It does not use Node's `util.parseEnv`, which came with 20.12 (this package runs on 20.11) and silently skips lines
- * that it does not understand; here they are problems. Comments start with `#`, at the start of a line or after a
+ * It does not use Node's `util.parseEnv`, which silently skips lines that it does not understand; here they are
+ * problems. Comments start with `#`, at the start of a line or after a
  * space. A leading `export ` is ignored. `'…'` is literal. `"…"` supports `\n`, `\r`, `\t`, `\"`, `\\` and `\$`, and
  * may span lines. Variables in values are not expanded.
  */

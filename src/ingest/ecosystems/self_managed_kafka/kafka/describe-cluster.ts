@@ -1,9 +1,8 @@
 /**
  * Requests the brokers and topics of a Kafka cluster, as an admin client does.
  *
- * The bootstrap servers are tried in turn until one responds. The client is loaded only if it is needed, because it
- * requires Node.js 20.19 or later, and the rest of the service 20.11. Every failure becomes an `UpstreamError`, without
- * the password.
+ * The bootstrap servers are tried in turn until one responds. The client is loaded only if it is needed. Every failure
+ * becomes an `UpstreamError`, without the password.
  */
 import { isIP } from "node:net";
 import type { Connection } from "@platformatic/kafka";
@@ -41,7 +40,7 @@ async function requestCluster(
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(SERVER_TIMEOUT_MS)]);
   let connection: Connection | undefined;
   try {
-    const kafka = await loadClient(server);
+    const kafka = await import("@platformatic/kafka");
     const options = await connectionOptions(source);
     connection = new kafka.Connection("chargehouse", {
       ...options,
@@ -59,15 +58,6 @@ async function requestCluster(
     throw asUpstreamError(error, { source, server, aborted: signal.aborted, timedOut: deadline.aborted });
   } finally {
     closeNow(connection);
-  }
-}
-
-async function loadClient({ host, port }: Server) {
-  try {
-    return await import("@platformatic/kafka");
-  } catch (error) {
-    const reason = `the Kafka client cannot be loaded by Node.js ${process.version} (it needs 20.19 or later): ${asError(error).message}`;
-    throw new UpstreamError({ code: "unreachable", endpoint: `${host}:${port}`, reason, attempts: 1 });
   }
 }
 
