@@ -12,7 +12,7 @@ const metadataNumber = (name: string) => `toDecimal128OrNull(said[${literal(name
 const metadataInstant = (name: string) => `parseDateTimeBestEffortOrNull(said[${literal(name)}], 'UTC')`;
 const textOrNull = (column: string) => `nullIf(CAST(${column} AS String), '')`;
 const orElse = (...values: readonly string[]) => `coalesce(${values.join(", ")})`;
-/** Prices are null for usage of a bill that is not FOCUS, unless a price list has priced its lines. */
+/** The value for usage of a bill that is not FOCUS, because a price list has priced it. Null for all other lines. */
 const ifPriced = (value: string) => `if(is_focus OR ChargeCategory != 'Usage', NULL, ${value})`;
 /** The price per unit, from a cost and the line's quantity. */
 const unitPrice = (cost: string) =>

@@ -286,7 +286,7 @@ export async function requireEqualSums(
   );
   if (rows.length > 0)
     throw new LoadMismatchError(
-      `what was loaded in ${String(rows[0]?.currency)} of ${String(rows[0]?.of_month)} is not what the files add up to`,
+      `the loaded amounts in ${String(rows[0]?.currency)} of ${String(rows[0]?.of_month)} differ from the sums of the files`,
     );
   const [ends] = await readRows<{ ends: number }>(
     client,
