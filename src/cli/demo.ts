@@ -147,7 +147,7 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
     const provenAnew = await prove(again);
     if (provenAnew !== 0) return provenAnew;
     if (again.get(CLOUD_BILLS_TENANT)?.dates_calculated === 0) {
-      io.stdout.write("THE CORRECTED DAY WAS NOT PUBLISHED ANEW.\n");
+      io.stdout.write("THE CORRECTED DAY WAS NOT PUBLISHED AGAIN.\n");
       return 1;
     }
     if (input.exit) return 0;

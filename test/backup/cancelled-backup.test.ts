@@ -1,4 +1,4 @@
-/** Backups that are given up while they are taken: whoever cancels one loses the copy, and nothing else. */
+/** Cancelling a backup removes its copy, and nothing else. */
 import { existsSync, mkdirSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";

@@ -183,8 +183,13 @@ t.test("two replicas behind one Prometheus are reported", needs("prometheus", "p
     t.strictSame(notes, [wanted]);
     t.equal((await gatherer.gatherWindow(window, recordingSink(), forever)).notes, undefined);
     const cluster = {
-      ...{ resource_id: "lkc-aa11", resource_type: "kafka_cluster", display_name: null, parent_id: null },
-      ...{ owner_id: null, created_at: null, metadata: {} },
+      resource_id: "lkc-aa11",
+      resource_type: "kafka_cluster",
+      display_name: null,
+      parent_id: null,
+      owner_id: null,
+      created_at: null,
+      metadata: {},
     };
     const probes = (await gatherer.probe?.(window, [cluster], forever)) ?? [];
     t.equal(probes.find(({ name }) => name === "usage bytes_in")?.remark, remark("prometheus_replica"));

@@ -190,10 +190,15 @@ t.test(
       t,
       `tenants: ${JSON.stringify({
         acme: {
-          ...{ ecosystem: "self_managed_kafka", tenant_id: "acme", lookback_days: 2, cutoff_days: 1 },
+          ecosystem: "self_managed_kafka",
+          tenant_id: "acme",
+          lookback_days: 2,
+          cutoff_days: 1,
           storage: { connection_string: "embedded:acme" },
           plugin_settings: {
-            ...{ cluster_id: "k", broker_count: 3, metrics: { url: "http://127.0.0.1:9" } },
+            cluster_id: "k",
+            broker_count: 3,
+            metrics: { url: "http://127.0.0.1:9" },
             cost_model: {
               compute_hourly_rate: "0.10",
               storage_per_gib_hourly: "0.0001",

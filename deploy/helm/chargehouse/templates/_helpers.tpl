@@ -88,7 +88,7 @@ spec:
             httpGet: { path: "/api/v1/readiness?strict=true", port: http, scheme: {{ $scheme }} }
             periodSeconds: 5
             timeoutSeconds: 5
-          # Endpoints forget a pod a moment after it is told to stop.
+          # Endpoints forget a pod a moment after it gets the signal to stop.
           lifecycle:
             preStop:
               exec: { command: ["sleep", "5"] }
