@@ -6,31 +6,25 @@
  * whatever is in the staging tables.
  */
 import { dropStagedDays } from "../clickhouse/staging.js";
-import { daysInWords, daysOfWindow } from "../common/days.js";
+import { daysOfWindow } from "../common/days.js";
 import { LeaseLostError } from "../common/lease-lost.js";
 import { ledgers } from "../domain/ledger.js";
-import { UpstreamError } from "../upstream/http/upstream-error.js";
 import { assignLines, unassignLines } from "./configured/assign-lines.js";
 import { deriveWeights, dropDerived } from "./configured/derive-weights.js";
-import { daysThatDiffer } from "./control/check-staged-bill.js";
 import { recordTotalsOfDays } from "./control/record-totals-of-days.js";
-import type { DayRemark, WindowReport } from "./reports.js";
+import { createDayStates, type DayStates } from "./day-states.js";
+import { checkStagedBill, gatherToStaging, type StagedBefore, takenDays } from "./gather-to-staging.js";
+import type { DayRemark } from "./reports.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
 import type { StagedWindow, StageWindowOptions } from "./staged-window.js";
 import { alignScales } from "./staging/align-scales.js";
 import { dayContents } from "./staging/content-hash.js";
 import { deriveMetricSets } from "./staging/derive-sets.js";
 import { dropStandIns } from "./staging/drop-stand-ins.js";
-import { forgetStaged } from "./staging/forget-staged.js";
-import { keepDroppedUsage } from "./staging/keep-published/keep-dropped-usage.js";
-import { daysWithFullerBill } from "./staging/keep-published/keep-fuller-bill.js";
 import { keepMeasuredUsage } from "./staging/keep-published/keep-measured-usage.js";
-import { keepPricedDays } from "./staging/keep-published/keep-priced-days.js";
+import { keepPublishedBills } from "./staging/keep-published/keep-published-bills.js";
 import { type MissingData, readMissingData } from "./staging/missing-data.js";
 import { type DayVerdict, recordGathered } from "./staging/record-gathered.js";
-import { createStagingSink, EVERY_DAY, type SinkFindings } from "./staging/staging-sink.js";
-import { createStagingWriter } from "./staging/staging-writer.js";
-import { holdSuspiciousBills } from "./staging/suspicious-bills.js";
 import { recordGathering, unchangedWindow, warnOfDropped } from "./unchanged-window.js";
 
 /**
@@ -42,61 +36,88 @@ export async function stageWindow(options: StageWindowOptions): Promise<StagedWi
 }
 
 async function stageGathered(options: StageWindowOptions): Promise<StagedWindow> {
-  const { store, postgres, epoch, window, signal } = options;
-  const { client, tenantName } = store;
-  const days = daysOfWindow(window);
-  const { report, findings, before } = await gatherToStaging(options, days);
-  await checkStagedBill(options, days, report, findings);
-  const taken = takenDays(days, report, findings);
-  const partial = partialOf(taken, report);
-  const unread = partial.filter((day) => report.unreadDays?.includes(day));
-  const withFullerBill = await daysWithFullerBill(
-    client,
-    { epoch, days: partial },
-    options.force === true ? [] : unread, // with `--force`, accept a smaller bill
-    signal,
+  const days = daysOfWindow(options.window);
+  const states = createDayStates(days);
+  const gathered = await gatherToStaging(options, days);
+  await checkStagedBill(options, days, gathered);
+  states.set(takenDays(days, gathered), "measured");
+  const bills = await keepPublishedBills(options, gathered.report, states);
+  await dropStagedDays(
+    options.store.client,
+    options.epoch,
+    states.in("incomplete", "less_than_published", "suspicious"),
   );
-  const whole = taken.filter((day) => !withFullerBill.includes(day));
-  const repriced = await keepDropped(options, whole);
-  const suspicious = await holdSuspiciousBills(
-    { ...options, client, tenantName, days: whole, force: options.force ?? false },
-    signal,
-  );
-  const complete = whole.filter((day) => !suspicious.held.includes(day));
-  const incomplete = days.filter((day) => !complete.includes(day));
-  const missingOfFullerBills = await readMissingData(
-    client,
-    { epoch, days: withFullerBill },
-    ledgers.chargebacks,
-    signal,
-  );
-  await dropStagedDays(client, epoch, incomplete);
-  const measured = complete.filter((day) => !repriced.includes(day));
-  const kept = await keepMeasuredUsage(
-    client,
-    { epoch, days: measured },
-    { ledger: ledgers.chargebacks, rulesHash: options.rulesHash },
-    signal,
-  );
-  await dropStandIns(client, { epoch, days: measured }, options.standIns ?? [], signal);
-  await alignScales(
-    client,
-    { epoch, days: measured },
-    { ledger: ledgers.chargebacks, rulesHash: options.rulesHash },
-    signal,
-  );
-  const { derivingMetrics: metrics, unknownOwnersAreActive = false } = options;
-  await deriveMetricSets(client, { epoch, days: measured, metrics, unknownOwnersAreActive }, signal);
-  await applyConfiguration(options, complete, repriced);
+  const keptUsage = await completeUsage(options, states);
+  await applyConfiguration(options, states);
+  const { contents, verdicts, topics } = await recordStaged(options, gathered.before, states);
 
-  const { rulesHash, decimalPlaces, inventoryLacks, retryLimit, force = false } = options;
-  const missingData = await missingDataOfDays(options, complete);
-  const contents = await dayContents(
-    client,
-    epoch,
-    { days: complete, rulesHash, decimalPlaces, lacks: missingData },
-    signal,
+  const { report, findings } = gathered;
+  const result: StagedWindow = {
+    staged: withVerdict(verdicts, "staged"),
+    unchanged: withVerdict(verdicts, "unchanged"),
+    empty: withVerdict(verdicts, "empty"),
+    incomplete: states.in("incomplete", "less_than_published", "suspicious"),
+    billingLines: findings.counts.billing,
+    usageFacts: findings.counts.usage,
+    dropped: summed(report.dropped, findings.dropped, topics.dropped),
+    errors: [
+      ...report.errors,
+      ...[...findings.incompleteDays].map(([day, reason]) => `${day}: ${reason}`),
+      ...bills.errors,
+      ...topics.errors,
+    ],
+    kept: [
+      ...keptOf(keptUsage, "the usage that is published stays"),
+      ...keptOf(bills.missingData, "the bill that is published stays"),
+      ...keptOf(topics.kept, "the usage of topics that is published stays"),
+    ],
+    refused: report.refused,
+    notes: [
+      ...(report.notes ?? []),
+      ...(report.dayNotes ?? [])
+        .filter(({ day }) => states.in("measured").includes(day))
+        .map(({ remark }) => remark),
+      ...bills.notes,
+    ],
+  };
+  warnOfDropped(options, result.dropped);
+  await recordTotalsOfDays(
+    options.postgres,
+    { tenantName: options.store.tenantName, taken: states.in("measured"), kept: states.in("restored") },
+    report.control,
   );
+  await recordGathering(options, { report, contents, topics, result });
+  return result;
+}
+
+/**
+ * Completes the usage of measured days: keeps published usage where metrics failed, drops stand-ins that are not
+ * needed, gives equal scales to a metric's samples, and derives sets of active identities. Returns the missing data for
+ * which published usage stays.
+ */
+async function completeUsage(options: StageWindowOptions, states: DayStates): Promise<MissingData> {
+  const { store, epoch, rulesHash, signal } = options;
+  const { derivingMetrics: metrics, unknownOwnersAreActive = false } = options;
+  const { client } = store;
+  const staged = { epoch, days: states.in("measured") };
+  const facts = { ledger: ledgers.chargebacks, rulesHash };
+  const kept = await keepMeasuredUsage(client, staged, facts, signal);
+  await dropStandIns(client, staged, options.standIns ?? [], signal);
+  await alignScales(client, staged, facts, signal);
+  await deriveMetricSets(client, { ...staged, metrics, unknownOwnersAreActive }, signal);
+  return kept;
+}
+
+/**
+ * Records the hashes of the staged days and stages their topics. Rows of days that need no calculation are dropped.
+ */
+async function recordStaged(options: StageWindowOptions, before: StagedBefore, states: DayStates) {
+  const { store, postgres, epoch, rulesHash, decimalPlaces, inventoryLacks, retryLimit } = options;
+  const { force = false, signal } = options;
+  const { client, tenantName } = store;
+  const days = states.in("measured", "restored");
+  const lacks = await missingDataOfDays(options, days);
+  const contents = await dayContents(client, epoch, { days, rulesHash, decimalPlaces, lacks }, signal);
   const verdicts = await recordGathered(postgres, {
     tenantName,
     epoch,
@@ -107,119 +128,28 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     force,
   });
   if (verdicts === undefined) throw new LeaseLostError(epoch);
-  const staged = withVerdict(verdicts, "staged");
   const unbilled = contents.filter(({ billingLines }) => billingLines === 0).map(({ day }) => day);
-  const topics = await stageTopicsOf(options, complete, before.attributions);
-  const waiting = new Set([...staged, ...topics.waiting]);
-  const settled = complete.filter((day) => !waiting.has(day) || unbilled.includes(day));
-  await dropStagedDays(client, epoch, settled);
-
-  const result: StagedWindow = {
-    staged,
-    unchanged: withVerdict(verdicts, "unchanged"),
-    empty: withVerdict(verdicts, "empty"),
-    incomplete,
-    billingLines: findings.counts.billing,
-    usageFacts: findings.counts.usage,
-    dropped: summed(report.dropped, findings.dropped, topics.dropped),
-    errors: [
-      ...report.errors,
-      ...[...findings.incompleteDays].map(([day, reason]) => `${day}: ${reason}`),
-      ...keptDays(
-        suspicious.held,
-        "the bill has lost most of its amount",
-        "bill",
-        " until the next run gets the same bill",
-      ),
-      ...keptDays(
-        withFullerBill.filter((day) => unread.includes(day)),
-        "the bill has lines that cannot be read",
-        "bill",
-      ),
-      ...topics.errors,
-    ],
-    kept: [
-      ...keptOf(kept, "the usage that is published stays"),
-      ...keptOf(missingOfFullerBills, "the bill that is published stays"),
-      ...keptOf(topics.kept, "the usage of topics that is published stays"),
-    ],
-    refused: report.refused,
-    notes: [
-      ...(report.notes ?? []),
-      ...(report.dayNotes ?? []).filter(({ day }) => measured.includes(day)).map(({ remark }) => remark),
-      ...lostNote(suspicious.confirmed),
-    ],
-  };
-  warnOfDropped(options, result.dropped);
-  await recordTotalsOfDays(postgres, { tenantName, taken: measured, kept: repriced }, report.control);
-  await recordGathering(options, { report, contents, topics, result });
-  return result;
+  const topics = await stageTopicsOf(options, days, before.attributions);
+  const waiting = new Set([...withVerdict(verdicts, "staged"), ...topics.waiting]);
+  await dropStagedDays(
+    client,
+    epoch,
+    days.filter((day) => !waiting.has(day) || unbilled.includes(day)),
+  );
+  return { contents, verdicts, topics };
 }
 
-/**
- * Marks days as incomplete if their staged lines do not add up to the rows of the bill. They stay as they are
- * published.
- */
-async function checkStagedBill(
-  { store: { client }, epoch, signal }: StageWindowOptions,
-  days: readonly string[],
-  { billed }: WindowReport,
-  { incompleteDays }: SinkFindings,
-): Promise<void> {
-  if (billed === undefined) return;
-  for (const [day, reason] of await daysThatDiffer(client, { epoch, days }, billed, signal))
-    if (!incompleteDays.has(day)) incompleteDays.set(day, reason);
-}
-
-/** Applies configured rules to the staged days. `repriced`: days that are staged as they are published. */
+/** Applies configured rules to the staged days. Restored days have derived facts that are published already. */
 async function applyConfiguration(
   { store: { client }, epoch, allocation, signal }: StageWindowOptions,
-  days: readonly string[],
-  repriced: readonly string[],
+  states: DayStates,
 ): Promise<void> {
-  const staged = { client, epoch, days, signal };
-  const restored = { ...staged, days: days.filter((day) => repriced.includes(day)) };
+  const staged = { client, epoch, days: states.in("measured", "restored"), signal };
+  const restored = { ...staged, days: states.in("restored") };
   await dropDerived(restored);
   if (allocation === undefined) return await unassignLines(restored);
   await assignLines(staged, allocation);
   await deriveWeights(staged, allocation);
-}
-
-/**
- * Gathers the window. Earlier staged rows of it are dropped when the first rows come, or at the end of a gathering
- * without rows. If the upstream fails the window as a whole, the control totals show what was requested.
- */
-async function gatherToStaging(
-  { store, postgres, epoch, gatherer, window, signal }: StageWindowOptions,
-  days: readonly string[],
-) {
-  const { client, tenantName, tenantId, ecosystem } = store;
-  let before: StagedBefore = { chargebacks: new Map(), attributions: new Map() };
-  const prepare = async () => {
-    const chargebacks = await forgetStaged(postgres, ledgers.chargebacks, tenantName, epoch, window);
-    const attributions = await forgetStaged(postgres, ledgers.topic_attributions, tenantName, epoch, window);
-    if (chargebacks === undefined || attributions === undefined) throw new LeaseLostError(epoch);
-    before = { chargebacks, attributions };
-    await dropStagedDays(client, epoch, days);
-  };
-  const writer = createStagingWriter({ client, epoch, prepare, signal });
-  const sink = createStagingSink({ window, ecosystem, tenantId, writer });
-  const report = await gatherer.gatherWindow(window, sink, signal).catch(async (error) => {
-    if (error instanceof UpstreamError && !signal.aborted) {
-      const totals = gatherer.totalsOfFailedWindow?.(window);
-      // If Postgres is unreachable as well, the error of the gatherer is the one to report.
-      await recordTotalsOfDays(postgres, { tenantName, taken: [], kept: [] }, totals).catch(() => undefined);
-    }
-    throw error;
-  });
-  await sink.finish();
-  return { report, findings: sink.findings, before };
-}
-
-/** Hashes of what was staged of days before this gathering. */
-interface StagedBefore {
-  readonly chargebacks: ReadonlyMap<string, string>;
-  readonly attributions: ReadonlyMap<string, string>;
 }
 
 async function stageTopicsOf(
@@ -232,47 +162,6 @@ async function stageTopicsOf(
   const staged = await stageTopics({ ...options, client, tenantName, topics, days, stagedBefore, force });
   if (staged === undefined) throw new LeaseLostError(options.epoch);
   return staged;
-}
-
-function lostNote({ length }: readonly string[]): string[] {
-  if (length === 0) return [];
-  const days = length === 1 ? "1 published day" : `${length} published days`;
-  return [
-    `the bill of ${days} has lost most of its amount, and a second run got the same bill: it is published`,
-  ];
-}
-
-function keptDays(days: readonly string[], failure: string, kept: string, until = ""): string[] {
-  if (days.length === 0) return [];
-  return [`${failure} for ${daysInWords(days)}: the ${kept} that is published stays${until}`];
-}
-
-/**
- * Keeps published data whose samples the upstream has dropped since then. Returns the days that are staged exactly as
- * they are published.
- */
-async function keepDropped(options: StageWindowOptions, days: readonly string[]): Promise<readonly string[]> {
-  const { store, epoch, gatherer, window, signal, logger } = options;
-  const { client, tenantName } = store;
-  const retentionCovers = gatherer.retentionCovers?.bind(gatherer);
-  if (retentionCovers === undefined) return [];
-  const priced = await keepPricedDays(client, { epoch, days }, retentionCovers, signal);
-  const others = days.filter((day) => !priced.includes(day));
-  const facts = { ledger: ledgers.chargebacks };
-  const measured = await keepDroppedUsage(
-    client,
-    { epoch, days: others },
-    { facts, retentionCovers },
-    signal,
-  );
-  if (priced.length + measured.length > 0) {
-    const kept = [...priced, ...measured].length;
-    logger.info(
-      { tenant: tenantName, window, days: kept },
-      "samples that the upstream has dropped do not change published days",
-    );
-  }
-  return priced;
 }
 
 /** Reports missing data of days that stay as they are published, even if it does no harm. */
@@ -289,21 +178,6 @@ async function missingDataOfDays(
   const inventorySentences = inventoryLacks.map((sentence) => `the inventory is incomplete: ${sentence}`);
   const metricSentences = await readMissingData(store.client, { epoch, days }, ledgers.chargebacks, signal);
   return new Map(days.map((day) => [day, [...inventorySentences, ...(metricSentences.get(day) ?? [])]]));
-}
-
-/** Returns the days that were gathered as completely as possible. */
-function takenDays(
-  days: readonly string[],
-  report: WindowReport,
-  { incompleteDays }: SinkFindings,
-): string[] {
-  if (incompleteDays.has(EVERY_DAY)) return [];
-  const reported = new Set([...report.completeDays, ...(report.partialDays ?? [])]);
-  return days.filter((day) => reported.has(day) && !incompleteDays.has(day));
-}
-
-function partialOf(taken: readonly string[], { partialDays = [] }: WindowReport): string[] {
-  return taken.filter((day) => partialDays.includes(day));
 }
 
 function withVerdict(verdicts: ReadonlyMap<string, DayVerdict>, wanted: DayVerdict): string[] {

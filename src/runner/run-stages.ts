@@ -4,14 +4,16 @@ import { rollForward } from "../allocate/roll-forward.js";
 import { storeRuleSet } from "../allocate/rules.js";
 import { settleAbandonedDays } from "../allocate/settle-days.js";
 import { claimStaging, dropStagedDaysExcept } from "../clickhouse/staging.js";
-import { dayOf } from "../common/days.js";
+import { type DayRange, dayOf } from "../common/days.js";
 import { prepareStore } from "../ingest/configured/store-maps.js";
+import type { AnyEcosystem } from "../ingest/ecosystem.js";
 import { keepChargedIdentities } from "../ingest/inventory/charged-identities.js";
 import { copyNames } from "../ingest/inventory/copy-names.js";
 import { inventoryOwner } from "../ingest/inventory/inventory-sink.js";
 import { runStatement } from "../postgres/statement.js";
 import { dropNextBills, finishAbandonedSwap } from "../stores/facts/atomic-swap.js";
 import { repairSums } from "../stores/facts/sums.js";
+import type { TenantStore } from "../stores/stores.js";
 import { copyNewDimensions } from "../tags/copy-new-dimensions.js";
 import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
 import { checkClock } from "./check-clock.js";
@@ -29,25 +31,68 @@ import { readPublished } from "./sql/published.js";
 import { recordStage } from "./sql/runs.js";
 import { stagedDays } from "./sql/staged-days.js";
 import { tenantRules } from "./tenant-rules.js";
-import { topicPlan, topicRetentionStart } from "./topic-plan.js";
+import { type TopicPlan, topicPlan, topicRetentionStart } from "./topic-plan.js";
 import { gatherWindow, refuseUnstorable } from "./window.js";
 
-/**
- * The stages of a run, in order: repair what the last one left, gather, calculate and publish, drop what is too old,
- * emit.
- */
+/** What the stages of a run share. */
+interface StageInput {
+  readonly run: BegunRun;
+  readonly ecosystem: AnyEcosystem;
+  readonly store: TenantStore;
+  readonly publication: Publication;
+  readonly rules: ReturnType<typeof tenantRules>;
+  readonly topics: TopicPlan | undefined;
+  readonly today: string;
+  /** The days that this run gathers. */
+  readonly window: DayRange;
+  /** The days that a run gathers unless its caller names others. */
+  readonly usualWindow: DayRange;
+  /** First days that the retention keeps. */
+  readonly keepFrom: string;
+  readonly keepAttributionsFrom: string;
+  readonly progress: RunProgress;
+  /** Number of days that the repair published. */
+  readonly repaired: number;
+  /** Days that became final, because no run gathers them again. */
+  final: readonly string[];
+}
+
+/** All stages after the repair, in order. Each can be repeated after a crash. */
+const stages: readonly ((input: StageInput) => Promise<void>)[] = [
+  storeRules,
+  gather,
+  calculate,
+  finalizeDays,
+  cleanUp,
+  keepIdentities,
+  dropOldDays,
+  mirrorTags,
+  recordTotals,
+  emit,
+];
+
+/** Claims the tenant's store, repairs what the last run left, and runs the stages. */
 export async function runStages(
   run: BegunRun,
   lease: Lease,
   progress: RunProgress,
   signal: AbortSignal,
 ): Promise<void> {
+  const input = await claimAndRepair(run, lease, progress, signal);
+  for (const stage of stages) await stage(input);
+}
+
+async function claimAndRepair(
+  run: BegunRun,
+  lease: Lease,
+  progress: RunProgress,
+  signal: AbortSignal,
+): Promise<StageInput> {
   const { tenant, request } = run;
-  const { postgres } = run.stores;
+  const { postgres, publishLock } = run.stores;
   const tenantName = tenant.tenant_name;
   const ecosystem = run.ecosystems.get(tenant.ecosystem);
   if (ecosystem === undefined) throw new Error(`unknown ecosystem ${tenant.ecosystem}`);
-  const { rules, allocation } = tenantRules(tenant, ecosystem);
   // Read once, so that the checked time applies to the whole run, even if the clock changes meanwhile.
   const clock = run.now();
   const today = dayOf(clock);
@@ -60,98 +105,141 @@ export async function runStages(
   const keepFrom = gatherWindow(today, tenant.retention_days, 0).start;
   const keepAttributionsFrom = topicRetentionStart(tenant, today);
   const retentionStarts = { chargebacks: keepFrom, topic_attributions: keepAttributionsFrom };
-  const { publishLock } = run.stores;
   const { publication, repaired } = await publishLock.shared(async () => {
     progress.notes.push(...(await claimStore(run, store, lease, retentionStarts)));
     const { epoch } = lease;
-    const publication: Publication = {
-      client: store.client,
-      postgres,
-      publishLock,
-      tenantName,
-      epoch,
-      signal,
-    };
+    const publication = { client: store.client, postgres, publishLock, tenantName, epoch, signal };
     return { publication, repaired: await repair(run, publication) };
   }, signal);
-  const { epoch } = publication;
-  const topics = topicPlan(tenant, ecosystem, today);
-  await storeRuleSet(store.client, rules, signal);
-  if (allocation !== undefined) await prepareStore(store.client, allocation, signal);
-  if (topics !== undefined) await storeRuleSet(store.client, topics.rules, signal);
+  return {
+    run,
+    ecosystem,
+    store,
+    publication,
+    rules: tenantRules(tenant, ecosystem),
+    topics: topicPlan(tenant, ecosystem, today),
+    today,
+    window,
+    usualWindow,
+    keepFrom,
+    keepAttributionsFrom,
+    progress,
+    repaired,
+    final: [],
+  };
+}
 
-  const stage = async (name: string, day: string | null) =>
-    void (await runStatement(postgres, recordStage({ runId: run.runId, stage: name, day, progress })));
-  await stage("gathering", null);
+async function storeRules({ publication, rules, topics }: StageInput): Promise<void> {
+  const { client, signal } = publication;
+  await storeRuleSet(client, rules.rules, signal);
+  if (rules.allocation !== undefined) await prepareStore(client, rules.allocation, signal);
+  if (topics !== undefined) await storeRuleSet(client, topics.rules, signal);
+}
+
+async function gather(input: StageInput): Promise<void> {
+  const { run, ecosystem, store, publication, rules, topics, window, keepFrom, progress } = input;
+  const { epoch, signal, tenantName } = publication;
+  await recordProgress(input, "gathering", null);
   const gathered = await gatherTenant({
     ...run,
     ecosystem,
     store,
     epoch,
-    rules,
-    allocation,
+    ...rules,
     topics: topics?.staging,
     window,
     keepFrom,
     signal,
   });
-  await copyNames({ client: store.client, postgres, tenantName, signal });
+  await copyNames(publication);
   progress.dates_gathered = gathered.days;
   progress.errors.push(...gathered.errors);
   progress.notes.push(...gathered.notes);
   run.observer.gathered(tenantName, gathered.days);
+}
 
+async function calculate(input: StageInput): Promise<void> {
+  const { run, publication, rules, topics, progress } = input;
   await allocatePending({
     ...publication,
     ...run.limits,
-    rules,
+    rules: rules.rules,
     ...(topics && { topics }),
-    decimalPlaces: tenant.allocation.decimal_places,
-    retryLimit: tenant.allocation_retry_limit,
+    decimalPlaces: run.tenant.allocation.decimal_places,
+    retryLimit: run.tenant.allocation_retry_limit,
     logger: run.logger,
-    onStage: stage,
+    onStage: (name, day) => recordProgress(input, name, day),
     ...reporting(run, progress),
   });
-  const settled = await settleAbandonedDays(publication, { before: usualWindow.start, gathered: window });
-  progress.notes.push(...reportFinalDays(settled));
+}
+
+/** Days that no later run gathers again become final, and days that still lack data are reported. */
+async function finalizeDays(input: StageInput): Promise<void> {
+  const { run, publication, window, usualWindow, progress } = input;
+  const { postgres, tenantName } = publication;
+  input.final = await settleAbandonedDays(publication, { before: usualWindow.start, gathered: window });
+  progress.notes.push(...reportFinalDays(input.final));
   const limits = {
-    chargebacks: tenant.allocation_retry_limit,
-    topic_attributions: tenant.topic_attribution_retry_limit,
+    chargebacks: run.tenant.allocation_retry_limit,
+    topic_attributions: run.tenant.topic_attribution_retry_limit,
   };
   const missingData = await reportMissingData(postgres, { tenantName, window, runId: run.runId, limits });
   progress.errors.push(...missingData.errors);
   progress.notes.push(...missingData.notes);
+}
+
+async function cleanUp({ publication }: StageInput): Promise<void> {
   await dropNeedlessStaging(publication);
-  await copyNewDimensions({ client: store.client, postgres, tenantName, signal });
-  if (repaired > 0 || progress.dates_calculated > 0) {
-    const [from = window.start] = [window.start, usualWindow.start].sort();
-    const owner = inventoryOwner(tenant);
-    const charged = { client: store.client, postgres, owner, from, signal };
-    for (const message of await keepChargedIdentities(charged))
-      progress.errors.push({ date: null, source: "gather", message });
-    await copyNames({ client: store.client, postgres, tenantName, signal });
-  }
+  await copyNewDimensions(publication);
+}
+
+/** Identities and resources that published days name stay in the inventory, even if their upstream has lost them. */
+async function keepIdentities({ run, publication, window, usualWindow, repaired, progress }: StageInput) {
+  if (repaired === 0 && progress.dates_calculated === 0) return;
+  const { client, postgres, signal } = publication;
+  const [from = window.start] = [window.start, usualWindow.start].sort();
+  const charged = { client, postgres, owner: inventoryOwner(run.tenant), from, signal };
+  for (const message of await keepChargedIdentities(charged))
+    progress.errors.push({ date: null, source: "gather", message });
+  await copyNames(publication);
+}
+
+async function dropOldDays(input: StageInput): Promise<void> {
+  const { store, publication, usualWindow, keepFrom, keepAttributionsFrom, progress } = input;
+  const { postgres, publishLock, signal } = publication;
   const firstDays = { keepFrom, keepAttributionsFrom, gatheredFrom: usualWindow.start };
-  const retention = { client: store.client, epoch, postgres, tenantName, ...firstDays };
-  await publishLock.shared(() => applyRetention(retention), signal);
+  await publishLock.shared(() => applyRetention({ ...publication, ...firstDays }), signal);
   progress.errors.push(...(await checkFiles(store, postgres, signal)));
-  const mirror = { client: store.client, postgres, tenantName, signal };
-  await checkMirror(mirror);
-  await mirrorWaiting(mirror);
-  await recordControl(
-    {
-      run,
-      ecosystem,
-      store,
-      window: usualWindow,
-      keepFrom,
-      published: repaired > 0 || settled.length > 0,
-      progress,
-    },
-    signal,
-  );
-  progress.published = await readPublished(postgres, tenantName);
-  await emitFiles(run, { publication, today, ...firstDays, stage, progress });
+}
+
+async function mirrorTags({ publication }: StageInput): Promise<void> {
+  await checkMirror(publication);
+  await mirrorWaiting(publication);
+}
+
+async function recordTotals(input: StageInput): Promise<void> {
+  const { publication, usualWindow, repaired, final, progress } = input;
+  const published = repaired > 0 || final.length > 0;
+  await recordControl({ ...input, window: usualWindow, published }, publication.signal);
+  progress.published = await readPublished(publication.postgres, publication.tenantName);
+}
+
+async function emit(input: StageInput): Promise<void> {
+  const { run, usualWindow } = input;
+  await emitFiles(run, {
+    ...input,
+    gatheredFrom: usualWindow.start,
+    stage: (name, day) => recordProgress(input, name, day),
+  });
+}
+
+/** Records which stage the run is in, and the day that it works on. */
+async function recordProgress(
+  { run, progress }: StageInput,
+  name: string,
+  day: string | null,
+): Promise<void> {
+  await runStatement(run.stores.postgres, recordStage({ runId: run.runId, stage: name, day, progress }));
 }
 
 /**
