@@ -17,7 +17,7 @@ export async function syncFiles(folder: string, signal: AbortSignal): Promise<Ba
 }
 
 /** Throws `UnusableBackupError` unless the folder has exactly the files that the manifest lists. */
-export async function checkFiles(folder: string, { files }: Manifest, signal: AbortSignal): Promise<void> {
+export async function checkDigests(folder: string, { files }: Manifest, signal: AbortSignal): Promise<void> {
   const damaged = (what: string) => new UnusableBackupError(`${folder} is damaged: ${what}.`);
   const listed = new Map(files.map((file) => [file.path, file]));
   for (const path of await listFiles(folder)) {

@@ -17,7 +17,7 @@ import { migrateClickHouse } from "../stores/migrate-clickhouse.js";
 import { migrationFolders, type OpenedStores, openStores } from "../stores/open-stores.js";
 import { beginRestore, endRestore } from "../stores/unfinished-restore.js";
 import { restoreDatabase, withEngine } from "./clickhouse-databases.js";
-import { checkFiles } from "./files.js";
+import { checkDigests } from "./files.js";
 import { type Manifest, readManifest } from "./manifest.js";
 import { loadTables } from "./postgres-tables.js";
 import { BackupRefusedError } from "./take-backup.js";
@@ -48,7 +48,7 @@ export async function restoreBackup({
 }: RestoreBackup): Promise<Manifest> {
   const manifest = await readManifest(folder);
   await refuseNewer(manifest, migrations);
-  await checkFiles(folder, manifest, signal);
+  await checkDigests(folder, manifest, signal);
   const dataDir = config.data_dir;
   await mkdir(dataDir, { recursive: true, mode: 0o700 }).catch((error) => {
     throw new StoreNotOpenedError("data_dir", dataDir, error);

@@ -6,7 +6,7 @@ import { packageVersion } from "../common/project.js";
 import type { Config } from "../config/config.js";
 import { refusalToListen } from "../config/settings/api.js";
 import { createServiceMetrics } from "../http/metrics.js";
-import { type HttpServer, startServer } from "../http/server/server.js";
+import { type HttpServer, startHttpServer } from "../http/server/server.js";
 import { errorText } from "../stores/error-text.js";
 import { type OpenedStores, openStores } from "../stores/open-stores.js";
 import { isDiskFull } from "../stores/store-trouble.js";
@@ -118,7 +118,7 @@ export async function serveStores(input: ServeStores): Promise<number> {
       const version = packageVersion();
       const control = started.worker?.control;
       const listening = { ...config, api: { ...config.api, port } };
-      started.server = await startServer({
+      started.server = await startHttpServer({
         config: listening,
         stores,
         control,

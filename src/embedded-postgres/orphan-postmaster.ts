@@ -18,7 +18,7 @@ import type { Logger } from "pino";
 import { serverEnvironment } from "./cluster-files.js";
 
 /** The `cluster_name` of the server on this cluster. */
-export function clusterName(cluster: string): string {
+export function serverClusterName(cluster: string): string {
   const { dev, ino } = statSync(cluster, { bigint: true });
   return `chargehouse-${dev}-${ino}`;
 }
@@ -66,7 +66,7 @@ interface Server {
 }
 
 function serversOf(cluster: string): Server[] {
-  const name = clusterName(cluster);
+  const name = serverClusterName(cluster);
   const owner = statSync(cluster).uid;
   const processes = process.platform === "linux" ? linuxProcesses() : otherProcesses();
   return processes.flatMap(({ pid, uid, command }): Server[] => {

@@ -5,7 +5,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import pg from "pg";
 import type { PostgresBinaries } from "./binaries.js";
 import { type ClusterFiles, dataPath, serverEnvironment } from "./cluster-files.js";
-import { clusterName, ENDINGS } from "./orphan-postmaster.js";
+import { ENDINGS, serverClusterName } from "./orphan-postmaster.js";
 import type { ServerUser } from "./server-user.js";
 
 /** Tags, leases and inventory are small: megabytes, not gigabytes. The memory is for ClickHouse. */
@@ -34,14 +34,14 @@ export interface ServerRun {
   lastLines(): string;
 }
 
-export async function startServer(
+export async function startPostgres(
   files: ClusterFiles,
   binaries: PostgresBinaries,
   user: ServerUser | undefined,
 ): Promise<ServerRun> {
   const logStart = rotateLog(files.log);
   const log = openLog(files);
-  const named = { ...SETTINGS, cluster_name: clusterName(files.cluster) };
+  const named = { ...SETTINGS, cluster_name: serverClusterName(files.cluster) };
   const settings = Object.entries(named).flatMap(([name, value]) => ["-c", `${name}=${value}`]);
   const child = spawn(binaries.postgres, ["-D", dataPath(files.cluster), ...settings], {
     cwd: files.cluster,

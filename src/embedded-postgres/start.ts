@@ -16,7 +16,7 @@ import { clusterFiles, SUPERUSER } from "./cluster-files.js";
 import { diskFullOn, PostgresDiskFullError, reportsDiskFull, waitForRoom } from "./disk-full.js";
 import { stopOrphan } from "./orphan-postmaster.js";
 import { watchParent } from "./parent-watchdog.js";
-import { type ServerRun, startServer, stopServer, waitUntilReady } from "./server.js";
+import { type ServerRun, startPostgres, stopServer, waitUntilReady } from "./server.js";
 import { serverUser } from "./server-user.js";
 
 export interface EmbeddedPostgresOptions {
@@ -68,7 +68,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const launch = async (signal: AbortSignal | undefined): Promise<ServerRun> => {
     await stopOrphan(files.cluster, logger);
     signal?.throwIfAborted();
-    const run = await startServer(files, binaries, user);
+    const run = await startPostgres(files, binaries, user);
     watchParent(run, user, logger);
     try {
       await waitUntilReady(run, connection, signal);

@@ -15,8 +15,8 @@ import {
   MigrationRefused,
   type MigrationReport,
   type MigrationStatus,
+  migrationStatus,
   pendingOrRefuse,
-  statusOf,
 } from "../common/migrate/report.js";
 import { fileName, type Revision, readRevisions } from "../common/migrate/revisions.js";
 import { withAdvisoryLock } from "./advisory-lock.js";
@@ -62,7 +62,7 @@ export async function postgresMigrationStatus(pool: pg.Pool, dir: string): Promi
   const known = await readRevisions(dir);
   const client = await pool.connect();
   try {
-    return statusOf(STORE, planMigrations(known, await readPostgresLedger(client)));
+    return migrationStatus(STORE, planMigrations(known, await readPostgresLedger(client)));
   } finally {
     client.release();
   }

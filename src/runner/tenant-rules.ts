@@ -2,7 +2,7 @@ import { buildRuleSet, type RuleSet } from "../allocate/rules.js";
 import { type AllocationPlan, planAllocation } from "../config/allocation/plan.js";
 import type { TenantConfig } from "../config/config.js";
 import type { AnyEcosystem } from "../ingest/ecosystem.js";
-import { textOf } from "../stores/facts/line-value.js";
+import { lineValueSql } from "../stores/facts/line-value.js";
 
 /** The rules by which a run allocates a tenant's costs, for gathering and allocation. */
 export interface TenantRules {
@@ -23,7 +23,7 @@ export function ruleSetOf(
 ): RuleSet {
   if (allocation === undefined) return buildRuleSet(own);
   const places = allocation.costs.flatMap(({ place, within }) =>
-    within === undefined ? [] : [[place, textOf(within, allocation.columns)] as const],
+    within === undefined ? [] : [[place, lineValueSql(within, allocation.columns)] as const],
   );
   const { rules, digest } = allocation;
   return buildRuleSet(own, { rules, digest, columns: new Map(places) });

@@ -18,8 +18,8 @@ import {
   MigrationFailed,
   type MigrationReport,
   type MigrationStatus,
+  migrationStatus,
   pendingOrRefuse,
-  statusOf,
 } from "../common/migrate/report.js";
 import { fileName, type Revision, readRevisions } from "../common/migrate/revisions.js";
 import { splitStatements } from "../common/migrate/statements.js";
@@ -78,7 +78,7 @@ export async function clickHouseMigrationStatus(
   { dir, database, signal }: { dir: string; database: string; signal?: AbortSignal | undefined },
 ): Promise<MigrationStatus[]> {
   const known = await readRevisions(dir);
-  return statusOf(
+  return migrationStatus(
     storeOf(database),
     planMigrations(known, await readClickHouseLedger(client, database, signal)),
   );

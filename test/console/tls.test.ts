@@ -2,7 +2,7 @@
 import { once } from "node:events";
 import { request } from "node:https";
 import t from "tap";
-import { startServer } from "../../src/http/server/server.js";
+import { startHttpServer } from "../../src/http/server/server.js";
 import { createToken } from "../../src/postgres/tokens.js";
 import { certificateFiles, first } from "../certificates.js";
 import { launchBrowser, openOperation, tryOperation } from "../http/browser.js";
@@ -31,7 +31,7 @@ t.test("the console works over TLS", needs("chromium"), async (t) => {
     { kind: "command", name: "ada" },
   );
   const { settings } = certificateFiles(t);
-  const server = await startServer({
+  const server = await startHttpServer({
     config: { ...config, api: { ...config.api, port: 0, tls: settings } },
     stores,
     logger,

@@ -13,7 +13,7 @@ import t from "tap";
 import { refusalToListen } from "../../src/config/settings/api.js";
 import type { Scope } from "../../src/domain/scopes.js";
 import { requiredScopes } from "../../src/http/plugins/access.js";
-import { startServer } from "../../src/http/server/server.js";
+import { startHttpServer } from "../../src/http/server/server.js";
 import { createToken, revokeToken } from "../../src/postgres/tokens.js";
 import { holds } from "../holds.js";
 import { get, startService } from "./service.js";
@@ -344,11 +344,11 @@ t.test("with api.auth: none, the service is open on loopback only", async (t) =>
     }
     const options = { stores, logger, control: undefined, version: "1", mode: "api" } as const;
     const open = { ...config, api: { ...config.api, host: "0.0.0.0", port: 0 } };
-    await t.rejects(startServer({ ...options, config: open }), {
+    await t.rejects(startHttpServer({ ...options, config: open }), {
       message: /^api\.host is 0\.0\.0\.0, which is not loopback, and api\.auth is none/,
     });
     const insecure = { ...open, api: { ...open.api, insecure: true } };
-    const server = await startServer({ ...options, config: insecure });
+    const server = await startHttpServer({ ...options, config: insecure });
     await server.close();
   });
 });

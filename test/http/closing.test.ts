@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import t from "tap";
 import { createServiceMetrics } from "../../src/http/metrics.js";
-import { startServer } from "../../src/http/server/server.js";
+import { startHttpServer } from "../../src/http/server/server.js";
 import { promise } from "../promise.js";
 import { openTestStores, testLogger } from "../stores.js";
 
@@ -14,7 +14,7 @@ t.test("closing waits for active responses and not for idle connections", async 
   const { config, stores } = await openTestStores(t);
   const [asked, ask] = promise();
   const [held, release] = promise();
-  const server = await startServer({
+  const server = await startHttpServer({
     config: { ...config, api: { ...config.api, port: 0 } },
     stores,
     control: {

@@ -7,7 +7,7 @@ import { connect, type SecureVersion, type TLSSocket } from "node:tls";
 import pino from "pino";
 import t from "tap";
 import type { ApiSettings } from "../../src/config/settings/api.js";
-import { startServer } from "../../src/http/server/server.js";
+import { startHttpServer } from "../../src/http/server/server.js";
 import { certificateFiles, first, type Pair, renewed } from "../certificates.js";
 import { promise } from "../promise.js";
 import { openTestStores } from "../stores.js";
@@ -21,7 +21,7 @@ t.test("the API works over TLS", async (t) => {
   const [asked, ask] = promise();
   const [held, release] = promise();
   const start = async (api: Partial<ApiSettings> = {}, mode: "both" | "worker" = "both") => {
-    const server = await startServer({
+    const server = await startHttpServer({
       config: { ...config, api: { ...config.api, port: 0, tls: settings, ...api } },
       stores,
       control: {

@@ -1,5 +1,5 @@
 import t from "tap";
-import { allowedRedirect } from "../../src/ingest/ecosystems/focus/sources/stores/address.js";
+import { allowedRedirect } from "../../src/ingest/ecosystems/focus/sources/files/address.js";
 import { bytesOf, failureOf, sourceOf } from "./focus-bills.js";
 import { upstream } from "./upstream-server.js";
 

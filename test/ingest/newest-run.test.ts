@@ -1,7 +1,7 @@
 /** Which run of an exporter is the newest. */
 import t from "tap";
+import type { StoredFile } from "../../src/ingest/ecosystems/focus/sources/files/file-source.js";
 import { newestFirst, stampOf } from "../../src/ingest/ecosystems/focus/sources/layouts/newest.js";
-import type { StoredFile } from "../../src/ingest/ecosystems/focus/sources/stores/store.js";
 
 const run = (name: string, modified: number, ran?: string) => ({
   ran: stampOf(ran),

@@ -129,8 +129,8 @@ export const readMutants = [
       ["equal rows are left out", "} >= $", "} > $"],
       [
         "a page on the day of its cursor begins with that day",
-        "days.first_day > dayOf(columns, position.values)",
-        "days.first_day >= dayOf(columns, position.values)",
+        "days.first_day > dayOfPosition(columns, position.values)",
+        "days.first_day >= dayOfPosition(columns, position.values)",
       ],
       [
         "a page over two days looks behind the cursor on both",

@@ -2,7 +2,7 @@
 import t from "tap";
 import { readRows } from "../../src/clickhouse/statement.js";
 import { decimalText } from "../../src/common/exact-decimal.js";
-import { partOf, ratio, sharedRows } from "../../src/export/focus/shares.js";
+import { ratio, sharedRows, shareOf } from "../../src/export/focus/shares.js";
 import { Classes } from "../ingest/classes.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
@@ -66,7 +66,7 @@ t.test("the parts of metrics and the ratios of any line add up", async (t) => {
       });
       const query = `
 WITH {names:Array(String)} AS names, arrayMap(metric -> toDecimal128OrNull(metric, 12), {metrics:Array(String)}) AS metrics
-SELECT resource_id, identity_id, ${ratio} AS ratio, toString(${partOf("metrics[indexOf(names, resource_id)]")}) AS part
+SELECT resource_id, identity_id, ${ratio} AS ratio, toString(${shareOf("metrics[indexOf(names, resource_id)]")}) AS part
 FROM (${sharedRows("1")})`;
       const params = {
         names: lines.map((_, at) => `r-${at}`),

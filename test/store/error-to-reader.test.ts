@@ -9,7 +9,7 @@ import { setImmediate } from "node:timers/promises";
 import t from "tap";
 import { readerError } from "../../src/common/reader-error.js";
 import { limitIdle } from "../../src/export/idle-limit.js";
-import { counted } from "../../src/ingest/ecosystems/focus/sources/stores/counting-store.js";
+import { counted } from "../../src/ingest/ecosystems/focus/sources/files/counted.js";
 import { measuredBytes } from "../../src/ingest/usage-uploads/load.js";
 
 const uncaught: unknown[] = [];

@@ -48,6 +48,6 @@ export function pendingOrRefuse<Known extends KnownRevision>(
   return plan.pending;
 }
 
-export function statusOf(store: string, plan: MigrationPlan<KnownRevision>): MigrationStatus[] {
+export function migrationStatus(store: string, plan: MigrationPlan<KnownRevision>): MigrationStatus[] {
   return plan.revisions.map((revision) => ({ store, ...revision }));
 }

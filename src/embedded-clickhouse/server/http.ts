@@ -14,7 +14,7 @@ import type { Port } from "./port.js";
 import { sendException } from "./response.js";
 import { handleQuery } from "./run-query.js";
 import { refusePages } from "./sql-port/callers.js";
-import { boundConnections, type Connections } from "./sql-port/connections.js";
+import { boundConnections, type ClientConnections } from "./sql-port/connections.js";
 
 const OK_PATHS = new Set(["/ping", "/replicas_status"]);
 /** Longer than clients keep idle connections, so that clients close them first. */
@@ -38,7 +38,7 @@ export type Address = { readonly path: string } | { readonly host: string; reado
 export async function listen(port: Port, address: Address, certificate?: Certificate): Promise<Server> {
   const limits = port.sql === undefined ? OWN_OPTIONS : SQL_OPTIONS;
   const options = { keepAliveTimeout: KEEP_ALIVE_MS, highWaterMark: IN_FLIGHT_BYTES, ...limits };
-  let connections: Connections | undefined;
+  let connections: ClientConnections | undefined;
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     respond(request, response, port, connections).catch((error: unknown) => {
       if (response.headersSent) response.destroy();
@@ -66,7 +66,7 @@ async function respond(
   request: IncomingMessage,
   response: ServerResponse,
   port: Port,
-  connections: Connections | undefined,
+  connections: ClientConnections | undefined,
 ): Promise<void> {
   if (port.sql !== undefined) refusePages(request, port.sql.allowedHosts);
   const url = urlOf(request);

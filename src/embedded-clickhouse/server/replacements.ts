@@ -15,13 +15,13 @@ import { applySessionSettings, type SessionSettings } from "./session-settings.j
 import { SESSION_DEFAULTS } from "./settings.js";
 
 /** A statement with everything that it needs to run again. */
-export interface Replacement extends SessionSettings {
+export interface PartitionReplacement extends SessionSettings {
   readonly sql: string;
 }
 
 export interface Replacements {
   /** Records the statement while `run` executes it. */
-  during<T>(replacement: Replacement, run: () => Promise<T>): Promise<T>;
+  during<T>(replacement: PartitionReplacement, run: () => Promise<T>): Promise<T>;
   /** Reruns statements that a predecessor was killed in. Returns descriptions of those that failed. */
   redo(engine: Engine): Promise<readonly string[]>;
 }
@@ -78,7 +78,7 @@ export async function openReplacements(folder: string): Promise<Replacements> {
   };
 }
 
-function entryOf({ sql, database, settings, parameters }: Replacement): Entry {
+function entryOf({ sql, database, settings, parameters }: PartitionReplacement): Entry {
   return { sql, database, settings: [...settings], parameters: [...parameters] };
 }
 

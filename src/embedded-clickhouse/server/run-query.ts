@@ -20,7 +20,7 @@ import { responseEncoding } from "./response-encoding.js";
 import type { RunningQuery } from "./running.js";
 import { prepareSession, sessionSettingsOf } from "./session.js";
 import { DEFAULT_FORMAT } from "./settings.js";
-import { withoutSecrets } from "./sql-port/messages.js";
+import { withoutPaths } from "./sql-port/messages.js";
 import { MAX_BUFFERED_BYTES, MAX_SQL_STATEMENT_BYTES } from "./sql-port/rules.js";
 import { summaryOf } from "./summary.js";
 import { type WaitingResponseOptions, waitingResponse } from "./waiting-response.js";
@@ -194,7 +194,7 @@ function limited(query: Query, write: OutputListener): OutputListener {
 
 function toException({ port }: Query, error: unknown): ServerException {
   const known = asException(error);
-  return port.sql === undefined ? known : withoutSecrets(known, port.sql.dataDir);
+  return port.sql === undefined ? known : withoutPaths(known, port.sql.dataDir);
 }
 
 type Run = (pipe: OutputPipe | undefined, running: RunningQuery) => Promise<EngineResult>;

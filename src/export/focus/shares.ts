@@ -41,7 +41,7 @@ export function sharedRows(condition: string): string {
 }
 
 /** Returns a row's part of a metric of its line; null if the metric is null. */
-export function partOf(metric: string): string {
+export function shareOf(metric: string): string {
   const until = (place: string) => `intDiv(${ticks(metric)} * ${place}, share_whole)`;
   return `CAST(${scaled(`(${until("share_to")} - ${until("share_from")})`, PLACES)} AS Nullable(Decimal(38, ${PLACES})))`;
 }

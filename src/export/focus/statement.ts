@@ -26,7 +26,7 @@ import { noDays, spansOf } from "../statement.js";
 import { type FocusOutColumn, focusOutColumns } from "./columns.js";
 import { lineColumns, summable } from "./line-columns.js";
 import { focusLines, lineKey } from "./lines.js";
-import { partOf, ratio, sharedRows } from "./shares.js";
+import { ratio, sharedRows, shareOf } from "./shares.js";
 
 export interface FocusExportInput {
   readonly window: DateWindow;
@@ -175,7 +175,7 @@ function valueSql({ name, value, custom }: FocusOutColumn): string {
   const rowValue = rowValues[value];
   if (rowValue !== undefined) return rowValue;
   if (!lineValueNames.has(value)) throw new Error(`${name} has no value`);
-  return summable.includes(value) ? partOf(`l.${value}`) : `l.${value}`;
+  return summable.includes(value) ? shareOf(`l.${value}`) : `l.${value}`;
 }
 
 function textOf({ type }: FocusOutColumn, value: string): string {

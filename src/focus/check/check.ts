@@ -29,10 +29,10 @@ export interface ColumnFinding {
 /** A check of single rows. */
 export interface RowsCheck extends CheckText {
   readonly kind: "rows";
-  conditions(file: FocusFile): readonly Condition[];
+  conditions(file: FocusFile): readonly CheckCondition[];
 }
 
-export interface Condition {
+export interface CheckCondition {
   readonly column: string;
   /** SQL condition over the columns of a row that is true if the row violates the check. Null is no violation. */
   readonly violated: string;
@@ -53,7 +53,7 @@ export interface Group {
 }
 
 /** A rule between columns. It is checked if the file has all columns that the rule uses. */
-export interface Rule extends Condition {
+export interface Rule extends CheckCondition {
   readonly uses: readonly string[];
 }
 

@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, readTuples } from "../../clickhouse/statement.js";
 import type { FocusFile } from "../file.js";
-import type { CheckText, Condition } from "./check.js";
+import type { CheckCondition, CheckText } from "./check.js";
 import { checks } from "./checks.js";
 import { clean } from "./clean.js";
 import type { Example, Finding } from "./report.js";
@@ -81,7 +81,7 @@ async function rowFindings(
   return found;
 }
 
-function violations({ column, violated, value }: Condition): string {
+function violations({ column, violated, value }: CheckCondition): string {
   return `SELECT row, ${value ?? raw(column)} AS value FROM ${ROWS} WHERE ${violated}`;
 }
 

@@ -2,10 +2,10 @@
 import { KindGuard, type TSchema } from "@sinclair/typebox";
 import { fitsText } from "./read-json.js";
 
-export type Reading = { readonly value: unknown } | undefined;
+export type QueryValue = { readonly value: unknown } | undefined;
 
 /** Undefined if the text does not fit the schema. */
-export function readText(schema: TSchema, text: string): Reading {
+export function readText(schema: TSchema, text: string): QueryValue {
   if (KindGuard.IsInteger(schema)) {
     if (!/^-?(0|[1-9]\d{0,19})$/.test(text)) return undefined;
     const value = Number(text);

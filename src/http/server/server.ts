@@ -19,7 +19,7 @@ export interface HttpServer {
  * Listens on the address of `config.api`. Throws if that would give everybody access. In the mode `worker`, only the
  * routes that monitor a process are served.
  */
-export async function startServer(options: AppOptions): Promise<HttpServer> {
+export async function startHttpServer(options: AppOptions): Promise<HttpServer> {
   const refusal = refusalToListen(options.config.api);
   if (refusal !== undefined) throw new Error(refusal);
   const { config, logger } = options;

@@ -3,7 +3,7 @@
 import { literal } from "../../clickhouse/sql-text.js";
 import type { Comparison, Condition, Conditions, Values, Where } from "../../config/allocation/condition.js";
 import type { LineColumns } from "../../domain/line-columns.js";
-import { columnOf, existsOf, textOf } from "../../stores/facts/line-value.js";
+import { columnOf, existsOf, lineValueSql } from "../../stores/facts/line-value.js";
 
 /** Without conditions, the result is true for every line. */
 export function whereSql({ conditions, any }: Where, columns: LineColumns): string {
@@ -26,11 +26,11 @@ function joined(parts: readonly string[], word: "AND" | "OR"): string {
 
 function conditionSql(name: string, condition: Condition, columns: LineColumns): string {
   if (typeof condition === "string" || Array.isArray(condition))
-    return isOneOf(textOf(name, columns), condition as Values);
+    return isOneOf(lineValueSql(name, columns), condition as Values);
   const { not, matches, exists, above, below } = condition as Comparison;
   const parts = [
-    not === undefined ? [] : `NOT ${isOneOf(textOf(name, columns), not)}`,
-    matches === undefined ? [] : `match(${textOf(name, columns)}, ${literal(matches)})`,
+    not === undefined ? [] : `NOT ${isOneOf(lineValueSql(name, columns), not)}`,
+    matches === undefined ? [] : `match(${lineValueSql(name, columns)}, ${literal(matches)})`,
     exists === undefined ? [] : `${exists ? "" : "NOT "}${existsOf(name, columns)}`,
     above === undefined ? [] : `${columnOf(name, columns)} > ${decimal(above)}`,
     below === undefined ? [] : `${columnOf(name, columns)} < ${decimal(below)}`,

@@ -10,7 +10,7 @@ import { isoDay, literal } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
 import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
 import type { AllocationPlan, DirectShares, PlannedCosts } from "../../config/allocation/plan.js";
-import { textOf } from "../../stores/facts/line-value.js";
+import { lineValueSql } from "../../stores/facts/line-value.js";
 import { ruleSql, type StagedLines } from "./assign-lines.js";
 import { identitySql } from "./identity-sql.js";
 
@@ -85,7 +85,7 @@ function costFacts(epoch: number, costs: PlannedCosts, plan: AllocationPlan): st
   const place =
     costs.within === undefined
       ? "toString(currency)"
-      : `concat(toString(currency), ':', ${textOf(costs.within, plan.columns)})`;
+      : `concat(toString(currency), ':', ${lineValueSql(costs.within, plan.columns)})`;
   const line = (rule: string, identity: string) =>
     `day, ${place} AS place, toString(${identity}) AS identity, ${directSql(plan.direct, rule)} AS share, total_cost`;
   const stored = line("toString(rule)", "named_identity");

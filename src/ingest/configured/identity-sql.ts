@@ -11,7 +11,7 @@ import { groupPosition } from "../../config/allocation/patterns.js";
 import type { AllocationPlan } from "../../config/allocation/plan.js";
 import { missingValueTexts, UNALLOCATED } from "../../domain/allocation-rule.js";
 import { LONGEST_ID } from "../../domain/text-limits.js";
-import { textOf } from "../../stores/facts/line-value.js";
+import { lineValueSql } from "../../stores/facts/line-value.js";
 
 /**
  * Returns the first identity that a source finds, or an empty text. Values that cannot be an identity are skipped:
@@ -24,7 +24,7 @@ export function identitySql({
 }: Pick<AllocationPlan, "identity" | "maps" | "columns">): string {
   if (identity.length === 0) return "''";
   const sources = identity.map((source) => {
-    const text = textOf(sourceColumn(source), columns, source.ignore_case);
+    const text = lineValueSql(sourceColumn(source), columns, source.ignore_case);
     const map = source.map === undefined ? undefined : maps.get(source.map);
     return `trimBoth(toString(${foundIdentity(text, source, map)}))`;
   });

@@ -6,7 +6,7 @@ import type { Logger } from "pino";
 import { DAY_SECONDS, type DayRange, dayOfSeconds } from "../../common/days.js";
 import { type Exact, parseExact } from "../../common/exact-decimal.js";
 import type { UpstreamClient, UpstreamRequest } from "../../upstream/http/client.js";
-import { digesting, digestOf } from "../../upstream/http/digest.js";
+import { digesting, digestOfBytes } from "../../upstream/http/digest.js";
 import { type Amount, amountAt, amountOf } from "../micro-units.js";
 import { chunksOf, coveredFrom, daysOf, type PointRange, pointsOf } from "./points.js";
 import { areBytes, isSample, type PrometheusResponse, readResponse, type Series } from "./response.js";
@@ -170,7 +170,7 @@ export function createPrometheusSource(
         onResponse?.({ expression: expressionOf(resources), ...range, digest: FAILED });
       const decode = (body: Buffer) => ({
         ...readResponse(body, "matrix"),
-        digest: onResponse && digestOf(body),
+        digest: onResponse && digestOfBytes(body),
       });
       const send = async ({ range, resources }: Part, attempts: number | undefined) =>
         await queryRange(

@@ -91,7 +91,7 @@ export function summedRows(columns: readonly string[], filters: ChargebackFilter
 /** The last instant that DateTime can represent, in seconds since 1970: 2106-02-07. */
 const LAST_INSTANT = 2 ** 32 - 1;
 
-export interface Condition {
+export interface SqlCondition {
   readonly condition: string;
   readonly params: Params;
 }
@@ -106,7 +106,7 @@ export interface DaySpan {
  * Returns a condition for chargebacks, billing lines or sums. Instants are compared only if the window does not begin
  * and end with a UTC day. `days` limits the read to some of the window's days.
  */
-export function rowsInWindow(window: InstantRange, days?: DaySpan): Condition {
+export function rowsInWindow(window: InstantRange, days?: DaySpan): SqlCondition {
   const { from, to } = storable(window);
   if (from >= to) return { condition: "0", params: {} };
   const { first_day, last_day } = days ?? daysOf(from, to);
@@ -130,7 +130,7 @@ const daysOf = (from: number, to: number): DaySpan => ({
 });
 const instantsOf = (from: number, to: number) => ({ from: utcInstant(from), to: utcInstant(to) });
 
-export interface Filtered extends Condition {
+export interface Filtered extends SqlCondition {
   /** Named expressions, to put after the WITH of the whole statement. */
   readonly names: readonly string[];
 }

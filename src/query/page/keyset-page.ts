@@ -6,7 +6,7 @@ import type { ClickHouseSettings } from "@clickhouse/client";
 import { daysBetween } from "../../common/days.js";
 import { type DayCount, type PageRequest, type PageSpan, pageSpan, totalRows } from "./days.js";
 import {
-  dayOf,
+  dayOfPosition,
   endOfPage,
   type OrderColumns,
   orderValues,
@@ -72,7 +72,7 @@ async function readAfterPosition<Row extends object>(
   const { page_size, ahead: requestedAhead = 0 } = page;
   const total = totalRows(days);
   const spanOf = (pages: number) =>
-    spanFromPosition(days, dayOf(columns, position.values), position, page_size * pages + 1);
+    spanFromPosition(days, dayOfPosition(columns, position.values), position, page_size * pages + 1);
   const span = spanOf(1);
   if (span === undefined) return { items: [], total, next: [undefined] };
   // Prefetch only within the same day: each further day is another part to open.

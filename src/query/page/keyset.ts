@@ -4,7 +4,7 @@
  * many were already returned.
  */
 import { dayOfSeconds } from "../../common/days.js";
-import { type Condition, type DaySpan, utcInstant } from "../chargebacks/scan.js";
+import { type DaySpan, type SqlCondition, utcInstant } from "../chargebacks/scan.js";
 import type { CursorKey, KeyColumn } from "./cursor.js";
 import { type DayCount, type PageSpan, totalRows } from "./days.js";
 
@@ -58,8 +58,8 @@ export function fromPosition(
   columns: OrderColumns,
   position: PagePosition | undefined,
   days: DaySpan,
-): Condition {
-  if (position === undefined || days.first_day > dayOf(columns, position.values))
+): SqlCondition {
+  if (position === undefined || days.first_day > dayOfPosition(columns, position.values))
     return { condition: "", params: {} };
   const atOrAfter = atOrAfterOnDay(columns);
   const { place_day, ...params } = positionParams(columns, position);
@@ -71,7 +71,7 @@ export function fromPosition(
 }
 
 /** Returns a condition for the rows of the position's day that come before it. */
-export function beforePosition(columns: OrderColumns, position: PagePosition): Condition {
+export function beforePosition(columns: OrderColumns, position: PagePosition): SqlCondition {
   return {
     condition: ` AND day = {place_day:Date} AND NOT (${atOrAfterOnDay(columns)})`,
     params: positionParams(columns, position),
@@ -94,10 +94,10 @@ function positionParams(columns: OrderColumns, { values }: PagePosition) {
     return type === "UInt8" ? clamped(value, 255) : utcInstant(clamped(value, LAST_INSTANT));
   };
   const params = types.map((type, index) => [`place_${index}`, param(values[index], type)]);
-  return { ...Object.fromEntries(params), place_day: dayOf(columns, values) };
+  return { ...Object.fromEntries(params), place_day: dayOfPosition(columns, values) };
 }
 
-export function dayOf(columns: OrderColumns, values: PagePosition["values"]): string {
+export function dayOfPosition(columns: OrderColumns, values: PagePosition["values"]): string {
   return dayOfSeconds(clamped(values[Object.keys(columns).indexOf("timestamp")], LAST_INSTANT));
 }
 

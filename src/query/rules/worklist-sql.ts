@@ -6,7 +6,7 @@ import { type IdentitySource, sourceColumn } from "../../config/allocation/ident
 import { issueDetails, UNALLOCATED } from "../../domain/allocation-rule.js";
 import { ledgers, lineKeySql, rowKeySql } from "../../domain/ledger.js";
 import type { LineColumns } from "../../domain/line-columns.js";
-import { existsOf, otherCaseOf, textOf } from "../../stores/facts/line-value.js";
+import { existsOf, lineValueSql, otherCaseOf } from "../../stores/facts/line-value.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import type { PageRequest } from "../page/days.js";
 
@@ -101,5 +101,5 @@ export function foundSql(source: IdentitySource, columns: LineColumns): string {
   const name = sourceColumn(source);
   const similar = source.tag === undefined ? "''" : otherCaseOf(source.tag);
   const ignoresCase = source.ignore_case;
-  return `tuple(toBool(${existsOf(name, columns, ignoresCase)}), ${textOf(name, columns, ignoresCase)}, ${similar})`;
+  return `tuple(toBool(${existsOf(name, columns, ignoresCase)}), ${lineValueSql(name, columns, ignoresCase)}, ${similar})`;
 }

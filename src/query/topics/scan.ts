@@ -1,6 +1,6 @@
 /** Selects rows of `topic_attributions`: the text after WHERE. */
 import type { InstantRange } from "../../common/days.js";
-import { type Condition, type DaySpan, rowsInWindow } from "../chargebacks/scan.js";
+import { type DaySpan, rowsInWindow, type SqlCondition } from "../chargebacks/scan.js";
 import { type ValueFilters, valueConditions } from "../value-filters.js";
 
 const filterColumns = {
@@ -17,7 +17,7 @@ export function attributionsInWindow(
   window: InstantRange,
   filters: AttributionFilters,
   days?: DaySpan,
-): Condition {
+): SqlCondition {
   const { condition, params } = rowsInWindow(window, days);
   const byValue = valueConditions(filterColumns, filters);
   return {

@@ -10,7 +10,7 @@ import { type LineColumns, tagKeyOf } from "../../domain/line-columns.js";
  *
  * @param ignoreCase also reads a tag whose key differs only in case, if the key itself has no value
  */
-export function textOf(name: string, columns: LineColumns, ignoreCase = false): string {
+export function lineValueSql(name: string, columns: LineColumns, ignoreCase = false): string {
   const key = tagKeyOf(name);
   if (key === undefined) return `toString(${columnOf(name, columns)})`;
   const exact = `line_tags[${literal(key)}]`;
@@ -34,7 +34,7 @@ export function columnOf(name: string, columns: LineColumns): string {
 /** Returns SQL for whether the line has the tag, even if empty, or the column is not empty. */
 export function existsOf(name: string, columns: LineColumns, ignoreCase = false): string {
   const key = tagKeyOf(name);
-  if (key === undefined) return `notEmpty(${textOf(name, columns)})`;
+  if (key === undefined) return `notEmpty(${lineValueSql(name, columns)})`;
   const exact = `mapContains(line_tags, ${literal(key)})`;
   return ignoreCase ? `(${exact} OR notEmpty(${otherCaseOf(key)}))` : exact;
 }

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import type { Condenser } from "./attempt.js";
 
-export function digestOf(bytes: Uint8Array): string {
+export function digestOfBytes(bytes: Uint8Array): string {
   return createHash("sha256").update(bytes).digest("base64url");
 }
 

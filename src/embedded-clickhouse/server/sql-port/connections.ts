@@ -6,7 +6,7 @@
 import type { IncomingMessage, Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 
-export interface Connections {
+export interface ClientConnections {
   /** Keeps the connection of a client that has authenticated. It counts as running until the response is over. */
   signedOn(request: IncomingMessage, response: ServerResponse): void;
 }
@@ -25,7 +25,7 @@ export function boundConnections(
   server: Server,
   maxConnections = MAX_CONNECTIONS,
   signOnMs = SIGN_ON_MS,
-): Connections {
+): ClientConnections {
   /**
    * By the client's address and port, which are the same for a connection and for TLS over it. Idle for the longest
    * time first.

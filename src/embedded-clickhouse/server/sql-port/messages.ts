@@ -8,7 +8,7 @@ import { CATALOG } from "./catalog.js";
 /** An absolute path of two parts or more. Similar text that a client itself sent is removed as well. */
 const PATH = /(?<![\w/:.])\/[\w.@+-]{1,255}(?:\/[\w.@+-]{1,255}){1,64}\/?/g;
 
-export function withoutSecrets(error: ServerException, dataDir: string): ServerException {
+export function withoutPaths(error: ServerException, dataDir: string): ServerException {
   const message = error.message
     .replaceAll(dataDir, "…")
     .replaceAll(PATH, "…")

@@ -4,7 +4,7 @@
  * them takes a second.
  */
 import { type DayRange, dayOf } from "../../../common/days.js";
-import { digestOf } from "../../../upstream/http/digest.js";
+import { digestOfBytes } from "../../../upstream/http/digest.js";
 import type { KnownInventory } from "../../known.js";
 import type { RangeResponse } from "../../prometheus/source.js";
 import { areUnchanged } from "../../prometheus/unchanged-responses.js";
@@ -48,7 +48,7 @@ export function knownDigest({ resources, identities }: KnownInventory, { end }: 
   ].map((each) =>
     each.deleted_at === null || each.deleted_at < after ? each : { ...each, deleted_at: null },
   );
-  return digestOf(Buffer.from(JSON.stringify(relevant)));
+  return digestOfBytes(Buffer.from(JSON.stringify(relevant)));
 }
 
 export interface UnchangedCheck {

@@ -84,7 +84,7 @@ export interface RuleTierRow {
   readonly allocation_detail: AllocationDetail;
 }
 
-export interface PublishedDay {
+export interface ExplainedDay {
   /** By timestamp, component, currency and line_id; the first `MOST_ROWS`. */
   readonly rows: readonly DayRow[];
   readonly lines: readonly DayLine[];
@@ -188,7 +188,7 @@ export async function readDay(
   dimension: DimensionFields,
   { date, timestamp, ...choice }: RowChoice & { readonly date: string },
   signal?: AbortSignal,
-): Promise<PublishedDay | undefined> {
+): Promise<ExplainedDay | undefined> {
   const seconds = timestamp === undefined ? undefined : Date.parse(timestamp) / 1000;
   if (!isStorable(midnightSeconds(date)) || (seconds !== undefined && !isStorable(seconds))) return undefined;
   const wanted = { ...choice, ...(seconds !== undefined && { timestamp: seconds }) };

@@ -70,7 +70,7 @@ export async function readKnownOnDay(
   return { identity: identity ?? null, resource: resource ?? null };
 }
 
-export interface DayState {
+export interface InventoryOfDay {
   /** `2026-01-01T00:00:00Z`. */
   readonly published_at: string | null;
   /** Data that was missing when the day was last gathered, as sentences. */
@@ -81,11 +81,11 @@ export async function readDayState(
   { postgres, tenantName }: TenantStores,
   day: string,
   signal?: AbortSignal,
-): Promise<DayState | undefined> {
+): Promise<InventoryOfDay | undefined> {
   const statement = {
     query: `SELECT ${instantText("calculated_at")} AS published_at, lacks FROM tracking_dates WHERE tenant_name = $1 AND tracking_date = $2`,
     params: [tenantName, day],
   };
-  const [state] = await readPostgres<DayState>(postgres, statement, signal);
+  const [state] = await readPostgres<InventoryOfDay>(postgres, statement, signal);
   return state;
 }

@@ -8,7 +8,7 @@ import { oneThread, readRows, type Statement } from "../../../clickhouse/stateme
 import { type SetOf, UNALLOCATED } from "../../../domain/allocation-rule.js";
 import type { LineColumns } from "../../../domain/line-columns.js";
 import { pointSql } from "../../../domain/line-points.js";
-import { textOf } from "../../../stores/facts/line-value.js";
+import { lineValueSql } from "../../../stores/facts/line-value.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { splitKey } from "../row-metadata.js";
 import { storedInstant } from "../scan.js";
@@ -165,7 +165,7 @@ function weightsWithin(input: SplitInput, column: string, what: Measured): State
     input,
     splitKey.filter((each) => each !== "component"),
   );
-  const value = textOf(column, input.columns);
+  const value = lineValueSql(column, input.columns);
   const resource = {
     query: `(SELECT any(concat(toString(currency), ':', toString(${value}))) FROM published_billing WHERE ${lines.query})`,
     params: lines.params,

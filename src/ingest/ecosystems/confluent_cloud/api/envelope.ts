@@ -1,5 +1,5 @@
 /** Reads the bodies of the vendor's APIs: a list with its `metadata`, an object, an error. */
-import { digestOf } from "../../../../upstream/http/digest.js";
+import { digestOfBytes } from "../../../../upstream/http/digest.js";
 import { DecodeError } from "../../../../upstream/http/judge.js";
 
 export interface Envelope {
@@ -46,14 +46,14 @@ export function readDigest(body: Buffer): DigestedPage {
     if (around?.items.length === 0) {
       const items = body.subarray(start, end);
       return {
-        digest: digestOf(items),
+        digest: digestOfBytes(items),
         isEmpty: items.toString("latin1", 0, 100).trim() === "",
         next: around.next,
       };
     }
   }
   const { items, next } = readEnvelope(body.toString("utf8"));
-  return { digest: digestOf(Buffer.from(JSON.stringify(items))), isEmpty: items.length === 0, next };
+  return { digest: digestOfBytes(Buffer.from(JSON.stringify(items))), isEmpty: items.length === 0, next };
 }
 
 function envelopeIn(text: string): Envelope | undefined {

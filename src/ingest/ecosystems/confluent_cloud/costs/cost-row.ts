@@ -11,7 +11,7 @@ import { minus, zero } from "../../../../common/exact-decimal.js";
 import { LONGEST_ID } from "../../../../domain/text-limits.js";
 import { isRecord } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
-import { amountAt, objectAt, readDay, storable, textAt, UnreadableRowError } from "./fields.js";
+import { dayAt, decimalAt, objectAt, storableAmount, textAt, UnreadableRowError } from "./fields.js";
 import { malformedPart } from "./malformed-row.js";
 import { productTypeOf } from "./product-types.js";
 
@@ -39,7 +39,7 @@ export function readCostRow(row: unknown, anchor: string): ReadRow {
 
 function readPart(row: unknown): CostPart {
   if (!isRecord(row)) throw new UnreadableRowError("the row is not an object");
-  const day = readDay(row, "start_date");
+  const day = dayAt(row, "start_date");
   if (day === undefined) throw new UnreadableRowError("start_date is missing");
   const resource = objectAt(row, "resource") ?? {};
   const environment = objectAt(resource, "environment") ?? {};
@@ -66,15 +66,15 @@ type Amounts = Pick<CostPart, "quantity" | "price" | "cost" | "original" | "disc
 
 /** The net amount is charged. If only the list price and the discount are given, it is their difference. */
 function readAmounts(row: Readonly<Record<string, unknown>>): Amounts {
-  const original = amountAt(row, "original_amount");
-  const discount = amountAt(row, "discount_amount");
-  const net = amountAt(row, "amount");
+  const original = decimalAt(row, "original_amount");
+  const discount = decimalAt(row, "discount_amount");
+  const net = decimalAt(row, "amount");
   if (net === undefined && original === undefined) throw new UnreadableRowError("the row has no amount");
   const cost = net ?? minus(original ?? zero, discount ?? zero);
   return {
-    cost: storable(cost, "amount"),
-    quantity: storable(amountAt(row, "quantity") ?? zero, "quantity"),
-    price: storable(amountAt(row, "price") ?? zero, "price"),
+    cost: storableAmount(cost, "amount"),
+    quantity: storableAmount(decimalAt(row, "quantity") ?? zero, "quantity"),
+    price: storableAmount(decimalAt(row, "price") ?? zero, "price"),
     original,
     discount,
   };
@@ -120,9 +120,9 @@ const MOST_TIER_DIMENSIONS = 20;
 /** Returns the day of a malformed row: its start, or the day before its end. */
 function dayOfMalformedRow(row: unknown): string | undefined {
   if (!isRecord(row)) return undefined;
-  const start = orUndefined(() => readDay(row, "start_date"));
+  const start = orUndefined(() => dayAt(row, "start_date"));
   if (start !== undefined) return start;
-  const end = orUndefined(() => readDay(row, "end_date"));
+  const end = orUndefined(() => dayAt(row, "end_date"));
   return end === undefined ? undefined : addDays(end, -1);
 }
 

@@ -33,7 +33,7 @@ export function objectAt(of: Fields, key: string): Fields | undefined {
 }
 
 /** Numbers are text (`quoteNumbers`), whether or not the vendor quoted them. */
-export function amountAt(of: Fields, key: string): Exact | undefined {
+export function decimalAt(of: Fields, key: string): Exact | undefined {
   const value = of[key] ?? "";
   const text = typeof value === "string" ? value.trim() : undefined;
   if (text === "") return undefined;
@@ -45,14 +45,14 @@ export function amountAt(of: Fields, key: string): Exact | undefined {
 const LARGEST = 10n ** 26n;
 
 /** Throws if the number has more digits before the point than the store. */
-export function storable(exact: Exact, name: string): Exact {
+export function storableAmount(exact: Exact, name: string): Exact {
   const magnitude = exact.units < 0n ? -exact.units : exact.units;
   if (magnitude >= LARGEST * 10n ** BigInt(exact.scale)) throw new UnreadableRowError(`${name} is too large`);
   return exact;
 }
 
 /** Reads `YYYY-MM-DD`, or the midnight at the start of the day. */
-export function readDay(of: Fields, key: string): string | undefined {
+export function dayAt(of: Fields, key: string): string | undefined {
   const text = textAt(of, key);
   if (text === undefined) return undefined;
   const [, day = ""] = /^(\d{4}-\d{2}-\d{2})(?:T00:00:00(?:\.0+)?(?:Z|\+00:00))?$/.exec(text) ?? [];

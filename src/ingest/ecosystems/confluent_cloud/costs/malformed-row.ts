@@ -8,7 +8,7 @@ import { type Exact, minus, zero } from "../../../../common/exact-decimal.js";
 import { LONGEST_ID } from "../../../../domain/text-limits.js";
 import { isRecord } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
-import { amountAt, objectAt, storable, textAt } from "./fields.js";
+import { decimalAt, objectAt, storableAmount, textAt } from "./fields.js";
 import { MALFORMED } from "./product-types.js";
 
 const LONGEST_RAW = 20_000;
@@ -60,8 +60,8 @@ function difference(fields: Readonly<Record<string, unknown>>): Exact | undefine
 
 function amount(fields: Readonly<Record<string, unknown>>, key: string): Exact | undefined {
   return orUndefined(() => {
-    const exact = amountAt(fields, key);
-    return exact === undefined ? undefined : storable(exact, key);
+    const exact = decimalAt(fields, key);
+    return exact === undefined ? undefined : storableAmount(exact, key);
   });
 }
 

@@ -4,7 +4,7 @@
  */
 import type { Pool } from "pg";
 import { runStatement } from "../../../../postgres/statement.js";
-import { digestOf } from "../load/hashing-stream.js";
+import { digestOfFile } from "../load/hashing-stream.js";
 import type { FileLines } from "../load/summary.js";
 import type { DeliveredFile, Delivery } from "../sources/delivery.js";
 import { quoted } from "../sources/file-names.js";
@@ -29,7 +29,7 @@ export async function twinOf(
 ): Promise<DuplicateFile | undefined> {
   const sameSize = known.filter(({ size, sha256 }) => size === file.size && sha256 !== undefined);
   if (sameSize.length === 0) return undefined;
-  const sha256 = await digestOf(file, signal);
+  const sha256 = await digestOfFile(file, signal);
   const twin = sameSize.find((other) => other.sha256 === sha256);
   if (twin === undefined) return undefined;
   const { name, size } = file;

@@ -8,13 +8,13 @@ import { withTransaction } from "../../../../postgres/transaction.js";
 import { NO_CHARGE_DATE } from "../load/findings.js";
 import { type LoadedFile, loadFile } from "../load/load-file.js";
 import {
-  addedUp,
   type LoadedLines,
   LoadMismatchError,
   linesOf,
   NO_LINES,
   requireEqualSums,
   summarise,
+  sumsByCurrency,
 } from "../load/summary.js";
 import { compareBills, type Overlap } from "../overlaps/compare.js";
 import type { Delivery } from "../sources/delivery.js";
@@ -231,7 +231,7 @@ function billsByName(
 
 /** Adds the lines that were left out because they count elsewhere: they are delivered all the same. */
 function withDuplicates(loaded: LoadedLines, duplicates: readonly DuplicateFile[]) {
-  const sums = addedUp([...loaded.sums, ...duplicates.flatMap((each) => each.sums)]);
+  const sums = sumsByCurrency([...loaded.sums, ...duplicates.flatMap((each) => each.sums)]);
   const elsewhere = duplicates.flatMap(({ periods, sums }) =>
     periods.map(([account, period]) => ({ account, period, first_day: null, last_day: null, sums })),
   );

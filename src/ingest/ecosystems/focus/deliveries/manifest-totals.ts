@@ -3,7 +3,7 @@
  * because there is nothing else to charge; every run reports it while the bill counts.
  */
 import { differenceText } from "../../../../common/exact-decimal.js";
-import { addedUp, type CurrencySums, type Finding, linesOf } from "../load/summary.js";
+import { type CurrencySums, type Finding, linesOf, sumsByCurrency } from "../load/summary.js";
 import type { ManifestTotals } from "../sources/delivery.js";
 import { quoted } from "../sources/file-names.js";
 
@@ -43,7 +43,7 @@ function findingsOf(manifest: ManifestTotals, read: ReadonlyMap<string, ReadFile
     const { size, sums } = read.get(name) ?? { size: 0, sums: [] };
     return { name, stated, size, sums, rows: linesOf(sums) };
   });
-  const sums = addedUp(files.flatMap((file) => file.sums));
+  const sums = sumsByCurrency(files.flatMap((file) => file.sums));
   const rows = linesOf(sums);
   const bytes = files.reduce((total, { size }) => total + size, 0);
   const states = quoted(manifest.manifest);

@@ -13,7 +13,7 @@ import { runStatement } from "../../../../postgres/statement.js";
 import { withTransaction } from "../../../../postgres/transaction.js";
 import { lastDay } from "../lines/charge-days.js";
 import { isCounted } from "../lines/counted.js";
-import { addedUp } from "../load/summary.js";
+import { sumsByCurrency } from "../load/summary.js";
 import type { Delivery, SourceListing } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { dropDelivery } from "./partitions.js";
@@ -191,7 +191,7 @@ function relocationProblem(
 
 function totalOf(records: readonly RecordedDelivery[]) {
   const lines = records.reduce((total, record) => total + Number(record.lines ?? 0), 0);
-  return { lines, sums: addedUp(records.flatMap((record) => record.sums)) };
+  return { lines, sums: sumsByCurrency(records.flatMap((record) => record.sums)) };
 }
 
 const MOST_NAMED = 3;

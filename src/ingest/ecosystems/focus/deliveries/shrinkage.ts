@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type NewDelivery, replacesWhole } from "../../../../postgres/retirement.js";
 import { isCounted } from "../lines/counted.js";
-import { addedUp, type LoadedLines, linesOf, type PeriodLines, periodsOf } from "../load/summary.js";
+import { type LoadedLines, linesOf, type PeriodLines, periodsOf, sumsByCurrency } from "../load/summary.js";
 import type { RecordedDelivery } from "./records.js";
 
 export interface Replacement {
@@ -29,7 +29,7 @@ export async function withCountedSums(
       if (retired.length + superseded.length === 0) return record;
       const found = await periodsOf(client, [delivery_id], signal, isCounted([record]));
       const periods = found.get(delivery_id) ?? [];
-      const sums = addedUp(periods.flatMap((each) => each.sums));
+      const sums = sumsByCurrency(periods.flatMap((each) => each.sums));
       return { ...record, periods, sums, lines: String(linesOf(sums)) };
     }),
   );
@@ -76,7 +76,7 @@ export function shrinkageOf(
     const parts = old.flatMap(({ periods, retired, sums }) =>
       periods === null ? sums : periods.filter(isWholeIn(retired)).flatMap((part) => part.sums),
     );
-    const sums = addedUp(parts);
+    const sums = sumsByCurrency(parts);
     return shrinkage({ old: { ...last, sums, lines: String(linesOf(sums)) }, loaded: newer, limit, today });
   }
   for (const { account, period, first_day, last_day, sums } of newer.periods) {
@@ -90,7 +90,7 @@ export function shrinkageOf(
           (last_day === null || (part.last_day !== null && last_day >= part.last_day)),
       ),
     );
-    const before = addedUp(parts.flatMap((part) => part.sums));
+    const before = sumsByCurrency(parts.flatMap((part) => part.sums));
     if (before.length === 0) continue;
     const problem = shrinkage({
       old: { billing_period: period, last_day: null, sums: before, lines: String(linesOf(before)) },

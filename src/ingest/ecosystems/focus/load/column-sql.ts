@@ -37,7 +37,7 @@ export interface ColumnSql {
 }
 
 /** Returns a column of the file as text, empty for null. */
-export function textOf(column: string, type: string | null): string {
+export function columnText(column: string, type: string | null): string {
   return given(type === null ? column : `ifNull(${writtenText(column, type)}, '')`);
 }
 
@@ -49,7 +49,7 @@ export function columnSql({ name, kind }: LandingColumn, column: string, type: s
   const value = identifier(`value ${name}`);
   if (isReadDirectly(kind, plain(type ?? ""))) return fromType({ kind, value, column });
   const text = identifier(`text ${name}`);
-  const direct: readonly Named[] = [[textOf(column, type), text]];
+  const direct: readonly Named[] = [[columnText(column, type), text]];
   const unread = `${text} != '' AND isNull(${value})`;
   switch (kind) {
     case "cost":

@@ -32,7 +32,7 @@ export function hashing(file: DeliveredFile): HashedFile {
 }
 
 /** Reads the file only for its digest. Throws what reading the file throws. */
-export async function digestOf(file: DeliveredFile, signal: AbortSignal): Promise<string> {
+export async function digestOfFile(file: DeliveredFile, signal: AbortSignal): Promise<string> {
   const hash = createHash("sha256");
   for await (const chunk of (await file.open(signal)) as AsyncIterable<Buffer>) hash.update(chunk);
   return hash.digest("hex");

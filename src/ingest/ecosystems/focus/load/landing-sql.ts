@@ -4,7 +4,7 @@ import { identifier, literal } from "../../../../clickhouse/sql-text.js";
 import { LONGEST_ID, LONGEST_TEXT } from "../../../../domain/text-limits.js";
 import { type FocusFile, readColumns, type WrittenColumn, writtenText } from "../../../../focus/index.js";
 import { notUtf8Column, tooLongColumn } from "../../../csv/unreadable.js";
-import { type ColumnSql, columnSql, type Named, textOf } from "./column-sql.js";
+import { type ColumnSql, columnSql, columnText, type Named } from "./column-sql.js";
 import { findingsMask } from "./findings.js";
 import { costColumns, LANDING_VERSION, type LandingKind, landingColumns } from "./landing-columns.js";
 import { any, lineConditions } from "./line-checks.js";
@@ -172,7 +172,7 @@ function customOf(written: readonly WrittenColumn[], mapped: ReadonlySet<number>
     const count = (nameCounts.get(name) ?? 0) + 1;
     nameCounts.set(name, count);
     if (mapped.has(at)) return [];
-    return [{ key: count === 1 ? name : `${name} ${count}`, value: textOf(fileColumn(at), type) }];
+    return [{ key: count === 1 ? name : `${name} ${count}`, value: columnText(fileColumn(at), type) }];
   });
   const sorted = entries.sort((a, b) => (a.key < b.key ? -1 : 1));
   const type = "Map(LowCardinality(String), String)";

@@ -87,7 +87,7 @@ export async function summarise(
     },
     signal,
   );
-  const sums = addedUp(month_sums);
+  const sums = sumsByCurrency(month_sums);
   const [days] = await readRows<{ first: string; last_start: string; last: string; dated: number }>(
     client,
     {
@@ -113,7 +113,7 @@ export async function summarise(
 }
 
 /** Adds up sums by currency, exactly, in the order of the currencies. */
-export function addedUp(sums: readonly CurrencySums[]): CurrencySums[] {
+export function sumsByCurrency(sums: readonly CurrencySums[]): CurrencySums[] {
   return [...new Set(sums.map(({ currency }) => currency))].map((currency) => {
     const own = sums.filter((each) => each.currency === currency);
     const sum = (name: CostName) => sumText(own.map((each) => each[name]));

@@ -4,16 +4,16 @@
  */
 import { createHash } from "node:crypto";
 import type { Delivery, PendingBill, SourceListing } from "./delivery.js";
-import { compare } from "./file-names.js";
+import { compareNames } from "./file-names.js";
+import type { FileSource, StoredFile, Waiting } from "./files/file-source.js";
 import { type Bill, grouped } from "./layouts/layout.js";
 import { type BillSourceSettings, DEFAULT_UNPACKED_MIB } from "./settings.js";
-import type { FileStore, StoredFile, Waiting } from "./stores/store.js";
 
 export interface AssembleInput {
   readonly source: string;
   readonly limits: BillSourceSettings["limits"];
   readonly now: number;
-  readonly open: FileStore["open"];
+  readonly open: FileSource["open"];
   /** Digest of the content of each manifest that was read. */
   readonly manifestDigests: ReadonlyMap<StoredFile, string>;
 }
@@ -40,13 +40,13 @@ export function assemble(bills: readonly Bill[], input: AssembleInput): Omit<Sou
       }
   }
   const order = (delivery: Delivery) => `${delivery.billing_period ?? ""}\n${delivery.files[0]?.name ?? ""}`;
-  return { deliveries: deliveries.sort((a, b) => compare(order(a), order(b))), pending, waiting };
+  return { deliveries: deliveries.sort((a, b) => compareNames(order(a), order(b))), pending, waiting };
 }
 
 const titleOf = ({ name, billing_period: month, kind }: Bill) =>
   month === undefined || kind === "additive" || name === month ? name : `${name}, ${month}`;
 
-const byName = (a: { readonly name: string }, b: { readonly name: string }) => compare(a.name, b.name);
+const byName = (a: { readonly name: string }, b: { readonly name: string }) => compareNames(a.name, b.name);
 
 /** Returns why a bill whose files are all present is not taken. */
 function obstacle({ files, manifest }: Bill, { limits, now }: AssembleInput): string | undefined {

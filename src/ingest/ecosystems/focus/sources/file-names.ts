@@ -52,7 +52,7 @@ export function nameProblem(name: string): string | undefined {
 }
 
 /** Compares by code units, so the order is the same on every machine. */
-export function compare(left: string, right: string): number {
+export function compareNames(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0;
 }
 
@@ -63,5 +63,7 @@ export function quoted(text: string): string {
 
 /** Remarks about files that the manifest does not name. */
 export function unnamedRemarks(names: readonly string[]): string[] {
-  return [...names].sort(compare).map((name) => `${name} is not named by the manifest, and is not read.`);
+  return [...names]
+    .sort(compareNames)
+    .map((name) => `${name} is not named by the manifest, and is not read.`);
 }

@@ -14,10 +14,10 @@ const LOOPBACK = new Set(["localhost", "127.0.0.1", "[::1]"]);
 
 /** Plain http is allowed only to this machine. */
 export function isSafeScheme(url: URL, loopbackAllowed: boolean): boolean {
-  return url.protocol === "https:" || (url.protocol === "http:" && loopbackAllowed && isLoopback(url));
+  return url.protocol === "https:" || (url.protocol === "http:" && loopbackAllowed && isLoopbackUrl(url));
 }
 
-export function isLoopback(url: URL): boolean {
+export function isLoopbackUrl(url: URL): boolean {
   return LOOPBACK.has(url.hostname);
 }
 

@@ -1,11 +1,15 @@
-/** Opens a configured source of bills: combines its file store and its layout into deliveries. */
+/** Opens a configured source of bills: combines its file source and its layout into deliveries. */
 import { createHash } from "node:crypto";
 import pLimit from "p-limit";
 import picomatch from "picomatch";
 import { defaultS3 } from "../../../../config/settings/s3.js";
 import { assemble } from "./assemble.js";
 import type { BillSource, SourceListing } from "./delivery.js";
-import { compare, DATA_EXTENSIONS, quoted } from "./file-names.js";
+import { compareNames, DATA_EXTENSIONS, quoted } from "./file-names.js";
+import { addressSource } from "./files/address.js";
+import { bucketSource } from "./files/bucket.js";
+import type { FileSource, StoredFile, Waiting } from "./files/file-source.js";
+import { folderSource } from "./files/folder.js";
 import { awsDataExports } from "./layouts/aws-data-exports.js";
 import { azureExports } from "./layouts/azure-exports.js";
 import { detect } from "./layouts/detect.js";
@@ -14,10 +18,6 @@ import { oci } from "./layouts/oci.js";
 import { plain } from "./layouts/plain.js";
 import { readLocation } from "./location.js";
 import type { BillSourceSettings, LayoutName } from "./settings.js";
-import { addressStore } from "./stores/address.js";
-import { bucketStore } from "./stores/bucket.js";
-import { folderStore } from "./stores/folder.js";
-import type { FileStore, StoredFile, Waiting } from "./stores/store.js";
 
 export interface SourceContext {
   /** The environment that `s3.credentials: environment` and `instance_role` read. Default: that of the process. */
@@ -51,7 +51,7 @@ export function openBillSource(settings: BillSourceSettings, context: SourceCont
     async list(signal): Promise<SourceListing> {
       const { files: found, skipped, leftovers } = await store.list(signal);
       const isExcluded = picomatch([...settings.exclude], { dot: true });
-      const all = [...found].sort((a, b) => compare(a.name, b.name));
+      const all = [...found].sort((a, b) => compareNames(a.name, b.name));
       const files = all.filter((file) => !isExcluded(file.name));
       const excluded = all.filter((file) => isExcluded(file.name)).map((file) => file.name);
       const remarks = [...leftoverRemarks(leftovers), ...excludedRemarks(excluded)];
@@ -108,14 +108,14 @@ function excludedRemarks(names: readonly string[]): string[] {
   return [`${files} left alone by \`exclude\`: ${shown}${more}`];
 }
 
-function storeOf(settings: BillSourceSettings, context: SourceContext, now: () => number): FileStore {
+function storeOf(settings: BillSourceSettings, context: SourceContext, now: () => number): FileSource {
   const location = readLocation(settings.location);
   const retry = { attempts: context.attempts ?? 5, baseDelayMs: context.baseDelayMs ?? 1000 };
   const maxFiles = settings.limits.max_files;
-  if (location.kind === "folder") return folderStore({ ...location, maxFiles });
+  if (location.kind === "folder") return folderSource({ ...location, maxFiles });
   if (location.kind === "https")
-    return addressStore({ url: location.url, settings: settings.https, ...retry });
-  return bucketStore({
+    return addressSource({ url: location.url, settings: settings.https, ...retry });
+  return bucketSource({
     ...location,
     settings: settings.s3 ?? defaultS3,
     maxFiles,
@@ -140,7 +140,7 @@ function nothingAt(location: string, files: number): string {
   return `${location} has no files`;
 }
 
-function manifestReader(store: FileStore, signal: AbortSignal) {
+function manifestReader(store: FileSource, signal: AbortSignal) {
   const digests = new Map<StoredFile, string>();
   const limit = pLimit(MANIFESTS_AT_ONCE);
   async function read<T>(file: StoredFile, schema: ManifestSchema<T>): Promise<T> {
@@ -167,7 +167,7 @@ const MOST_LEFTOVERS = 5;
 
 function leftoverRemarks(leftovers: readonly string[]): string[] {
   if (leftovers.length === 0) return [];
-  const ordered = [...leftovers].sort(compare);
+  const ordered = [...leftovers].sort(compareNames);
   const more = ordered.length > MOST_LEFTOVERS ? ` and ${ordered.length - MOST_LEFTOVERS} more` : "";
   const named = ordered.slice(0, MOST_LEFTOVERS).map(quoted).join(", ");
   const remarks = [`${named}${more}: skipped, because names that begin with \`_\` or \`.\` are no bills`];
@@ -180,7 +180,9 @@ function leftoverRemarks(leftovers: readonly string[]): string[] {
 }
 
 function shown(waiting: readonly Waiting[]): Waiting[] {
-  const ordered = [...waiting].sort((a, b) => compare(a.name, b.name) || compare(a.reason, b.reason));
+  const ordered = [...waiting].sort(
+    (a, b) => compareNames(a.name, b.name) || compareNames(a.reason, b.reason),
+  );
   const rest = ordered.length - MOST_WAITING;
   if (rest <= 0) return ordered;
   return [...ordered.slice(0, MOST_WAITING), { name: "…", reason: `and ${rest} more` }];

@@ -8,9 +8,9 @@ import { cleanUpUploads } from "../../../usage-uploads/clean-up.js";
 import { problemText, RefusedUploadError, type UploadProblem } from "../../../usage-uploads/columns.js";
 import { UploadTooLargeError } from "../../../usage-uploads/load.js";
 import { takeUpload } from "../../../usage-uploads/take-upload.js";
-import { compare } from "../sources/file-names.js";
-import { folderStore } from "../sources/stores/folder.js";
-import type { FileStore, StoredFile } from "../sources/stores/store.js";
+import { compareNames } from "../sources/file-names.js";
+import type { FileSource, StoredFile } from "../sources/files/file-source.js";
+import { folderSource } from "../sources/files/folder.js";
 import { type UsageSettings, uploadLimits } from "./settings.js";
 
 export interface FolderReport {
@@ -34,7 +34,7 @@ const MOST_PROBLEMS = 3;
 export function openUploadFolder(usage: UsageSettings): UploadFolder {
   const { folder: path, settle_seconds } = usage.uploads;
   const folder =
-    path === undefined ? undefined : folderStore({ path, glob: undefined, maxFiles: MOST_FILES });
+    path === undefined ? undefined : folderSource({ path, glob: undefined, maxFiles: MOST_FILES });
   return {
     async takeFiles(store, signal) {
       await store.publishLock.shared(() => cleanUpUploads(store, signal), signal);
@@ -52,7 +52,7 @@ export function openUploadFolder(usage: UsageSettings): UploadFolder {
 }
 
 interface FolderContext {
-  readonly folder: FileStore;
+  readonly folder: FileSource;
   readonly path: string;
   readonly usage: UsageSettings;
   /** Milliseconds since 1970. */
@@ -73,7 +73,7 @@ async function takeAll(context: FolderContext, store: Store, signal: AbortSignal
   const recorded = await recordedFiles(store, listed.files.map(keyOf));
   const ordered = listed.files
     .filter(isTaken)
-    .sort((a, b) => a.modified - b.modified || compare(a.name, b.name));
+    .sort((a, b) => a.modified - b.modified || compareNames(a.name, b.name));
   for (const file of ordered) {
     const { name, problem } = file;
     if (problem !== undefined) add(warnings, name, problem);

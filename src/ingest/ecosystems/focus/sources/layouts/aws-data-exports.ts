@@ -6,7 +6,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { DATA_EXTENSIONS, hasDataExtension, quoted, unnamedRemarks } from "../file-names.js";
-import type { StoredFile, Waiting } from "../stores/store.js";
+import type { StoredFile, Waiting } from "../files/file-source.js";
 import { type Bill, grouped, type Layout, type LayoutInput, manifestProblem } from "./layout.js";
 import { newestFirst, type Run, stampOf } from "./newest.js";
 

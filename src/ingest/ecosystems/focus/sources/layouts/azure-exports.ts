@@ -5,8 +5,8 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { ManifestTotals, SupersededRuns } from "../delivery.js";
-import { compare, hasDataExtension, quoted, unnamedRemarks } from "../file-names.js";
-import type { StoredFile, Waiting } from "../stores/store.js";
+import { compareNames, hasDataExtension, quoted, unnamedRemarks } from "../file-names.js";
+import type { StoredFile, Waiting } from "../files/file-source.js";
 import { grouped, type Layout, type LayoutInput, manifestProblem } from "./layout.js";
 import { newestFirst, type Run, stampOf } from "./newest.js";
 import { overlaps, type ScopedBill } from "./overlapping-scopes.js";
@@ -107,7 +107,7 @@ export const azureExports: Layout = async (input) => {
     const ordered = newestFirst(scope);
     const until = scope
       .map(({ to }) => to)
-      .sort(compare)
+      .sort(compareNames)
       .at(-1);
     const newest = ordered.find(({ to }) => to === until);
     if (newest === undefined) continue;

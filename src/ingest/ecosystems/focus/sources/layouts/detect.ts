@@ -1,7 +1,7 @@
 /** Detects the layout from the paths of the files. */
 import { hasDataExtension } from "../file-names.js";
+import type { StoredFile, Waiting } from "../files/file-source.js";
 import type { LayoutName } from "../settings.js";
-import type { StoredFile, Waiting } from "../stores/store.js";
 import { isDataExport } from "./aws-data-exports.js";
 import { isAzureExport } from "./azure-exports.js";
 

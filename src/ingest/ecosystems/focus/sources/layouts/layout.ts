@@ -3,7 +3,7 @@
  * on the order of the listing.
  */
 import type { ManifestTotals, SupersededRuns } from "../delivery.js";
-import type { StoredFile, Waiting } from "../stores/store.js";
+import type { StoredFile, Waiting } from "../files/file-source.js";
 
 export interface LayoutInput {
   readonly files: readonly StoredFile[];

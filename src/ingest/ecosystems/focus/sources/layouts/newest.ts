@@ -1,6 +1,6 @@
 /** Finds the newest run of an exporter. */
-import { compare } from "../file-names.js";
-import type { StoredFile } from "../stores/store.js";
+import { compareNames } from "../file-names.js";
+import type { StoredFile } from "../files/file-source.js";
 
 export interface Run {
   /** When the exporter says it ran, as texts of equal length that sort by time. Undefined if it does not say. */
@@ -14,8 +14,8 @@ export interface Run {
 export function newestFirst<R extends Run>(runs: readonly R[]): R[] {
   const allState = runs.every(({ ran }) => ran !== undefined);
   const byTime = (a: R, b: R) =>
-    allState ? compare(b.ran ?? "", a.ran ?? "") : b.manifest.modified - a.manifest.modified;
-  return [...runs].sort((a, b) => byTime(a, b) || compare(b.manifest.name, a.manifest.name));
+    allState ? compareNames(b.ran ?? "", a.ran ?? "") : b.manifest.modified - a.manifest.modified;
+  return [...runs].sort((a, b) => byTime(a, b) || compareNames(b.manifest.name, a.manifest.name));
 }
 
 /**

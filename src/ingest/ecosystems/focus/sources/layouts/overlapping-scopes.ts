@@ -1,5 +1,5 @@
 /** Finds exports whose scopes contain one another. They deliver the same rows, which would be charged twice. */
-import { compare } from "../file-names.js";
+import { compareNames } from "../file-names.js";
 import { type Bill, grouped } from "./layout.js";
 
 export interface ScopedBill extends Bill {
@@ -14,11 +14,11 @@ export interface ScopedBill extends Bill {
 export function overlaps(bills: readonly ScopedBill[]): Bill[] {
   const months = grouped(bills, ({ billing_period: month }) => month ?? "");
   return [...months.values()].flatMap((month) => {
-    const ordered = [...month].sort((a, b) => compare(a.name, b.name));
+    const ordered = [...month].sort((a, b) => compareNames(a.name, b.name));
     return ordered.map(({ scope, ...bill }): Bill => {
       const same = ordered.filter(({ name, scope: other }) => name !== bill.name && nested(scope, other));
       if (same.length === 0) return bill;
-      const both = [bill.name, ...same.map(({ name }) => name)].sort(compare).join(" and ");
+      const both = [bill.name, ...same.map(({ name }) => name)].sort(compareNames).join(" and ");
       const problem = `${both} export the same charges: leave all but one of them out, such as with \`exclude: ["${bill.name}/**"]\``;
       return { ...bill, problem };
     });

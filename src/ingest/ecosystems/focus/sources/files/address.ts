@@ -1,14 +1,14 @@
-/** A file store with one bill at an https address. */
+/** A file source with one bill at an https address. */
 import type { IncomingHttpHeaders } from "node:http";
 import { errorMessage } from "../../../../../common/error-message.js";
 import { openConnections } from "../../../../../upstream/http/connections.js";
 import { authorization, secretsOf, type UpstreamAuth } from "../../../../../upstream/http/credentials.js";
 import { type HttpEndpoint, type OpenedStream, openStream } from "../../../../../upstream/http/streams.js";
 import { FileChangedError } from "../delivery.js";
-import { isLoopback, isSafeScheme } from "../location.js";
+import { isLoopbackUrl, isSafeScheme } from "../location.js";
 import type { HttpsSettings } from "../settings.js";
-import { counted } from "./counting-store.js";
-import type { FileStore, StoredFile } from "./store.js";
+import { counted } from "./counted.js";
+import type { FileSource, StoredFile } from "./file-source.js";
 
 export interface AddressOptions {
   readonly url: URL;
@@ -19,7 +19,7 @@ export interface AddressOptions {
 
 const MOST_REDIRECTS = 5;
 
-export function addressStore(options: AddressOptions): FileStore {
+export function addressSource(options: AddressOptions): FileSource {
   const { settings } = options;
   const auth = authOf(settings);
   const query = settings?.query?.replace(/^\?/, "");
@@ -84,9 +84,10 @@ export function allowedRedirect(first: URL, from: URL, location: string | undefi
     location !== undefined && URL.canParse(location, from.href) ? new URL(location, from) : undefined;
   if (to === undefined) throw new Error("a redirect that does not say where to");
   // A remote server must not redirect us to services of this machine.
-  if (!isSafeScheme(to, isLoopback(first)))
+  if (!isSafeScheme(to, isLoopbackUrl(first)))
     throw new Error(`a redirect to ${to.protocol}//${to.host} is not followed: it must be https`);
-  if (isLoopback(to) && !isLoopback(first)) throw new Error("a redirect to this machine is not followed");
+  if (isLoopbackUrl(to) && !isLoopbackUrl(first))
+    throw new Error("a redirect to this machine is not followed");
   return to;
 }
 

@@ -34,7 +34,7 @@ export interface FileListing {
   readonly leftovers: readonly string[];
 }
 
-export interface FileStore {
+export interface FileSource {
   /** Throws if the listing is incomplete, or if there are more than `max_files`. */
   list(signal: AbortSignal): Promise<FileListing>;
   /** Returns the bytes of a listed file from the start. Throws FileChangedError, also while the bytes are read. */

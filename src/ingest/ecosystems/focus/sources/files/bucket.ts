@@ -1,12 +1,12 @@
-/** A file store with bills in a bucket of Amazon S3, or of a service with the same protocol. */
+/** A file source with bills in a bucket of Amazon S3, or of a service with the same protocol. */
 import { type BucketOptions, bucketClient } from "../../../../../upstream/s3/client.js";
 import type { ListedObject } from "../../../../../upstream/s3/listing.js";
 import { FileChangedError } from "../delivery.js";
 import { isWorthNaming, leftoverOf, nameProblem } from "../file-names.js";
-import { counted } from "./counting-store.js";
-import type { FileListing, FileStore, StoredFile } from "./store.js";
+import { counted } from "./counted.js";
+import type { FileListing, FileSource, StoredFile } from "./file-source.js";
 
-export interface BucketStoreOptions extends BucketOptions {
+export interface BucketSourceOptions extends BucketOptions {
   readonly prefix: string;
   readonly maxFiles: number;
 }
@@ -14,7 +14,7 @@ export interface BucketStoreOptions extends BucketOptions {
 /** Storage classes whose objects must be restored first, which takes hours and costs money. */
 const ARCHIVED = new Set(["GLACIER", "DEEP_ARCHIVE"]);
 
-export function bucketStore({ prefix, maxFiles, ...options }: BucketStoreOptions): FileStore {
+export function bucketSource({ prefix, maxFiles, ...options }: BucketSourceOptions): FileSource {
   const client = bucketClient(options);
   const tooMany = () =>
     new Error(`s3://${options.bucket}/${prefix}: there are more than ${maxFiles} files (limits.max_files)`);

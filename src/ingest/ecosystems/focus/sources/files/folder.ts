@@ -1,5 +1,5 @@
 /**
- * A file store with bills in a folder of this machine.
+ * A file source with bills in a folder of this machine.
  *
  * Users who can write to the folder must not be able to make the service read files elsewhere. So links to folders are
  * not followed, and links to files only within the folder. A file with two names counts once; otherwise it would be
@@ -10,11 +10,11 @@ import { lstat, open, opendir, realpath, stat } from "node:fs/promises";
 import { basename, dirname, join, sep } from "node:path";
 import picomatch from "picomatch";
 import { FileChangedError } from "../delivery.js";
-import { compare, isLeftover, isWorthNaming, nameProblem } from "../file-names.js";
-import { counted } from "./counting-store.js";
-import type { FileListing, FileStore, StoredFile, Waiting } from "./store.js";
+import { compareNames, isLeftover, isWorthNaming, nameProblem } from "../file-names.js";
+import { counted } from "./counted.js";
+import type { FileListing, FileSource, StoredFile, Waiting } from "./file-source.js";
 
-export interface FolderStoreOptions {
+export interface FolderOptions {
   readonly path: string;
   /** Names below `path` that are taken. Undefined for all. */
   readonly glob: string | undefined;
@@ -35,7 +35,7 @@ interface Found extends StoredFile {
   readonly link: boolean;
 }
 
-export function folderStore(options: FolderStoreOptions): FileStore {
+export function folderSource(options: FolderOptions): FileSource {
   const paths = new WeakMap<StoredFile, string>();
   return {
     async list(signal) {
@@ -52,7 +52,7 @@ export function folderStore(options: FolderStoreOptions): FileStore {
   };
 }
 
-async function listFolder({ path, glob, maxFiles }: FolderStoreOptions, signal: AbortSignal) {
+async function listFolder({ path, glob, maxFiles }: FolderOptions, signal: AbortSignal) {
   const root = await rootOf(path);
   const wanted = glob === undefined ? () => true : picomatch(glob);
   const files: Found[] = [];
@@ -161,7 +161,7 @@ async function linkedFile(root: string, path: string, name: string): Promise<Fou
 function eachOnce(files: readonly Found[], skipped: readonly Waiting[]) {
   const names = new Map<string, Found>();
   const duplicates: Waiting[] = [];
-  const ordered = [...files].sort((a, b) => Number(a.link) - Number(b.link) || compare(a.name, b.name));
+  const ordered = [...files].sort((a, b) => Number(a.link) - Number(b.link) || compareNames(a.name, b.name));
   for (const file of ordered) {
     const key = file.version === "" ? file.path : file.version;
     const first = names.get(key);

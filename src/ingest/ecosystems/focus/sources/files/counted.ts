@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { readerError } from "../../../../../common/reader-error.js";
 import { FileChangedError } from "../delivery.js";
-import type { StoredFile } from "./store.js";
+import type { StoredFile } from "./file-source.js";
 
 /**
  * Returns `source` as a stream that fails if it is longer or shorter than the listed file, or if `stillTheSame` returns
