@@ -56,9 +56,9 @@ export interface StagedTopics {
   /** Usage that could not be measured now, and is kept as it was measured before. */
   readonly kept: MissingData;
   readonly contents: readonly DayContent[];
-  /** Responses of the topic report. */
-  readonly responses?: unknown;
-  readonly failures?: number;
+  /** Responses and failures of the topic report. */
+  readonly responses: unknown;
+  readonly failures: number;
   readonly dropped: Readonly<Record<string, number>>;
   readonly errors: readonly string[];
 }
@@ -67,6 +67,8 @@ export const noTopics: StagedTopics = {
   waiting: [],
   kept: new Map(),
   contents: [],
+  responses: undefined,
+  failures: 0,
   dropped: {},
   errors: [],
 };
@@ -101,12 +103,13 @@ export async function stageTopics(options: StageTopicsOptions): Promise<StagedTo
 async function gatherToStaging(
   { client, epoch, gatherer, signal }: StageTopicsOptions,
   { days, productTypes }: { readonly days: readonly string[]; readonly productTypes: readonly string[] },
-): Promise<TopicReport> {
+): Promise<Required<TopicReport>> {
   const billed = await billedClusters(client, epoch, { days, productTypes }, signal);
   const clusters = [...billed.keys()];
   const [start] = days;
   const last = days.at(-1);
-  if (clusters.length === 0 || start === undefined || last === undefined) return { dropped: {}, errors: [] };
+  if (clusters.length === 0 || start === undefined || last === undefined)
+    return { dropped: {}, errors: [], responses: undefined, failures: 0 };
   const writer = createStagingWriter({ client, epoch, prepare: async () => undefined, signal });
   const sink = createTopicSink(new Set(days), billed, writer);
   const errors: string[] = [];

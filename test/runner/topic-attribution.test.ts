@@ -30,6 +30,7 @@ const tenants = [
   "kept",
   "abandoned",
   "excluded",
+  "unchanged",
 ];
 const [heavy, light, other] = [daysBefore(4), daysBefore(3), daysBefore(2)];
 
@@ -119,6 +120,46 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
       await runOnce(context, config, "usual");
       t.same(await attributedOn(stores, "usual", heavy), [], "the bill of the day has been withdrawn");
       holds(t, await reconciled(stores, "usual"), { days: 0, staged: 0 });
+    },
+  );
+
+  await t.test(
+    "a change of topic usage alone is noticed by a tenant whose windows can be unchanged",
+    async (t) => {
+      const { upstream, ecosystems: scripted } = topicUpstream();
+      upstream.bill.set(heavy, { "metered-1": "8" });
+      const asked: unknown[] = [];
+      const comparing = (ecosystem: AnyEcosystem): AnyEcosystem => ({
+        ...ecosystem,
+        connect(settings, context) {
+          const gatherer = ecosystem.connect(settings, context);
+          return {
+            ...gatherer,
+            gatherWindow: async (...request) => ({
+              ...(await gatherer.gatherWindow(...request)),
+              responses: "the bill",
+            }),
+            gatherTopics: async (...request) => ({
+              dropped: {},
+              errors: [],
+              ...(await gatherer.gatherTopics?.(...request)),
+              responses: { ...upstream.topics },
+            }),
+            async isUnchanged(_window, { ofWindow, ofTopics }) {
+              asked.push(ofWindow, ofTopics);
+              return JSON.stringify(ofTopics) === JSON.stringify(upstream.topics);
+            },
+          };
+        },
+      });
+      const ecosystems = new Map([...scripted].map(([name, ecosystem]) => [name, comparing(ecosystem)]));
+      const context = runContext(stores, { ecosystems });
+      holds(t, await runOnce(context, config, "unchanged"), { status: "completed", dates_calculated: 1 });
+      holds(t, await runOnce(context, config, "unchanged"), { status: "completed", dates_calculated: 0 });
+      t.strictSame(asked, ["the bill", { idle: 0, users: 3, orders: 1 }]);
+      upstream.topics = { orders: 1, users: 1 };
+      holds(t, await runOnce(context, config, "unchanged"), { status: "completed" });
+      t.same(await attributedOn(stores, "unchanged", heavy), ["orders: 4", "users: 4"]);
     },
   );
 
