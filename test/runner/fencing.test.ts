@@ -57,6 +57,7 @@ t.test("a tenant has one run at a time", async (t) => {
     const timing = { leaseSeconds: 30, heartbeatSeconds: 0.1 };
     const doomed = await startTenantRun({ ...context, leaseTiming: timing }, tenant, {
       trigger: "api",
+      forceGather: true,
       signal,
     });
     await until(
