@@ -799,7 +799,7 @@ AS SELECT
     d.resource_id AS resource_id, d.product_category AS product_category, d.product_type AS product_type,
     d.identity_id AS identity_id, d.cost_type AS cost_type
 FROM (SELECT tag_id, tag_key, display_name, dimension_id FROM dimension_tags FINAL) AS t
-ANY INNER JOIN dimensions AS d ON t.dimension_id = d.dimension_id
+LEFT SEMI JOIN dimensions AS d ON t.dimension_id = d.dimension_id
 COMMENT 'Every tag, with the dimension it hangs on';
 
 CREATE OR REPLACE VIEW provisional_days
@@ -1044,7 +1044,7 @@ INNER JOIN
         d.resource_id AS resource_id, d.product_category AS product_category, d.product_type AS product_type,
         d.identity_id AS identity_id, d.cost_type AS cost_type
     FROM (SELECT tag_id, tag_key, display_name, dimension_id FROM dimension_tags FINAL) AS m
-    ANY INNER JOIN dimensions AS d ON m.dimension_id = d.dimension_id
+    LEFT SEMI JOIN dimensions AS d ON m.dimension_id = d.dimension_id
 ) AS t
 ON c.ecosystem = t.ecosystem AND c.tenant_id = t.tenant_id AND c.env_id = t.env_id AND c.resource_id = t.resource_id
     AND c.product_category = t.product_category AND c.product_type = t.product_type AND c.identity_id = t.identity_id
