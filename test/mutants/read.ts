@@ -105,6 +105,20 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
+    "src/query/tags/lookup.ts",
+    ["test/query/tag-condition.test.ts"],
+    [
+      ["untagged rows are those with a wanted tag", 'wantsUntagged ? "NOT IN" : "IN"', '"IN"'],
+      ["a filter that excludes untagged rows keeps them", "wantsUntagged === isExcluding", "!isExcluding"],
+      ["a tag is matched by its old name", "FROM dimension_tags FINAL WHERE", "FROM dimension_tags WHERE"],
+      [
+        "dimensions that differ in their environment alone are one",
+        ".map((field, index) => `toUInt64(",
+        ".map((field, index) => field === 'env_id' ? '0' : `toUInt64(",
+      ],
+    ],
+  ),
+  ...mutantsOf(
     "src/query/chargebacks/aggregate-source.ts",
     ["test/http/names.test.ts"],
     [

@@ -7,7 +7,7 @@ import { DAY_SECONDS, dayOfSeconds, type InstantRange } from "../../common/days.
 import { type SumTable, sumKeys, sumTables } from "../../domain/sum-tables.js";
 import { inTeams } from "../inventory/names.js";
 import { type TagFilter, UNTAGGED } from "../tags/filter.js";
-import { type TagLookup, tagLookup } from "../tags/lookup.js";
+import { tagCondition } from "../tags/lookup.js";
 import { type ValueFilters, valueConditions, valueFilters } from "../value-filters.js";
 
 /** Columns of a cloud bill's lines. Filters and groups have the same names as the columns. */
@@ -140,7 +140,7 @@ export function filtered(filters: ChargebackFilters): Filtered {
   const byValue = valueConditions(filterColumns, filters);
   const byTeam = valueFilters(["team"], filters);
   const tagged = (filters.tags ?? []).map((filter, index) =>
-    filter.isOfLine ? withLineTag(filter, index) : withTag(tagLookup(filter.key, `f${index}`), filter, index),
+    filter.isOfLine ? withLineTag(filter, index) : tagCondition(filter, index),
   );
   return {
     names: tagged.flatMap((each) => each.names),
@@ -152,21 +152,6 @@ export function filtered(filters: ChargebackFilters): Filtered {
       ...byTeam.map(({ param, values }) => ({ [param]: values })),
       ...tagged.map((each) => each.params),
     ),
-  };
-}
-
-/** If untagged rows are excluded, looks up only rows that share identity and resource with a matching dimension. */
-function withTag(lookup: TagLookup, { names, isExcluding = false }: TagFilter, index: number): Filtered {
-  const values = `{tag_names_${index}:Array(String)}`;
-  const places = `arrayFilter(place -> has(${values}, ${lookup.displayNames}[place]), arrayEnumerate(${lookup.displayNames}))`;
-  const isOneOf = (column: string) =>
-    ` AND ${column} IN (SELECT ${column} FROM ${lookup.tagged} WHERE has(${values}, name))`;
-  const hasTaggedIds =
-    isExcluding || names.includes(UNTAGGED) ? "" : isOneOf("resource_id") + isOneOf("identity_id");
-  return {
-    names: lookup.names,
-    condition: `${hasTaggedIds} AND ${isExcluding ? "NOT " : ""}has(${places}, ${lookup.position})`,
-    params: { ...lookup.params, [`tag_names_${index}`]: names },
   };
 }
 
