@@ -6,6 +6,9 @@
  * run, it is restarted with back-off, and pools reconnect by themselves. If its disk is full, it restarts as soon as
  * there is space.
  */
+
+import { spawn } from "node:child_process";
+import type { Socket } from "node:net";
 import { resolve } from "node:path";
 import type pg from "pg";
 import type { Logger } from "pino";
@@ -15,9 +18,8 @@ import { ensureCluster } from "./cluster.js";
 import { clusterFiles, SUPERUSER } from "./cluster-files.js";
 import { diskFullOn, PostgresDiskFullError, reportsDiskFull, waitForRoom } from "./disk-full.js";
 import { stopOrphan } from "./orphan-postmaster.js";
-import { watchParent } from "./parent-watchdog.js";
 import { type ServerRun, startPostgres, stopServer, waitUntilReady } from "./server.js";
-import { serverUser } from "./server-user.js";
+import { type ServerUser, serverUser } from "./server-user.js";
 
 export interface EmbeddedPostgresOptions {
   /** The claimed data directory. `cluster-files.ts` lists the files in it. */
@@ -167,4 +169,28 @@ function supervise(first: ServerRun, supervision: Supervision): EmbeddedPostgres
 /** Logged once per outage. */
 function outageText({ message }: PostgresDiskFullError): string {
   return `because ${message}. Make room: it is started again by itself then`;
+}
+
+/**
+ * Ends a server if our process ends without stopping it, such as by `kill -9`. Otherwise the server would go on with 60
+ * MB of memory until the next start. A shell waits for the end of a pipe whose other end only we have, so the kernel
+ * notifies it in whichever way we end. It takes 1 MB, and requests a fast shutdown. If that fails, the next start stops
+ * the server (`orphan-postmaster.ts`).
+ */
+function watchParent({ pid, ended }: ServerRun, user: ServerUser | undefined, logger: Logger): void {
+  const watchdog = spawn("/bin/sh", ["-c", 'read -r _; kill -INT "$0"', String(pid)], {
+    cwd: "/",
+    env: {},
+    stdio: ["pipe", "ignore", "ignore"],
+    detached: true, // Ctrl-C in a terminal must not end it before us
+    ...user,
+  });
+  watchdog.on("error", (err) =>
+    logger.warn({ err }, "the embedded Postgres will outlive a kill -9 of this process"),
+  );
+  watchdog.unref();
+  const stdin = watchdog.stdin as Socket;
+  stdin.on("error", () => undefined);
+  stdin.unref();
+  void ended.then(() => watchdog.kill("SIGKILL"));
 }

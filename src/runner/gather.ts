@@ -1,5 +1,5 @@
 import type { RuleSet } from "../allocate/rules.js";
-import type { DayRange } from "../common/days.js";
+import { type DayRange, daysOfWindow } from "../common/days.js";
 import { digestOf } from "../common/digest.js";
 import { withoutSecrets } from "../common/known-secrets.js";
 import { LeaseLostError } from "../common/lease-lost.js";
@@ -13,15 +13,17 @@ import { createKnownInventory, type KnownInventoryReader } from "../ingest/inven
 import type { DayRemark } from "../ingest/reports.js";
 import { settingsDigest } from "../ingest/settings-digest.js";
 import type { TopicStaging } from "../ingest/stage-topics.js";
+import { stageWindow } from "../ingest/stage-window.js";
+import type { StagedWindow, StageWindowOptions } from "../ingest/staged-window.js";
 import { runStatement } from "../postgres/statement.js";
 import { errorText } from "../stores/error-text.js";
 import { storeInTrouble } from "../stores/store-trouble.js";
 import type { TenantStore } from "../stores/stores.js";
 import { reportKeptData } from "./report-missing-data.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
+import { recordGatheredDays } from "./sql/gathered-days.js";
 import type { RunError } from "./sql/runs.js";
 import { type GatherState, gatherState, recordGather, recordGatherFailure } from "./sql/tenants.js";
-import { stageRecorded } from "./stage-recorded.js";
 import { cutWindow } from "./window.js";
 
 /**
@@ -233,4 +235,36 @@ async function countFailure(input: GatherTenant, reason: string): Promise<void> 
     { tenant: tenantName, failures: state.gather_failures, cause },
     `ALERT: Tenant ${tenantName} has been permanently suspended`,
   );
+}
+
+/** Stages a window, and records days with no bill or a failed bill, which leave no other trace. */
+async function stageRecorded(options: StageWindowOptions): Promise<StagedWindow> {
+  const { postgres, store, window, signal } = options;
+  const { tenantName } = store;
+  const days = daysOfWindow(window);
+  try {
+    const staged = await stageWindow(options);
+    const { empty, incomplete, errors } = staged;
+    const reasons = incomplete.map((day) => reasonOf(day, errors));
+    await runStatement(
+      postgres,
+      recordGatheredDays({ tenantName, days, empty, failed: incomplete, reasons }),
+    );
+    return staged;
+  } catch (error) {
+    if (!signal.aborted) {
+      const reasons = days.map(() => errorText(error));
+      // If Postgres is unreachable as well, the error of the gather is the one to report.
+      await runStatement(
+        postgres,
+        recordGatheredDays({ tenantName, days, empty: [], failed: days, reasons }),
+      ).catch(() => undefined);
+    }
+    throw error;
+  }
+}
+
+/** Returns the error for a day. Errors of one day begin with the day; others apply to the whole window. */
+function reasonOf(day: string, errors: readonly string[]): string {
+  return errors.find((error) => error.includes(day)) ?? errors[0] ?? "its bill was not gathered completely";
 }

@@ -1,17 +1,37 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { anySignal } from "any-signal";
+import type { Pool } from "pg";
 import { PublishInterruptedError } from "../allocate/publish.js";
 import { LeaseLostError } from "../common/lease-lost.js";
 import { isLostPostgres } from "../common/lost-connection.js";
 import { errorText, storeErrorText } from "../stores/error-text.js";
-import { isStoreFault } from "../stores/store-trouble.js";
+import { isDiskFull, isStoreFault } from "../stores/store-trouble.js";
 import { closeRun } from "./close-run.js";
 import type { Lease } from "./lease.js";
-import { postgresOutage } from "./postgres-outage.js";
 import { newProgress, resultOf } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
 import { runStages } from "./run-stages.js";
 import type { RunResult } from "./sql/runs.js";
+
+/** How long to wait for Postgres, and the interval of attempts, in milliseconds. */
+const TIMEOUT_MS = 5_000;
+const INTERVAL_MS = 100;
+
+/**
+ * Returns the error if Postgres is down because its disk is full; the lost connection itself does not say. Returns
+ * undefined as soon as Postgres responds, or after the time is up.
+ */
+async function postgresOutage(postgres: Pool): Promise<string | undefined> {
+  for (const end = Date.now() + TIMEOUT_MS; Date.now() < end; await delay(INTERVAL_MS)) {
+    try {
+      await postgres.query("SELECT 1");
+      return undefined;
+    } catch (error) {
+      if (isDiskFull(error)) return errorText(error);
+    }
+  }
+  return undefined;
+}
 
 /** Stages that have not ended this long after an abort are abandoned. The epoch fences off their writes. */
 const abortGraceMs = 10_000;

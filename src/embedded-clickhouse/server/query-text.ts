@@ -11,9 +11,29 @@ import {
 } from "./body.js";
 import { decompress } from "./compressed-blocks.js";
 import { exception, type ServerException } from "./exception.js";
-import { parseMultipart } from "./multipart.js";
 import { header, type QueryRequest } from "./request.js";
 import { classify, type Statement } from "./statement.js";
+
+const CRLF = "\r\n";
+
+/** Returns the parts by name. Throws if the body is not multipart. */
+function parseMultipart(contentType: string, body: Buffer): ReadonlyMap<string, string> {
+  const boundary = /boundary="?([^";]+)"?/i.exec(contentType)?.[1];
+  if (boundary === undefined) throw exception("BAD_ARGUMENTS", "multipart/form-data without a boundary");
+  const parts = new Map<string, string>();
+  const sections = body.toString("latin1").split(`--${boundary}`);
+  for (const section of sections.slice(1, -1)) {
+    const split = section.indexOf(CRLF + CRLF);
+    const head = section.slice(0, split);
+    const name = /;\s*name="([^"]*)"/i.exec(head)?.[1];
+    if (split < 0 || name === undefined)
+      throw exception("BAD_ARGUMENTS", "A part of the multipart body has no name");
+    if (/;\s*filename=/i.test(head)) throw exception("NOT_IMPLEMENTED", "External tables are not supported");
+    const value = section.slice(split + 2 * CRLF.length, -CRLF.length);
+    parts.set(name, Buffer.from(value, "latin1").toString("utf8"));
+  }
+  return parts;
+}
 
 export interface QueryText {
   /** The statement as bytes. Offsets in `statement` refer to it. */

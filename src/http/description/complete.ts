@@ -3,18 +3,19 @@
  * components, so that generated clients get one type for each and the document is a third as long. Every body gets an
  * example, and headers get descriptions.
  */
-import type {
-  ApiDocument,
-  Components,
-  Content,
-  Operation,
-  Parameter,
-  Reference,
-  Response,
-  Schema,
+import {
+  type ApiDocument,
+  type Components,
+  type Content,
+  mapOperations,
+  type Operation,
+  type Parameter,
+  type Reference,
+  type Response,
+  refTo,
+  resolvedSchema,
+  type Schema,
 } from "./document.js";
-import { mapOperations, refTo } from "./document.js";
-import { exampleOf } from "./examples.js";
 import { headerComponents, headersOf, requestHeaders } from "./headers.js";
 import { problemContent, problemSchema } from "./problems.js";
 import { shareComponents } from "./shared.js";
@@ -148,4 +149,20 @@ function requiredScopeOf({ "x-scope": scope = "" }: Operation): string {
 function spread(parameter: Parameter | Reference): Parameter | Reference {
   if ("$ref" in parameter || parameter.schema["x-prefix"] === undefined) return parameter;
   return { ...parameter, style: "form", explode: true };
+}
+
+/** Builds examples of whole bodies from the examples of their fields, so that they are complete and never outdated. */
+function exampleOf(schemaOrReference: Schema, components: Components): unknown {
+  const schema = resolvedSchema(schemaOrReference, components);
+  const [example] = schema.examples ?? schema.enum ?? [];
+  if (example !== undefined) return example;
+  if (schema.default !== undefined) return schema.default;
+  if (schema.properties !== undefined) {
+    const fields = Object.entries(schema.properties);
+    return Object.fromEntries(fields.map(([name, field]) => [name, exampleOf(field, components)]));
+  }
+  if (schema.items !== undefined) return [exampleOf(schema.items, components)];
+  const [first] = [...(schema.anyOf ?? []), ...(schema.allOf ?? [])];
+  if (first !== undefined) return exampleOf(first, components);
+  return schema.type === "boolean" ? true : undefined;
 }

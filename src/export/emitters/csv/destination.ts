@@ -1,13 +1,16 @@
 /** Writes CSV files to a folder, one for each day or month. */
 import { join } from "node:path";
+import type { ClickHouseClient } from "@clickhouse/client";
+import { engineBytes } from "../../../clickhouse/engine-bytes.js";
 import { fileNameOf } from "../../../config/settings/emitted-file.js";
 import { type CsvEmitter, emitterName, type FilePipeline } from "../../../config/settings/emitters.js";
+import { bareLines } from "../../../query/csv-cell.js";
 import { checkLease } from "../check-lease.js";
 import type { Destination } from "../destination.js";
 import type { Emission } from "../emission.js";
 import { fileLayouts } from "../file-layout.js";
 import { isPlainFile, openOutputFolder, removeFile, replaceFile } from "../output-folder.js";
-import { csvBytes } from "./content.js";
+import { type CsvContent, csvHeader, csvRows } from "./rows.js";
 
 export function csvDestination(emission: Emission, emitter: CsvEmitter, pipeline: FilePipeline): Destination {
   const { client, tenantName, signal } = emission;
@@ -38,4 +41,14 @@ export function csvDestination(emission: Emission, emitter: CsvEmitter, pipeline
       };
     },
   };
+}
+
+/** Streams the bytes of a file. */
+async function* csvBytes(
+  client: ClickHouseClient,
+  content: CsvContent,
+  signal: AbortSignal,
+): AsyncGenerator<Buffer> {
+  yield Buffer.from(csvHeader(content.layout));
+  yield* await engineBytes(client, csvRows(content), signal, bareLines);
 }

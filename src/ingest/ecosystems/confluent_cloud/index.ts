@@ -1,20 +1,24 @@
 /** The ecosystem `confluent_cloud`: an organisation of Confluent Cloud, with the vendor's own bill. */
 
+import { DAY_SECONDS } from "../../../common/days.js";
 import { settingsOf } from "../../../config/settings/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
 import { identityScopes } from "../../../domain/allocation-rule.js";
+import { type TopicMetric, topicMetrics } from "../../../domain/topic-rule.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { createReplicaNotes } from "../../metered/replica-notes.js";
+import { coveredDays } from "../../prometheus/retention-covers.js";
+import type { PrometheusSource } from "../../prometheus/source.js";
 import { usageMetricsOf } from "../../usage-metrics.js";
 import { connectConfluent, type Tuning } from "./api/connection.js";
 import { gatherInventory } from "./inventory/index.js";
 import { withTopics } from "./inventory/topics.js";
 import { probeConfluent } from "./probe.js";
 import { isUnchanged, type TopicResponses, type WindowResponses } from "./responses.js";
-import { retentionCovers } from "./retention-covers.js";
 import { allocationRules, derivingMetrics, flinkUsage } from "./rules.js";
 import { type ConfluentCloudSettings, confluentCloudSettings } from "./settings.js";
-import { gatherTopics, topicRules } from "./topics.js";
+import { gatherTopics, topicQuery, topicRules } from "./topics.js";
+import { isMeasured, usageQuery } from "./usage/queries.js";
 import { gatherWindow } from "./window.js";
 
 type Settings = ConfluentCloudSettings & Pick<PluginSettings, "metrics" | "metrics_step_seconds">;
@@ -83,4 +87,29 @@ export function connectGatherer(
       probeConfluent({ settings, connection, logger, now }, window, resources, signal),
     close: () => connection.close(),
   };
+}
+
+/** Usage that does not come from Prometheus, such as running statements, is never dropped by it. */
+async function retentionCovers(
+  {
+    source,
+    topics,
+  }: {
+    readonly source: PrometheusSource | undefined;
+    readonly topics: ConfluentCloudSettings["topic_attribution"];
+  },
+  { metric, resources, days }: Parameters<NonNullable<Gatherer["retentionCovers"]>>[0],
+  signal: AbortSignal,
+): Promise<readonly string[]> {
+  const isOfTopics = isTopicMetric(metric);
+  if (!isOfTopics && !isMeasured(metric)) return days;
+  if (source === undefined) return [];
+  const expression = isOfTopics
+    ? topicQuery(topics, metric, resources)
+    : usageQuery(metric, resources, DAY_SECONDS);
+  return await coveredDays(source, expression, days, signal);
+}
+
+function isTopicMetric(metric: string): metric is TopicMetric {
+  return topicMetrics.some((each) => each === metric);
 }

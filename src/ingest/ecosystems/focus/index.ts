@@ -5,6 +5,7 @@ import { type DayRange, daysOfWindow } from "../../../common/days.js";
 import { digestOf } from "../../../common/digest.js";
 import { settingsOf } from "../../../config/settings/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
+import type { AllocationRule } from "../../../domain/allocation-rule.js";
 import type { AnyEcosystem, ControlInput, ControlResult, GatherContext, Gatherer } from "../../ecosystem.js";
 import type { BilledAmount } from "../../reports.js";
 import { billedOfWindow } from "./control/class-sql.js";
@@ -19,12 +20,31 @@ import { isCounted } from "./lines/counted.js";
 import { resourcesOf } from "./lines/inventory.js";
 import { lostLines, malformedLines } from "./lines/malformed.js";
 import type { CostName } from "./load/summary.js";
-import { allocationRules } from "./rules.js";
 import { costColumnOf, type FocusSettings, focusSettings, readingHash } from "./settings.js";
 import { openBillSource } from "./sources/open-source.js";
 import { probeSources } from "./sources/probe.js";
 import { metricsOf, uploadLimits } from "./usage/settings.js";
 import { connectUsage, type UsageResponses } from "./usage/usage.js";
+
+/** The built-in rule for bills of any kind. Configured rules come before it. */
+/**
+ * Charges the identity that the line names, through the tenant's configured identity sources, and otherwise
+ * `UNALLOCATED`.
+ */
+const allocationRules: readonly AllocationRule[] = [
+  {
+    product_type: "*",
+    components: [
+      {
+        ratio: "1",
+        tiers: [
+          { kind: "line", detail: "line_identity_allocation" },
+          { kind: "terminal", detail: "no_identity_on_line" },
+        ],
+      },
+    ],
+  },
+];
 
 type Settings = PluginSettings & FocusSettings;
 

@@ -1,4 +1,7 @@
 /** Connections of one tenant during a run: the Cloud API, a Flink API for each region, and Prometheus. */
+
+import { createHash } from "node:crypto";
+import type { Logger } from "pino";
 import type { PluginSettings } from "../../../../config/settings/plugin-settings.js";
 import { createUpstreamClient, type UpstreamClientOptions } from "../../../../upstream/http/client.js";
 import type { GatherContext } from "../../../ecosystem.js";
@@ -7,7 +10,31 @@ import type { PrometheusSource } from "../../../prometheus/source.js";
 import type { ConfluentCloudSettings, FlinkRegionSettings } from "../settings.js";
 import { type ConfluentApi, createConfluentApi } from "./client.js";
 import { vendorDetail } from "./envelope.js";
-import { warnOfSharedKey } from "./shared-keys.js";
+
+const tenantsOf = new Map<string, Set<string>>();
+
+/**
+ * Warns once for each pair of tenants with the same Cloud key, because each of them is billed for the whole
+ * organisation. That may be intended (a trial beside the real tenant), so it is not refused.
+ */
+function warnOfSharedKey(
+  { base_url, key }: ConfluentCloudSettings["ccloud_api"],
+  { tenantName, logger }: { readonly tenantName: string; readonly logger: Logger },
+): void {
+  const organisation = createHash("sha256")
+    .update(JSON.stringify([base_url, key]))
+    .digest("hex");
+  const tenants = tenantsOf.get(organisation) ?? new Set();
+  tenantsOf.set(organisation, tenants);
+  if (tenants.has(tenantName)) return;
+  if (tenants.size > 0) {
+    logger.warn(
+      { tenant: tenantName, others: [...tenants] },
+      `Tenant ${tenantName}: has the same Confluent Cloud key as ${[...tenants].join(", ")}; each of them is billed the whole organisation`,
+    );
+  }
+  tenants.add(tenantName);
+}
 
 export interface ConfluentConnection {
   readonly cloud: ConfluentApi;

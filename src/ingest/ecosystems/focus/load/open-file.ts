@@ -8,17 +8,17 @@ import { Readable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import type { ClickHouseClient } from "@clickhouse/client";
+import { literal } from "../../../../clickhouse/sql-text.js";
+import { readRows } from "../../../../clickhouse/statement.js";
 import type { Separator } from "../../../../common/csv-dialect.js";
 import { readerError } from "../../../../common/reader-error.js";
-import type { WrittenColumn } from "../../../../focus/index.js";
-import { formatOf, type Source, UnreadableFileError } from "../../../../focus/index.js";
-import { csvHeader, peeked } from "../../../csv/header.js";
+import { formatOf, type Source, UnreadableFileError, type WrittenColumn } from "../../../../focus/index.js";
+import { csvHeader, longStatement, peeked, requireColumns } from "../../../csv/header.js";
 import { limited, tooMuchUnpacked } from "../../../csv/limited.js";
 import { unzstd } from "../../../csv/unzstd.js";
 import { utf8 } from "../../../csv/utf8.js";
 import { withEnd } from "../../../csv/with-end.js";
 import type { DeliveredFile } from "../sources/delivery.js";
-import { parquetColumns, unpackedBytes } from "./columns-of.js";
 
 export interface OpenedFile {
   readonly format: "CSV" | "Parquet";
@@ -120,4 +120,37 @@ function gunzipped(bytes: Readable): Readable {
   bytes.once("error", (error) => decoder.destroy(error));
   decoder.once("close", () => bytes.destroy());
   return bytes.pipe(decoder);
+}
+
+/** @param footer a Parquet file, with or without its rows */
+async function parquetColumns(
+  client: ClickHouseClient,
+  footer: Buffer,
+  signal: AbortSignal,
+): Promise<WrittenColumn[]> {
+  const columns = await readRows<{ name: string; type: string }>(
+    client,
+    {
+      query: `DESCRIBE TABLE format(Parquet, base64Decode(${literal(footer.toString("base64"))}))`,
+      params: {},
+    },
+    signal,
+    longStatement,
+  );
+  requireColumns(columns.length);
+  return columns.map(({ name, type }) => ({ name, type }));
+}
+
+/** @param footer as above. @returns the unpacked size of the file's columns that the footer states, in bytes */
+async function unpackedBytes(client: ClickHouseClient, footer: Buffer, signal: AbortSignal): Promise<number> {
+  const [row] = await readRows<{ bytes: number }>(
+    client,
+    {
+      query: `SELECT toFloat64(total_uncompressed_size) AS bytes FROM format(ParquetMetadata, base64Decode(${literal(footer.toString("base64"))}))`,
+      params: {},
+    },
+    signal,
+    longStatement,
+  );
+  return row?.bytes ?? 0;
 }
