@@ -1,9 +1,9 @@
 /** The history of one resource or identity: a version for each state it was in, the newest first. */
 import type { Pool } from "pg";
+import { bindings } from "../../postgres/bindings.js";
+import { instantText } from "../../postgres/instant-text.js";
 import { readPostgres, type Statement } from "../../postgres/statement.js";
 import type { PageRequest } from "../page/days.js";
-import { bindings } from "../stores/postgres-bindings.js";
-import { instantText } from "../stores/postgres-instant.js";
 import { type InventoryKind, inventoryColumns, inventoryTables } from "./known.js";
 import type { Identity, Resource } from "./list.js";
 

@@ -5,7 +5,7 @@
  * The versions of an entity follow each other without a gap, and a deletion is a version of its own. So one version has
  * everything about a time: whether the entity was deleted before it, and its name then.
  */
-import type { Bind } from "../stores/postgres-bindings.js";
+import type { Bind } from "../../postgres/bindings.js";
 import type { Moment } from "./moment.js";
 
 export type InventoryKind = "resources" | "identities";

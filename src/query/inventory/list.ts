@@ -1,10 +1,10 @@
 /** A page of resources or identities, of the present or as they were known at some time. */
 import type { Pool } from "pg";
+import { type Bind, bindings } from "../../postgres/bindings.js";
+import { instantText } from "../../postgres/instant-text.js";
 import { readPostgres, type Statement } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
-import { type Bind, bindings } from "../stores/postgres-bindings.js";
-import { instantText } from "../stores/postgres-instant.js";
 import { activeThen, type InventoryKind, inventoryColumns, inventoryTables, knownAt } from "./known.js";
 import { type MomentInput, momentOf } from "./moment.js";
 import { type InventoryOrder, inventoryOrder, type SortOrder } from "./order.js";

@@ -1,7 +1,7 @@
 /** Counts resources and identities per type, now or at an instant, split by deleted_at. */
 import type { Pool } from "pg";
+import { bindings } from "../../postgres/bindings.js";
 import { readPostgres, type Statement } from "../../postgres/statement.js";
-import { bindings } from "../stores/postgres-bindings.js";
 import { type InventoryKind, inventoryTables, knownAt } from "./known.js";
 import { momentOf } from "./moment.js";
 

@@ -1,10 +1,10 @@
 /** The audit log: who changed what, when and from where. */
 import type { Pool } from "pg";
+import { bindings } from "../../postgres/bindings.js";
+import { instantText } from "../../postgres/instant-text.js";
 import { readPostgres, type Statement } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
-import { bindings } from "../stores/postgres-bindings.js";
-import { instantText } from "../stores/postgres-instant.js";
 
 export const actorKinds = ["anyone", "token", "oidc", "proxy", "command"] as const;
 

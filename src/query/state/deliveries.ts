@@ -1,10 +1,10 @@
 /** Bills as they were delivered: the contents and findings of each, and which of them count. */
 import type { Pool } from "pg";
+import { bindings } from "../../postgres/bindings.js";
+import { instantText } from "../../postgres/instant-text.js";
 import { readPostgres, type Statement } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
-import { bindings } from "../stores/postgres-bindings.js";
-import { instantText } from "../stores/postgres-instant.js";
 import type { ClassSums } from "./control-totals.js";
 
 export const deliveryStates = [

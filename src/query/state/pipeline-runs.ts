@@ -1,10 +1,10 @@
 /** The history of a tenant's runs: what each run did, and how it ended. */
 import type { Pool } from "pg";
+import { bindings } from "../../postgres/bindings.js";
+import { instantText } from "../../postgres/instant-text.js";
 import { readPostgres, type Statement } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
-import { bindings } from "../stores/postgres-bindings.js";
-import { instantText } from "../stores/postgres-instant.js";
 import { INTERRUPTED, type PipelineStage, type RunErrorEntry, type RunStatus } from "./pipeline.js";
 
 export const runTriggers = ["schedule", "api", "cli"] as const;

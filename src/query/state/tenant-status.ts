@@ -1,7 +1,7 @@
 /** The state of each day of a tenant, with its three flags. */
 import type { Pool } from "pg";
+import { instantText } from "../../postgres/instant-text.js";
 import { readPostgres, type Statement } from "../../postgres/statement.js";
-import { instantText } from "../stores/postgres-instant.js";
 
 export interface TrackingDate {
   /** `YYYY-MM-DD`. */

@@ -1,8 +1,8 @@
 /** The API's tokens, without their secrets. */
 import type { Pool } from "pg";
 import type { Scope } from "../../domain/scopes.js";
+import { instantText } from "../../postgres/instant-text.js";
 import { readPostgres } from "../../postgres/statement.js";
-import { instantText } from "../stores/postgres-instant.js";
 
 export const tokenStates = ["valid", "expired", "revoked"] as const;
 

@@ -1,10 +1,10 @@
 /** Uploads of usage, and how much of each is still in effect. */
 import type { Pool } from "pg";
+import { bindings } from "../../postgres/bindings.js";
+import { instantText } from "../../postgres/instant-text.js";
 import { readPostgres, type Statement } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
-import { bindings } from "../stores/postgres-bindings.js";
-import { instantText } from "../stores/postgres-instant.js";
 
 export const uploadStates = ["loading", "stored", "refused"] as const;
 export type UploadState = (typeof uploadStates)[number];

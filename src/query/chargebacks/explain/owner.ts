@@ -2,11 +2,11 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { addDays } from "../../../common/days.js";
+import { bindings } from "../../../postgres/bindings.js";
+import { instantText } from "../../../postgres/instant-text.js";
 import { type Statement as PostgresStatement, readPostgres } from "../../../postgres/statement.js";
 import { inventoryTables, knownAt } from "../../inventory/known.js";
 import type { Moment } from "../../inventory/moment.js";
-import { bindings } from "../../stores/postgres-bindings.js";
-import { instantText } from "../../stores/postgres-instant.js";
 import type { DimensionFields } from "../dimension-row.js";
 
 export interface OwnerOnDay {
