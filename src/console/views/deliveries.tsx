@@ -101,7 +101,12 @@ function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
       money: ({ sums }) =>
         sums.map(({ currency, effective_cost: cost }) => ({ value: exact(cost), currency })),
     },
-    { key: "classes", title: text.classes, cell: (delivery) => <Classes delivery={delivery} /> },
+    {
+      key: "classes",
+      title: text.classes,
+      wraps: true,
+      cell: (delivery) => <Classes delivery={delivery} />,
+    },
     { key: "odd", title: text.odd, cell: (delivery) => <Odd delivery={delivery} /> },
     { key: "files", title: text.files, cell: (delivery) => <Files delivery={delivery} /> },
   ];
@@ -116,7 +121,7 @@ function statusOf(state: Delivery["state"]): string {
 
 /** Counts and costs of the lines that are not charged, by reason. */
 function Classes({ delivery: { classes } }: { readonly delivery: Delivery }) {
-  const others = classes.filter((each) => each.class !== "charged");
+  const others = classes.filter((each) => each.class !== "charged" && each.rows > 0);
   if (others.length === 0) return null;
   return (
     <ul>
