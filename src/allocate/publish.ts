@@ -7,10 +7,10 @@ import { storeErrorText } from "../stores/error-text.js";
 import { type RecordedDay, recordPublishedDays } from "../stores/facts/store-state.js";
 import type { PublishLock } from "../stores/publish-lock.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
-import { beginPublishing, beginSettling, beginWithdrawing } from "./sql/begin-publishing.js";
 import { finishAttribution } from "./sql/finish-attribution.js";
 import { finishPublishing, type PublishedDay } from "./sql/finish-publishing.js";
 import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-publishing.js";
+import { beginPublishing, beginSettling, beginWithdrawing } from "./sql/publishing-state.js";
 import { type AttributionDays, noAttributions, swapDays } from "./swap-days.js";
 
 /**

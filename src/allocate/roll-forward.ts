@@ -6,9 +6,8 @@ import { runStatement } from "../postgres/statement.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { outdatedAttributions } from "./outdated-attributions.js";
 import { type Publication, recordIntent, recordResult, recordStoreState } from "./publish.js";
-import { WITHDRAWN } from "./sql/begin-publishing.js";
-import { forgetPublishing } from "./sql/delete-publishing.js";
 import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-publishing.js";
+import { cancelPublishing, WITHDRAWN } from "./sql/publishing-state.js";
 import { swapDays } from "./swap-days.js";
 
 export interface RolledForward {
@@ -86,7 +85,7 @@ async function forget(
   ledger: SplitLedger,
   days: readonly string[],
 ): Promise<void> {
-  if (days.length > 0) await runStatement(postgres, forgetPublishing({ ledger, tenantName, epoch, days }));
+  if (days.length > 0) await runStatement(postgres, cancelPublishing({ ledger, tenantName, epoch, days }));
 }
 
 async function finish(

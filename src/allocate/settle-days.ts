@@ -2,7 +2,6 @@
  * Makes provisional days final that no run gathers any more: their missing data will not come. Nothing else about them
  * changes. Their amounts stay, and so do the rules that they were allocated by, whatever the rules are now.
  */
-
 import { replaceDays } from "../clickhouse/partitions.js";
 import { isoDay } from "../clickhouse/sql-text.js";
 import { dropStagedDays, stagedTable } from "../clickhouse/staging.js";

@@ -3,8 +3,8 @@ import { stagedTable } from "../clickhouse/staging.js";
 import { runStatement } from "../postgres/statement.js";
 import type { LedgerJob } from "./allocation-job.js";
 import type { DayMarks } from "./calculate.js";
-import { forgetStagedInput } from "./sql/delete-staged-input.js";
 import type { PendingDay } from "./sql/pending-days.js";
+import { clearStagedInput } from "./sql/publishing-state.js";
 
 /**
  * Excludes days whose bill is recorded as staged but is missing, because the store was restored or recreated.
@@ -21,7 +21,7 @@ export async function leaveOutLostInput<Day extends PendingDay>(
   const { ledger, tenantName, epoch } = job;
   await runStatement(
     job.postgres,
-    forgetStagedInput({ ledger, tenantName, epoch, days: lost.map((day) => day.day) }),
+    clearStagedInput({ ledger, tenantName, epoch, days: lost.map((day) => day.day) }),
   );
   for (const day of lost) {
     job.onFailure(

@@ -35,11 +35,11 @@ export const publishMutants = [
       "",
     ],
   ]),
-  ...mutantsOf("src/allocate/sql/begin-publishing.ts", fencing, [
+  ...mutantsOf("src/allocate/sql/publishing-state.ts", fencing, [
     [
       "an intent is noted with a lease that has run out",
-      "staged_hash IS NOT NULL\n  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now())",
-      "staged_hash IS NOT NULL\n  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)",
+      `staged_hash IS NOT NULL AND \${HAS_UNEXPIRED_LEASE}`,
+      `staged_hash IS NOT NULL AND \${HAS_LEASE}`,
     ],
   ]),
   ...mutantsOf("src/allocate/publish.ts", fencing, [

@@ -1,6 +1,6 @@
 import type { Statement } from "../../postgres/statement.js";
-import { WITHDRAWN } from "./begin-publishing.js";
 import type { PublishedDay } from "./finish-publishing.js";
+import { WITHDRAWN } from "./publishing-state.js";
 
 /**
  * Records that attributions of days are visible, or removed if they were to be withdrawn. A withdrawn day still waits
