@@ -1,4 +1,5 @@
 /** Gathers a window into the staging tables, and finds the days that were gathered completely. */
+import type { ClickHouseClient } from "@clickhouse/client";
 import { dropStagedDays } from "../clickhouse/staging.js";
 import { LeaseLostError } from "../common/lease-lost.js";
 import { ledgers } from "../domain/ledger.js";
@@ -14,6 +15,8 @@ import { createStagingWriter } from "./staging/staging-writer.js";
 export interface GatheredWindow {
   readonly report: WindowReport;
   readonly findings: SinkFindings;
+  /** Days that were gathered as completely as possible. */
+  readonly taken: readonly string[];
   readonly before: StagedBefore;
 }
 
@@ -51,27 +54,36 @@ export async function gatherToStaging(
     throw error;
   });
   await sink.finish();
-  return { report, findings: sink.findings, before };
+  const { findings } = sink;
+  await checkStagedBill({ client, epoch, days, signal }, report, findings);
+  return { report, findings, taken: takenDays(days, report, findings), before };
+}
+
+interface StagedDays {
+  readonly client: ClickHouseClient;
+  readonly epoch: number;
+  readonly days: readonly string[];
+  readonly signal: AbortSignal;
 }
 
 /**
  * Marks days as incomplete if their staged lines do not add up to the rows of the bill. They stay as they are
  * published.
  */
-export async function checkStagedBill(
-  { store: { client }, epoch, signal }: StageWindowOptions,
-  days: readonly string[],
-  { report: { billed }, findings: { incompleteDays } }: GatheredWindow,
+async function checkStagedBill(
+  { client, epoch, days, signal }: StagedDays,
+  { billed }: WindowReport,
+  { incompleteDays }: SinkFindings,
 ): Promise<void> {
   if (billed === undefined) return;
   for (const [day, reason] of await daysThatDiffer(client, { epoch, days }, billed, signal))
     if (!incompleteDays.has(day)) incompleteDays.set(day, reason);
 }
 
-/** Returns the days that were gathered as completely as possible. */
-export function takenDays(
+function takenDays(
   days: readonly string[],
-  { report, findings: { incompleteDays } }: GatheredWindow,
+  report: WindowReport,
+  { incompleteDays }: SinkFindings,
 ): string[] {
   if (incompleteDays.has(EVERY_DAY)) return [];
   const reported = new Set([...report.completeDays, ...(report.partialDays ?? [])]);

@@ -13,7 +13,7 @@ import { assignLines, unassignLines } from "./configured/assign-lines.js";
 import { deriveWeights, dropDerived } from "./configured/derive-weights.js";
 import { recordTotalsOfDays } from "./control/record-totals-of-days.js";
 import { createDayStates, type DayStates } from "./day-states.js";
-import { checkStagedBill, gatherToStaging, type StagedBefore, takenDays } from "./gather-to-staging.js";
+import { gatherToStaging, type StagedBefore } from "./gather-to-staging.js";
 import type { DayRemark } from "./reports.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
 import type { StagedWindow, StageWindowOptions } from "./staged-window.js";
@@ -39,14 +39,11 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   const days = daysOfWindow(options.window);
   const states = createDayStates(days);
   const gathered = await gatherToStaging(options, days);
-  await checkStagedBill(options, days, gathered);
-  states.set(takenDays(days, gathered), "measured");
+  states.set(gathered.taken, "measured");
   const bills = await keepPublishedBills(options, gathered.report, states);
-  await dropStagedDays(
-    options.store.client,
-    options.epoch,
-    states.in("incomplete", "less_than_published", "suspicious"),
-  );
+  const incomplete = states.in("incomplete", "less_than_published", "suspicious");
+  const measured = states.in("measured");
+  await dropStagedDays(options.store.client, options.epoch, incomplete);
   const keptUsage = await completeUsage(options, states);
   await applyConfiguration(options, states);
   const { contents, verdicts, topics } = await recordStaged(options, gathered.before, states);
@@ -56,7 +53,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     staged: withVerdict(verdicts, "staged"),
     unchanged: withVerdict(verdicts, "unchanged"),
     empty: withVerdict(verdicts, "empty"),
-    incomplete: states.in("incomplete", "less_than_published", "suspicious"),
+    incomplete,
     billingLines: findings.counts.billing,
     usageFacts: findings.counts.usage,
     dropped: summed(report.dropped, findings.dropped, topics.dropped),
@@ -74,16 +71,14 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
     refused: report.refused,
     notes: [
       ...(report.notes ?? []),
-      ...(report.dayNotes ?? [])
-        .filter(({ day }) => states.in("measured").includes(day))
-        .map(({ remark }) => remark),
+      ...(report.dayNotes ?? []).filter(({ day }) => measured.includes(day)).map(({ remark }) => remark),
       ...bills.notes,
     ],
   };
   warnOfDropped(options, result.dropped);
   await recordTotalsOfDays(
     options.postgres,
-    { tenantName: options.store.tenantName, taken: states.in("measured"), kept: states.in("restored") },
+    { tenantName: options.store.tenantName, taken: measured, kept: states.in("restored") },
     report.control,
   );
   await recordGathering(options, { report, contents, topics, result });

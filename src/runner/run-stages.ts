@@ -34,7 +34,7 @@ import { tenantRules } from "./tenant-rules.js";
 import { type TopicPlan, topicPlan, topicRetentionStart } from "./topic-plan.js";
 import { gatherWindow, refuseUnstorable } from "./window.js";
 
-/** What the stages of a run share. */
+/** The input that all stages of a run share. */
 interface StageInput {
   readonly run: BegunRun;
   readonly ecosystem: AnyEcosystem;

@@ -16,6 +16,7 @@ function insertTotals(tenantName: string, totals: readonly ControlTotal[]): Stat
 
 /** Changes with the totals, and with it the ETags of responses that show them. */
 const recordedNow = "jsonb_build_object('recorded_at', clock_timestamp())";
+const markRecorded = `UPDATE tenants SET control_report = coalesce(control_report, '{}') || ${recordedNow} WHERE tenant_name = $1`;
 
 /** Replaces all totals of a tenant and their report. Run in one transaction. */
 export function replaceAllTotals(tenantName: string, { totals, ...report }: ControlResult): Statement[] {
@@ -41,10 +42,7 @@ export function replaceTotalsOfDays(
       params: [tenantName, days],
     },
     insertTotals(tenantName, totals),
-    {
-      query: `UPDATE tenants SET control_report = coalesce(control_report, '{}') || ${recordedNow} WHERE tenant_name = $1`,
-      params: [tenantName],
-    },
+    { query: markRecorded, params: [tenantName] },
   ];
 }
 
@@ -57,8 +55,7 @@ export function dropTotalsBefore(tenantName: string, keepFrom: string): Statemen
     query: `WITH dropped AS (
       DELETE FROM control_totals WHERE tenant_name = $1 AND day < $2 AND delivery_id IS NULL RETURNING 1
     )
-    UPDATE tenants SET control_report = coalesce(control_report, '{}') || ${recordedNow}
-    WHERE tenant_name = $1 AND EXISTS (SELECT FROM dropped)`,
+    ${markRecorded} AND EXISTS (SELECT FROM dropped)`,
     params: [tenantName, keepFrom],
   };
 }

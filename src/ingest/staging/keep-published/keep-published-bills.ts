@@ -10,7 +10,7 @@ import { keepDroppedUsage } from "./keep-dropped-usage.js";
 import { daysWithFullerBill } from "./keep-fuller-bill.js";
 import { keepPricedDays } from "./keep-priced-days.js";
 
-/** What `keepPublishedBills` reports. */
+/** Messages about the bills that stay, and about those that are published although they lost most of their amount. */
 export interface KeptBills {
   readonly errors: readonly string[];
   readonly notes: readonly string[];
@@ -39,19 +39,15 @@ export async function keepPublishedBills(
   const days = states.in("measured", "restored");
   const suspicious = await holdSuspiciousBills({ ...options, client, tenantName, days, force }, signal);
   states.set(suspicious.held, "suspicious");
+  const unreadDaysKept = withFullerBill.filter((day) => unread.includes(day));
   return {
     errors: [
-      ...keptDays(
+      ...keptBills(
         suspicious.held,
         "the bill has lost most of its amount",
-        "bill",
         " until the next run gets the same bill",
       ),
-      ...keptDays(
-        withFullerBill.filter((day) => unread.includes(day)),
-        "the bill has lines that cannot be read",
-        "bill",
-      ),
+      ...keptBills(unreadDaysKept, "the bill has lines that cannot be read"),
     ],
     notes: lostNote(suspicious.confirmed),
     missingData: await readMissingData(client, { epoch, days: withFullerBill }, ledgers.chargebacks, signal),
@@ -97,7 +93,7 @@ function lostNote({ length }: readonly string[]): string[] {
   ];
 }
 
-function keptDays(days: readonly string[], failure: string, kept: string, until = ""): string[] {
+function keptBills(days: readonly string[], failure: string, until = ""): string[] {
   if (days.length === 0) return [];
-  return [`${failure} for ${daysInWords(days)}: the ${kept} that is published stays${until}`];
+  return [`${failure} for ${daysInWords(days)}: the bill that is published stays${until}`];
 }
