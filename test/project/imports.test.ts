@@ -89,6 +89,20 @@ t.test("every room imports only the rooms that the plan allows", async (t) => {
   }
 });
 
+t.test("the drawing in architecture.md has each room above those that it may import", async (t) => {
+  const page = readFileSync(join(projectRoot(), "docs/explanation/architecture.md"), "utf8");
+  const drawn = [...page.matchAll(/^floor (\d+) (.*)$/gm)].flatMap(([, floor, rooms = ""]) =>
+    [...rooms.matchAll(/[a-z-]+(?=\*|\s{2,}|$)/g)].map(([room]) => [room, Number(floor)] as const),
+  );
+  const floors = new Map(drawn);
+  t.strictSame([...floors.keys(), "main"].sort(), Object.keys(mayImport).sort());
+  for (const [room, floor] of floors) {
+    for (const below of mayImport[room] ?? []) {
+      if (below !== room && (floors.get(below) ?? floor) >= floor) t.fail(`${room} is not above ${below}`);
+    }
+  }
+});
+
 t.test("a room with a door is entered only by it", async (t) => {
   for (const [file, targets] of imports) {
     for (const target of targets) {
