@@ -1,4 +1,4 @@
-// What the build of the console and `npm run dev` share.
+// Options and the page of the console, for its build and for `npm run dev`.
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

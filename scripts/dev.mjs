@@ -60,9 +60,9 @@ const ofService = /^\/(api|docs|openapi\.json|health|metrics)\b/;
 createServer((received, response) => {
   const port = ofService.test(received.url) ? ports.service : bundler;
   const { url: path, method, headers } = received;
-  const forwarded = request({ host, port, path, method, headers }, (answer) => {
-    response.writeHead(answer.statusCode, answer.headers);
-    pipeline(answer, response, () => undefined);
+  const forwarded = request({ host, port, path, method, headers }, (original) => {
+    response.writeHead(original.statusCode, original.headers);
+    pipeline(original, response, () => undefined);
   });
   forwarded.on("error", () => {
     if (response.headersSent) response.destroy();

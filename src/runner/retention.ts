@@ -10,8 +10,8 @@ import { deletePublishedDays } from "../stores/facts/store-state.js";
 import { forgetDimensions } from "../tags/forget-dimensions.js";
 
 /**
- * Drops data that is older than a tenant's retention: whole days of facts, their state and control totals, old runs, and entities that
- * were deleted before. Ecosystems drop data of their own, such as lines of bills, when they gather.
+ * Drops data that is older than a tenant's retention: whole days of facts, their state and control totals, old runs,
+ * and entities that were deleted before. Ecosystems drop data of their own, such as lines of bills, when they gather.
  */
 export interface Retention {
   readonly client: ClickHouseClient;

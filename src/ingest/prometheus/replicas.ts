@@ -1,7 +1,7 @@
 /**
  * Finds series that are in a Prometheus once for each of its replicas. Two servers that scrape the same targets write
- * every series twice, distinguished by a label such as `prometheus_replica`. An expression that adds such series up counts
- * everything twice, and its result does not show it.
+ * every series twice, distinguished by a label such as `prometheus_replica`. An expression that adds such series up
+ * counts everything twice, and its result does not show it.
  *
  * The expression is parsed. Each of its selectors whose series are added up is counted by itself, in one instant query.
  */
