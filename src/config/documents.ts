@@ -1,5 +1,4 @@
 /** Generates two documents from the settings: the JSON Schema for editors, and the reference page. */
-
 import { jsonSchema } from "./reader/json-schema.js";
 import { referenceTables } from "./reader/reference-page.js";
 import { withSharedDefinitions } from "./reader/shared-definitions.js";

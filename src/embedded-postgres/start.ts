@@ -6,7 +6,6 @@
  * run, it is restarted with back-off, and pools reconnect by themselves. If its disk is full, it restarts as soon as
  * there is space.
  */
-
 import { spawn } from "node:child_process";
 import type { Socket } from "node:net";
 import { resolve } from "node:path";

@@ -1,5 +1,4 @@
 /** Settings of the engine to read CSV without loss. */
-
 import { literal } from "../clickhouse/sql-text.js";
 import type { Separator } from "../common/csv-dialect.js";
 

@@ -1,5 +1,4 @@
 /** Options and result of staging a window. */
-
 import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { DayRange } from "../common/days.js";

@@ -1,5 +1,4 @@
 /** Records the class of each delivered row after the run has published. */
-
 import type { DayRange } from "../common/days.js";
 import { readControlReport, replaceAllTotals } from "../ingest/control/record-totals.js";
 import type { AnyEcosystem, ControlResult } from "../ingest/ecosystem.js";

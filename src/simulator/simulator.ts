@@ -2,7 +2,6 @@
  * An upstream for the demo, the tests and the benchmarks: a real HTTP server with the Prometheus HTTP API over a
  * synthetic organisation. It simulates faults on request.
  */
-
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";

@@ -1,5 +1,4 @@
 /** Hazards of sums and of unlimited requests: figures that disagree, and a request that blocks all others. */
-
 import t from "tap";
 import { holds } from "../holds.js";
 import { get, insertChargebacks, type Service, startService } from "../http/service.js";

@@ -3,7 +3,6 @@
  * and shape have to be documented. The check runs before the serializer, which drops and converts what does not fit,
  * and again on the sent bytes.
  */
-
 import { Ajv2020, type ValidateFunction } from "ajv/dist/2020.js";
 import formats from "ajv-formats";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";

@@ -1,5 +1,4 @@
 /** Inserts resources and identities with the statements of the pipeline, at times that the test chooses. */
-
 import type { IdentityRecord, ResourceRecord } from "../../src/ingest/ecosystem.js";
 import { createInventorySink } from "../../src/ingest/inventory/inventory-sink.js";
 import { MARK_IDENTITIES_DELETED } from "../../src/ingest/inventory/sql/mark-identities-deleted.js";

@@ -1,5 +1,4 @@
 /** A JSON body is checked before it is parsed. */
-
 import t from "tap";
 import { requireModestJson } from "../../src/http/input/modest-json.js";
 import fc from "../property.js";

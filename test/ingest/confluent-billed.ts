@@ -1,5 +1,4 @@
 /** The bill as a tenant gathers it from a test server, without stores. */
-
 import type { Test } from "tap";
 import type { DayRange } from "../../src/common/days.js";
 import type { BillingLine } from "../../src/ingest/ecosystem.js";

@@ -1,5 +1,4 @@
 /** The bill of Confluent Cloud: rows of the vendor to billing lines, through the gatherer and a real HTTP server. */
-
 import t from "tap";
 import { decimalText, minus, parseExact, plus, zero } from "../../src/common/exact-decimal.js";
 import { holds } from "../holds.js";

@@ -1,5 +1,4 @@
 /** The uploads of a store that count, as runs would gather them. */
-
 import { readRows, type Statement } from "../../src/clickhouse/statement.js";
 import { coveredDays, sendUploaded } from "../../src/ingest/usage-uploads/in-effect.js";
 import type { UploadStore } from "../../src/ingest/usage-uploads/take-upload.js";

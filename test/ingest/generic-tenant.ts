@@ -2,7 +2,6 @@
  * Settings of a `generic_metrics_only` tenant as the configuration returns them, for tests without a configuration
  * file.
  */
-
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import pino from "pino";

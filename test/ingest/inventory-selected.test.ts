@@ -1,5 +1,4 @@
 /** Resources that the tenant's store selects: how Postgres stores them, and their names when they are read back. */
-
 import t from "tap";
 import { readRows, type Statement } from "../../src/clickhouse/statement.js";
 import type { ResourceRecord } from "../../src/ingest/ecosystem.js";

@@ -1,5 +1,4 @@
 /** `resource_source: admin_api`: brokers and topics from brokers that speak Kafka's own protocol. */
-
 import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { writeFileSync } from "node:fs";

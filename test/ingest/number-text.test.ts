@@ -1,5 +1,4 @@
 /** Numbers of JSON kept as they were written. */
-
 import t from "tap";
 import { quoteNumbers } from "../../src/ingest/number-text.js";
 import fc from "../property.js";

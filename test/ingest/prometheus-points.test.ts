@@ -1,5 +1,4 @@
 /** Points in time: for any window, step and size of a piece, no moment is lost or counted twice. */
-
 import t from "tap";
 import { addDays, DAY_SECONDS, dayOfSeconds, daysOfWindow, midnightSeconds } from "../../src/common/days.js";
 import {

@@ -1,5 +1,4 @@
 /** An upstream that returns exactly what a test scripts, and its staging on the real stores. */
-
 import type { Test } from "tap";
 import { stagedTable } from "../../src/clickhouse/staging.js";
 import type { Statement } from "../../src/clickhouse/statement.js";

@@ -1,5 +1,4 @@
 /** Exact decimals lose no digit before the one rounding that is requested. */
-
 import t from "tap";
 import {
   compare,

@@ -1,7 +1,6 @@
 /**
  * Every read of ClickHouse, with inputs that reach each of its shapes. Golden files and engine tests use this table.
  */
-
 import type { Statement } from "../../src/clickhouse/statement.js";
 import { columnsOfLines } from "../../src/domain/line-columns.js";
 import { defaultExportColumns, exportColumnNames } from "../../src/export/columns.js";

@@ -2,7 +2,6 @@
  * An upstream whose bill depends on the day and on the clock: days are billed late, some are corrected, and some are
  * never billed.
  */
-
 import { addDays, daysBetween, daysOfWindow } from "../../src/common/days.js";
 import type { AnyEcosystem, BillingLine, WindowSink } from "../../src/ingest/ecosystem.js";
 import { genericMetricsOnly } from "../../src/ingest/ecosystems/generic_metrics_only/index.js";

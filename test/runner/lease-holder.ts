@@ -1,5 +1,4 @@
 /** Holds a tenant's lease until it is killed. */
-
 import { openPostgres } from "../../src/postgres/client.js";
 import { acquireLease } from "../../src/runner/lease.js";
 import { testLogger } from "../stores.js";

@@ -2,7 +2,6 @@
  * What has to be done with a store's schema: decided here, by one pure function, for Postgres and for ClickHouse. The two stores
  * only read what was applied, and apply what is pending.
  */
-
 import { fileName } from "./revisions.js";
 
 /** A revision that the code has. */

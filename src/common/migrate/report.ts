@@ -1,5 +1,4 @@
 /** The result of migrating a store, and the error that stops a start. */
-
 import { errorMessage } from "../error-message.js";
 import type { KnownRevision, MigrationPlan, RevisionStatus } from "./plan.js";
 import { fileName } from "./revisions.js";

@@ -2,7 +2,6 @@
  * The allocation plan of a tenant: the rules as the allocation statement takes them, the facts that have to be staged
  * for them, and a digest of everything that decides who pays. The SQL is built from it.
  */
-
 import { digestOf } from "../../common/digest.js";
 import type { AllocationRule, SetOf } from "../../domain/allocation-rule.js";
 import { columnsOfLines, type LineColumns } from "../../domain/line-columns.js";

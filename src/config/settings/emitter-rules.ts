@@ -1,5 +1,4 @@
 /** Rules between the emitters of one tenant. */
-
 import type { Rule } from "../reader/setting.js";
 import { type Emitter, emitterName } from "./emitters.js";
 

@@ -1,5 +1,4 @@
 /** Notes next to changes: which days are compared, and whether they are complete. */
-
 import { addDays } from "../../common/days.js";
 import { type Comparison, isWhole } from "../api/comparison.js";
 import { shownDay } from "../state/days.js";

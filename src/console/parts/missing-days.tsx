@@ -1,5 +1,4 @@
 /** Unallocated lines, largest first, with the tag or the map entry that is missing. */
-
 import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { changed, datesAlone, type Place } from "../state/location.js";

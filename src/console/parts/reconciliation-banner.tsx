@@ -1,5 +1,4 @@
 /** Shows next to totals that the bill equals its chargebacks, and the difference if it does not. */
-
 import { compare, exact, zero } from "../../common/exact-decimal.js";
 import { amountOf, type Totals } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";

@@ -1,5 +1,4 @@
 /** The chargeback rows behind sums, each with a link to its explanation. */
-
 import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { shownInstant } from "../state/days.js";

@@ -1,5 +1,4 @@
 /** Overview of costs: total, change, reconciliation, costs over time, largest changes and issues. */
-
 import { firstOfMonth, lastOfMonth } from "../../common/days.js";
 import { type Exact, exact, sumOf } from "../../common/exact-decimal.js";
 import {

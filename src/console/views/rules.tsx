@@ -1,5 +1,4 @@
 /** Lines and amounts of each allocation rule, by currency and tier, and the tag coverage of the bill. */
-
 import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { Amount } from "../parts/amount.js";

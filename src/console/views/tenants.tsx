@@ -1,5 +1,4 @@
 /** All tenants: costs, reconciliation, health and days of each, and their total. */
-
 import { exact, sumOf } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { loadReconciliation } from "../api/questions.js";

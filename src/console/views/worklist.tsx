@@ -1,5 +1,4 @@
 /** Costs without a known cause, by amount, with the reason and what to do about it. */
-
 import { exact } from "../../common/exact-decimal.js";
 import type { Schemas } from "../api/client.js";
 import { useIssues, useReconciliation } from "../api/questions.js";

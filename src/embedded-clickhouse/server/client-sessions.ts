@@ -2,7 +2,6 @@
  * Sessions that clients keep by `session_id`. Temporary tables and SET persist, one query runs at a time, and a session
  * ends after its timeout.
  */
-
 import { literal } from "../../clickhouse/sql-text.js";
 import type { Engine, EngineSession } from "./engine.js";
 import { exception } from "./exception.js";

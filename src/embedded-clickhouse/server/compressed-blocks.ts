@@ -6,7 +6,6 @@
  * We write LZ4 literals only: they are valid, and read at the speed of a copy, but no smaller than the data. Between
  * processes on one machine, compression costs more than it saves. Clients that want small responses request gzip.
  */
-
 import { cityHash128 } from "./city-hash.js";
 import { exception, type ServerException } from "./exception.js";
 

@@ -1,5 +1,4 @@
 /** Runs one statement in a prepared session, in the way that its kind requires, and passes its output on. */
-
 import { literal } from "../../clickhouse/sql-text.js";
 import type { EngineResult, EngineSession } from "./engine.js";
 import { asException, exception, type ServerException } from "./exception.js";

@@ -5,7 +5,6 @@
  * Works on text decoded as latin1, one character per byte: all syntax is ASCII, and offsets are byte offsets of the
  * request. Takes time linear in the text, for any text.
  */
-
 import { type Heredocs, heredocsOf } from "./heredocs.js";
 
 export type TokenKind = "word" | "quoted" | "string" | "number" | "symbol" | "error";

@@ -1,5 +1,4 @@
 /** Parses a request apart from its body: ClickHouse's URL parameters and headers. */
-
 import { randomUUID } from "node:crypto";
 import type { IncomingMessage } from "node:http";
 import { exception } from "./exception.js";

@@ -1,5 +1,4 @@
 /** The settings of a statement's session: the database, settings and parameters of its request. */
-
 import { identifier, literal } from "../../clickhouse/sql-text.js";
 import type { EngineSession } from "./engine.js";
 import { setStatement } from "./settings.js";

@@ -1,5 +1,4 @@
 /** The columns of a FOCUS file that chargehouse writes: the version's columns in order, then our own and the bill's. */
-
 import type { ExportVersion } from "../../domain/export-versions.js";
 import { columnsOf, SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../../focus/index.js";
 

@@ -2,7 +2,6 @@
  * The statements of a FOCUS export: one row per chargeback, which is a part of its billing line, in the order of the
  * list.
  */
-
 import { identifier, literal } from "../../clickhouse/sql-text.js";
 import type { Statement } from "../../clickhouse/statement.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";

@@ -3,7 +3,6 @@
  * x_SplitOriginCost (the BilledCost of the original, the same on every row), the checks add the rows up again. Sums are
  * exact.
  */
-
 import { identifier, literal } from "../../clickhouse/sql-text.js";
 import { type FocusFile, SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../file.js";
 import type { Check, Group, GroupsCheck } from "./check.js";

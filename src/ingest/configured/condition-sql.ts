@@ -1,5 +1,4 @@
 /** Conditions of rules as SQL on the staged bill. */
-
 import { literal } from "../../clickhouse/sql-text.js";
 import type { Comparison, Condition, Conditions, Values, Where } from "../../config/allocation/condition.js";
 import type { LineColumns } from "../../domain/line-columns.js";

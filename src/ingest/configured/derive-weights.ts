@@ -5,7 +5,6 @@
  * A weight of costs is in the currency of its place. It is rounded down to millionths, or to as many more decimals as
  * give the largest weight of the place twelve digits. Values that are not above 0 are no weights.
  */
-
 import { isoDay, literal } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
 import { isDerivedMetric } from "../../config/allocation/derived-facts.js";

@@ -1,5 +1,4 @@
 /** The identity that a line names, as SQL on the staged bill. */
-
 import { literal } from "../../clickhouse/sql-text.js";
 import type { IdentityMap } from "../../config/allocation/identity-map.js";
 import {

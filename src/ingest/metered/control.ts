@@ -3,7 +3,6 @@
  * steps for each product, and each row is in exactly one class. That includes fixed products, which are charged for
  * every step.
  */
-
 import { DAY_SECONDS, type DayRange, daysOfWindow, midnightSeconds } from "../../common/days.js";
 import { sumText } from "../../common/exact-decimal.js";
 import { type ControlTotal, type RowClass, singleAmountTotal } from "../../domain/control-totals.js";

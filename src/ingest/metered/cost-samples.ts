@@ -1,5 +1,4 @@
 /** Samples of one cost type in a window: for each day, the sum of its series at each point, or why the day failed. */
-
 import { type DayRange, dayOfSeconds } from "../../common/days.js";
 import { type Exact, plus } from "../../common/exact-decimal.js";
 import type { Dropped, PrometheusSource } from "../prometheus/source.js";

@@ -2,7 +2,6 @@
  * Finds the first day that the upstream has samples of. Earlier days have no data, because nothing was measured yet or
  * it is no longer kept. That is no failure: it is only reported where the samples begin.
  */
-
 import { type DayRange, earliest } from "../../common/days.js";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import type { PrometheusSource } from "../prometheus/source.js";

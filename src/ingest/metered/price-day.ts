@@ -5,7 +5,6 @@
  * day without any sample has no price: it is not free, it is unknown. A day with gaps between its samples is priced by
  * the existing ones; the line's metadata states how many.
  */
-
 import {
   decimalText,
   type Exact,

@@ -1,5 +1,4 @@
 /** Runs every query of a metered tenant once. */
-
 import pLimit from "p-limit";
 import type { DayRange } from "../../common/days.js";
 import { type ProbedQuery, probeQuery } from "../prometheus/probe.js";

@@ -1,5 +1,4 @@
 /** The bill of a metered tenant: a line for each product and day with a price. */
-
 import { DAY_SECONDS } from "../../common/days.js";
 import { sumText } from "../../common/exact-decimal.js";
 import type { BillingLine, UsageGap, WindowSink } from "../ecosystem.js";

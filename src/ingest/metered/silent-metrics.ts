@@ -2,7 +2,6 @@
  * Reports usage metrics that have no sample at all. Their costs are divided evenly or go to UNALLOCATED, which is also
  * the effect of a mistyped metric name.
  */
-
 import type { DayRange } from "../../common/days.js";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import type { UsageGap } from "../ecosystem.js";

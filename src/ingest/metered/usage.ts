@@ -4,7 +4,6 @@
  * belongs to no known identity. It counts as a weight of `UNALLOCATED`, so that the others do not pay for it. A series
  * that only shows who was active means nothing without the label.
  */
-
 import { type DayRange, dayOfSeconds, daysOfWindow } from "../../common/days.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";

@@ -2,7 +2,6 @@
  * Records the result of gathering a window, and checks whether a window is still published as it was gathered. If it
  * is, and the upstream's responses are the same, it need not be gathered again.
  */
-
 import type { Pool } from "pg";
 import type { DayRange } from "../../common/days.js";
 import { digestOf } from "../../common/digest.js";

@@ -1,5 +1,4 @@
 /** Statements that insert rows which the engine itself selects into the staging tables of an epoch. */
-
 import { isoDay } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
 import type { Statement } from "../../clickhouse/statement.js";

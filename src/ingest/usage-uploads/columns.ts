@@ -1,5 +1,4 @@
 /** The format of a CSV file of usage. */
-
 import { FIRST_DAY, LAST_DAY } from "../../domain/stored-days.js";
 import { LONGEST_ID } from "../../domain/text-limits.js";
 import type { WrittenColumn } from "../../focus/index.js";

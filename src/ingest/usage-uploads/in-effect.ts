@@ -2,7 +2,6 @@
  * The uploaded usage that counts: its facts for the staging tables, and gaps for uploads that are missing from the
  * store.
  */
-
 import { createHash } from "node:crypto";
 import { numberedPartitions } from "../../clickhouse/partitions.js";
 import type { Statement } from "../../clickhouse/statement.js";

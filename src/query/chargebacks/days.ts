@@ -1,5 +1,4 @@
 /** Chargeback rows per UTC day under the filters, for paging, the export and the list of dates. */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";

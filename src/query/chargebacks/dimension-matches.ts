@@ -1,5 +1,4 @@
 /** Streams the ids of dimensions that have chargeback rows under the filters, ascending. */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type Statement, streamRows } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";

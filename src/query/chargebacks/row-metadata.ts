@@ -10,7 +10,6 @@
  * - cost_ratio, fixed_ratio: the metric alone, because its weights are stored by currency and not by resource;
  * - direct_owner, line_identity, terminal: 1 of 1.
  */
-
 import { type ColumnLike, columnsOf } from "../../domain/fact-tables.js";
 
 /** Decimals as text. */

@@ -1,5 +1,4 @@
 /** The order of inventory lists, and the condition for what comes after a row. The id breaks every tie. */
-
 import type { Bind } from "../../postgres/bindings.js";
 import type { CursorKey, KeyColumn } from "../page/cursor.js";
 import { type InventoryKind, inventoryTables } from "./known.js";

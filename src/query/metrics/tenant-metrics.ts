@@ -3,7 +3,6 @@
  * the text, so no row passes through JavaScript. Amounts are summed by all labels of their family, so that no series
  * appears twice.
  */
-
 import type { Statement } from "../../clickhouse/statement.js";
 import type { Pipeline } from "../../config/settings/emitters.js";
 import type { Statement as PostgresStatement } from "../../postgres/statement.js";

@@ -1,5 +1,4 @@
 /** Sums the bill by product type and by tag of the line, for the report on tag coverage. */
-
 import type { Statement } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";
 import { rowsInWindow } from "../chargebacks/scan.js";

@@ -2,7 +2,6 @@
  * Reports what each rule of a tenant took in a period: configured rules in their order, former rules, and rules of
  * product types.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";

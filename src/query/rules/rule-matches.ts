@@ -2,7 +2,6 @@
  * Statements that sum up what rules took in a period: lines and amounts of the bill, and how rows were allocated, by
  * rule, product type and currency.
  */
-
 import type { Statement } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";
 import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";

@@ -3,7 +3,6 @@
  * that they are between 0 and 1, and a refund counts as much as a charge of its size. They are rounded down, so that 1
  * means everything.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";

@@ -1,5 +1,4 @@
 /** Finds tags of the bill whose key differs from a configured one only in case, and may be the one that is meant. */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";

@@ -1,5 +1,4 @@
 /** Groups billing lines without a payer by their common columns and by what each identity source found in them. */
-
 import type { Statement } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";
 import { type IdentitySource, sourceColumn } from "../../config/allocation/identity-source.js";

@@ -7,7 +7,6 @@
  * changes, and results after it. So if two fingerprints are equal, nothing changed between them, and all reads in
  * between show the same data.
  */
-
 import type { Pool } from "pg";
 import type { InstantRange } from "../../common/days.js";
 import { type LedgerName, ledgers } from "../../domain/ledger.js";

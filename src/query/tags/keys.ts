@@ -1,5 +1,4 @@
 /** Tag keys that amounts can be grouped and filtered by: those of the tenant's tags, and those of the billing lines. */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { readRows } from "../../clickhouse/statement.js";

@@ -6,7 +6,6 @@
  * its values, packed into one number. A row then costs eight look-ups in dictionaries and one in a hash table of
  * numbers. docs/decisions/0051-tag-filters-as-numbers.md compares this with joins, hashes and a stored number.
  */
-
 import type { Params } from "../../clickhouse/statement.js";
 import { dimensionFields } from "../../domain/dimension-id.js";
 import { type TagFilter, UNTAGGED } from "./filter.js";

@@ -1,7 +1,6 @@
 /**
  * SQL expressions for a column or tag of a line. Names come from the configuration, so they are looked up or quoted.
  */
-
 import { literal } from "../../clickhouse/sql-text.js";
 import { type LineColumns, tagKeyOf } from "../../domain/line-columns.js";
 

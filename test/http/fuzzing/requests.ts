@@ -1,5 +1,4 @@
 /** Draws requests of an operation from its description: valid ones, valid ones with one fault, and hostile ones. */
-
 import {
   type Components,
   type OperationAt,

@@ -4,7 +4,6 @@
  * table without a view here does not exist for clients. The user's role and the engine's `additional_table_filters`
  * restrict rows to databases that the user may read.
  */
-
 import { identifier, literal } from "../../../clickhouse/sql-text.js";
 import type { Engine } from "../engine.js";
 import { PROTOCOL_PARAMETERS } from "../protocol-parameters.js";

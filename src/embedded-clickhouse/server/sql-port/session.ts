@@ -2,7 +2,6 @@
  * The engine session of one query of a SQL client. It first takes the user's role, then the statement is checked, and
  * then the client's settings are applied within our limits. After that, nothing else can be set.
  */
-
 import { identifier, literal } from "../../../clickhouse/sql-text.js";
 import type { EngineSession } from "../engine.js";
 import { exception } from "../exception.js";

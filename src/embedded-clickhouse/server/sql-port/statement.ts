@@ -7,7 +7,6 @@
  * Therefore the engine's own parser rewrites the statement, and its words and then its tables are checked. The
  * rewritten text is what runs.
  */
-
 import { literal } from "../../../clickhouse/sql-text.js";
 import type { EngineSession } from "../engine.js";
 import { exception } from "../exception.js";

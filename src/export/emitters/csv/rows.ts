@@ -1,5 +1,4 @@
 /** The statement whose result is the bytes of an emitted CSV file. */
-
 import type { Statement } from "../../../clickhouse/statement.js";
 import { textCell } from "../../../query/csv-cell.js";
 import type { FileLayout } from "../file-layout.js";

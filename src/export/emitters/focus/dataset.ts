@@ -1,5 +1,4 @@
 /** The files of a month: how chargebacks are divided into files, and their bytes. */
-
 import { pipeline, Readable } from "node:stream";
 import { createGzip } from "node:zlib";
 import type { ClickHouseClient } from "@clickhouse/client";

@@ -1,5 +1,4 @@
 /** The ecosystem `confluent_cloud`: an organisation of Confluent Cloud, with the vendor's own bill. */
-
 import { DAY_SECONDS } from "../../../common/days.js";
 import { settingsOf } from "../../../config/settings/ecosystem-settings.js";
 import type { PluginSettings } from "../../../config/settings/plugin-settings.js";

@@ -1,5 +1,4 @@
 /** Requests the bill, and every metric of the existing resources, once. */
-
 import { addDays, type DayRange, dayOf, latest } from "../../../common/days.js";
 import type { PluginSettings } from "../../../config/settings/plugin-settings.js";
 import { UpstreamError } from "../../../upstream/http/upstream-error.js";

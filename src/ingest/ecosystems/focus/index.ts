@@ -1,5 +1,4 @@
 /** The ecosystem `focus`: bills of any cloud or service, delivered as FOCUS files. */
-
 import { readRows } from "../../../clickhouse/statement.js";
 import { type DayRange, daysOfWindow } from "../../../common/days.js";
 import { digestOf } from "../../../common/digest.js";

@@ -2,7 +2,6 @@
  * Columns of a line that configured rules can name: those of FOCUS by their names, and our own that other bills leave
  * empty.
  */
-
 import { literal } from "../../../clickhouse/sql-text.js";
 import type { LineColumnSource, LineColumns } from "../../../domain/line-columns.js";
 import { landingColumns } from "./load/landing-columns.js";

@@ -2,7 +2,6 @@
  * The one resource of a `generic_metrics_only` tenant, and its identities: those that are discovered now, and those
  * named in the configuration.
  */
-
 import { UpstreamError } from "../../../upstream/http/upstream-error.js";
 import type { IdentityRecord, InventorySink } from "../../ecosystem.js";
 import {

@@ -2,7 +2,6 @@
  * Explains why a dimension was charged its amount on a day: one chargeback row, from the billing line down to the last
  * tick. It reads published data and repeats the calculation. `docs/explanation/allocation.md` has the rules.
  */
-
 import type { SetOf } from "../../../domain/allocation-rule.js";
 import { type LineColumns, tagKeyOf } from "../../../domain/line-columns.js";
 import { type KnownNames, readNamesOfInventory } from "../../inventory/names.js";

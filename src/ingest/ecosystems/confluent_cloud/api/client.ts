@@ -4,7 +4,6 @@
  * The shared client (`upstream/http`) retries temporary failures and paces the requests of all tenants with the same
  * key. Throws `UpstreamError`.
  */
-
 import type { UpstreamClient, UpstreamRequest } from "../../../../upstream/http/client.js";
 import { UpstreamError } from "../../../../upstream/http/upstream-error.js";
 import { quoteNumbers } from "../../../number-text.js";

@@ -1,5 +1,4 @@
 /** Connections of one tenant during a run: the Cloud API, a Flink API for each region, and Prometheus. */
-
 import { createHash } from "node:crypto";
 import type { Logger } from "pino";
 import type { PluginSettings } from "../../../../config/settings/plugin-settings.js";

@@ -5,7 +5,6 @@
  * Sums are exact, and are rounded once at the end to the 12 decimal places of the store. A line does not depend on the
  * order of its rows, which the vendor does not guarantee.
  */
-
 import {
   decimalText,
   type Exact,

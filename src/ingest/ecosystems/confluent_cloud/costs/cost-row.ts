@@ -5,7 +5,6 @@
  * A row that cannot be read is not dropped: it becomes a malformed part, which is charged to UNALLOCATED and states the
  * reason.
  */
-
 import { addDays } from "../../../../common/days.js";
 import { minus, zero } from "../../../../common/exact-decimal.js";
 import { LONGEST_ID } from "../../../../domain/text-limits.js";

@@ -1,5 +1,4 @@
 /** Fields of a billed row. Absent and `null` are the same. Other invalid values make the row malformed. */
-
 import { isDay } from "../../../../common/days.js";
 import { type Exact, parseExact } from "../../../../common/exact-decimal.js";
 import { isRecord } from "../api/envelope.js";

@@ -1,5 +1,4 @@
 /** Gathers environments and their direct contents: Kafka clusters, schema registries, ksqlDB clusters. */
-
 import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { ResourceRecord } from "../../../ecosystem.js";
 import { fieldAt, lowerCase, textAt, timeAt } from "./fields.js";

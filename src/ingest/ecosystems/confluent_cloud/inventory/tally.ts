@@ -2,7 +2,6 @@
  * Records which sources of an inventory were gathered completely. A failed source makes only its own types incomplete,
  * so that none of their entities is marked as deleted.
  */
-
 import { UpstreamError } from "../../../../upstream/http/upstream-error.js";
 import type { InventoryReport } from "../../../reports.js";
 

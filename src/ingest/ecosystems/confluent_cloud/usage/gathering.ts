@@ -1,5 +1,4 @@
 /** Shared context of gathering usage, and the division into queries. */
-
 import type { LimitFunction } from "p-limit";
 import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { DayRange } from "../../../../common/days.js";

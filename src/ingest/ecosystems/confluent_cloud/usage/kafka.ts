@@ -1,5 +1,4 @@
 /** Bytes in and out of every billed Kafka cluster, by the owner of the principal that moved them. */
-
 import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { UsageGap } from "../../../ecosystem.js";
 import type { Owners } from "../owners.js";

@@ -6,7 +6,6 @@
  * fact of 0 at its start. It is one fact a day and not one a step, because a set needs no more, and it is sent after
  * the last response, so that it does not depend on how the responses were split.
  */
-
 import { DAY_SECONDS, type DayRange, dayOfSeconds, midnightSeconds } from "../../../../common/days.js";
 import { UNALLOCATED } from "../../../../domain/allocation-rule.js";
 import { UpstreamError } from "../../../../upstream/http/upstream-error.js";

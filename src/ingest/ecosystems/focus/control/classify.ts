@@ -4,7 +4,6 @@
  * The left side, `delivered`, is what was recorded when the files were read; it was compared with the sums of their
  * texts. The right side is counted again from the stored lines and from what is published.
  */
-
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../../../clickhouse/statement.js";
 import type { DayRange } from "../../../../common/days.js";

@@ -5,7 +5,6 @@
  *
  * Postgres comes first: lines that a crash leaves behind then belong to no bill, and the next run drops them.
  */
-
 import { lastOfMonth, latest } from "../../../../common/days.js";
 import { runStatement } from "../../../../postgres/statement.js";
 import type { Spread } from "../lines/charge-days.js";

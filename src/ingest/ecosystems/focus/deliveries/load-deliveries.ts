@@ -1,5 +1,4 @@
 /** Loads what is new in the sources into the store, one delivery after the other. */
-
 import { LeaseLostError } from "../../../../common/lease-lost.js";
 import { runStatement } from "../../../../postgres/statement.js";
 import { errorText } from "../../../../stores/error-text.js";

@@ -1,5 +1,4 @@
 /** Loads one delivery into the store and makes it count, or leaves everything as it was. */
-
 import { LeaseLostError } from "../../../../common/lease-lost.js";
 import { UnreadableFileError } from "../../../../focus/index.js";
 import { retirementsOf } from "../../../../postgres/retirement.js";

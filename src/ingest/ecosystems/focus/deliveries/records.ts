@@ -1,5 +1,4 @@
 /** Statements on the records of deliveries in Postgres. */
-
 import type { Pool } from "pg";
 import type { DayRange } from "../../../../common/days.js";
 import { type Retirement, retireDelivery, type UncountedLines } from "../../../../postgres/retirement.js";

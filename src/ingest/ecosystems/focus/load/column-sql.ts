@@ -2,7 +2,6 @@
  * SQL that reads one column of a FOCUS file into its column of the landing table: from its text, or in the type that
  * the file stores.
  */
-
 import { identifier } from "../../../../clickhouse/sql-text.js";
 import { plain, writtenText } from "../../../../focus/index.js";
 import type { LandingColumn, LandingKind } from "./landing-columns.js";

@@ -1,5 +1,4 @@
 /** The statement that reads a file of FOCUS lines into the landing table, whatever columns it has. */
-
 import { identifier, literal } from "../../../../clickhouse/sql-text.js";
 import { LONGEST_ID, LONGEST_TEXT } from "../../../../domain/text-limits.js";
 import { type FocusFile, readColumns, type WrittenColumn, writtenText } from "../../../../focus/index.js";

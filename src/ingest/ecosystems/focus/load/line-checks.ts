@@ -1,5 +1,4 @@
 /** Conditions of findings that compare columns of a line with each other, on the stored values. */
-
 import { literal } from "../../../../clickhouse/sql-text.js";
 import { PRODUCT_TOLERANCE, pairs, parentCategory, priced, unitPrices } from "../../../../focus/index.js";
 import type { LineFindingId } from "./findings.js";

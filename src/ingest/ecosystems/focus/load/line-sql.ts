@@ -1,5 +1,4 @@
 /** SQL that reads the columns of a FOCUS line from their texts. An empty text is null. */
-
 import { literal } from "../../../../clickhouse/sql-text.js";
 import { isoInstant, nullTexts } from "../../../../focus/index.js";
 

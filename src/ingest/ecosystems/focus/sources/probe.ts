@@ -1,5 +1,4 @@
 /** Reports what the sources have: their bills, and the tags of the first lines of the newest one. */
-
 import { addDays, type DayRange, lastOfMonth } from "../../../../common/days.js";
 import { errorText } from "../../../../stores/error-text.js";
 import type { Probe } from "../../../reports.js";

@@ -2,7 +2,6 @@
  * Usage of a `focus` tenant that is read from Prometheus. The bill is published without it: a failed query is a gap,
  * and the day is provisional.
  */
-
 import pLimit from "p-limit";
 import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { DayRange } from "../../../../common/days.js";

@@ -1,5 +1,4 @@
 /** Uploads in a folder: each new or changed file is taken once, in the order of their last changes. */
-
 import { LeaseLostError } from "../../../../common/lease-lost.js";
 import { runStatement } from "../../../../postgres/statement.js";
 import { errorText } from "../../../../stores/error-text.js";
