@@ -11,7 +11,7 @@ for shard in 1 2; do
   CLICKHOUSE_URL="clickhouse://chargehouse:$CLICKHOUSE_PASSWORD@127.0.0.1:181${shard}1,127.0.0.1:181${shard}2" \
   CLICKHOUSE_CLUSTER="shard_$shard" \
     npm test -- \
-      test/store/clickhouse/battery.test.ts test/store/fact-tables.test.ts \
+      test/clickhouse/battery.test.ts test/domain/fact-tables.test.ts \
       test/ingest/assign-lines.test.ts \
       test/allocate/money.test.ts test/allocate/allocate-days.test.ts \
       test/query/views.test.ts test/query/group-by-codes.test.ts \

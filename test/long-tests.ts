@@ -85,7 +85,7 @@ export const longTests: readonly LeftOut[] = [
   { file: "http/many-tenants.test.ts", kind: "benchmark", why: "measures 50 tenants on one store" },
   { file: "http/slow-clients.test.ts", kind: "benchmark", why: "waits for time limits to pass" },
   {
-    file: "store/clickhouse/embedded/linear.test.ts",
+    file: "embedded-clickhouse/linear.test.ts",
     kind: "benchmark",
     why: "measures how time grows with the length of a text",
   },

@@ -9,7 +9,7 @@ import t, { type Test } from "tap";
 import { grants } from "../../src/cli/grants.js";
 import { READABLE } from "../../src/clickhouse/reader-rights.js";
 import { literal } from "../../src/clickhouse/sql-text.js";
-import { quietClient, startEngine, text } from "../store/clickhouse/engine-under-test.js";
+import { quietClient, startEngine, text } from "../clickhouse/engine-under-test.js";
 import { fixedTenant, openTestStores, temporaryFolder } from "../stores.js";
 import { commandIo } from "./command-io.js";
 

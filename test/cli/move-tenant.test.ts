@@ -6,9 +6,9 @@ import { moveTenant } from "../../src/cli/move-tenant.js";
 import { createEmbeddedClickHouse } from "../../src/embedded-clickhouse/supervisor.js";
 import { acquireLease } from "../../src/runner/lease.js";
 import { type OpenedStores, openStores } from "../../src/stores/open-stores.js";
+import { portOfSocket } from "../clickhouse/engine-under-test.js";
 import { daysBefore, reconciled, rowsOf, runContext, runOnce, shortTenants } from "../runner/runs.js";
 import { scriptedUpstream } from "../runner/scripted-upstream.js";
-import { portOfSocket } from "../store/clickhouse/engine-under-test.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { commandIo } from "./command-io.js";
 

@@ -3,7 +3,7 @@ import { loadConfig } from "../../src/config/load.js";
 import { fileNameOf, parseTemplate } from "../../src/config/settings/emitted-file.js";
 import { confluentCloudSettings } from "../../src/ingest/ecosystems/confluent_cloud/settings.js";
 import { focusSettings } from "../../src/ingest/ecosystems/focus/settings.js";
-import { csvEmitter } from "../emit/emitting.js";
+import { csvEmitter } from "../export/emitters/emitting.js";
 import { holds } from "../holds.js";
 import { configOf, oneTenant, problemsOf, type TenantText, tenantText } from "./loading.js";
 

@@ -3,8 +3,8 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { projectRoot } from "../../src/common/project.js";
+import { type Files, folderOf } from "../ingest/focus/bill-files.js";
 import { csv } from "../ingest/focus/bills.js";
-import { type Files, folderOf } from "../ingest/focus-bills.js";
 import { rowsOf, runContext, runOnce } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
 

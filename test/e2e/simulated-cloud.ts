@@ -14,7 +14,7 @@ import { type ConfluentCloud, startConfluentCloud } from "../../src/simulator/co
 import { confluentTenant } from "../../src/simulator/confluent/tenant.js";
 import { selfManagedTenant, simulatedTenants } from "../../src/simulator/tenants.js";
 import type { OpenedStores } from "../../src/stores/open-stores.js";
-import { quick } from "../ingest/confluent-tenant.js";
+import { quick } from "../ingest/confluent_cloud/tenant.js";
 import { recordingObserver, rowsOf, runContext, runOnce, today } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
 

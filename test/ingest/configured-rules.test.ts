@@ -4,7 +4,7 @@ import { planAllocation } from "../../src/config/allocation/plan.js";
 import type { TenantConfig } from "../../src/config/config.js";
 import { prepareStore } from "../../src/ingest/configured/store-maps.js";
 import { ruleSetOf } from "../../src/runner/tenant-rules.js";
-import { forever } from "./generic-tenant.js";
+import { forever } from "./generic_metrics_only/tenant.js";
 import { DAYS, line, openStaging } from "./staging-script.js";
 
 type Allocation = TenantConfig["allocation"];

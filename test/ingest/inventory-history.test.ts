@@ -8,7 +8,7 @@ import { readInventorySummary } from "../../src/query/inventory/summary.js";
 import { applyRetention } from "../../src/runner/retention.js";
 import { holds } from "../holds.js";
 import { openGatheringStores } from "./gathering-stores.js";
-import { forever, silent } from "./generic-tenant.js";
+import { forever, silent } from "./generic_metrics_only/tenant.js";
 
 const resource = (resource_id: string, changes: Partial<ResourceRecord> = {}): ResourceRecord => ({
   resource_id,

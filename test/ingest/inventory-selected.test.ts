@@ -7,7 +7,7 @@ import { createInventorySink } from "../../src/ingest/inventory/inventory-sink.j
 import fc from "../property.js";
 import { Classes } from "./classes.js";
 import { openGatheringStores } from "./gathering-stores.js";
-import { forever } from "./generic-tenant.js";
+import { forever } from "./generic_metrics_only/tenant.js";
 
 interface Row {
   readonly id: Buffer;

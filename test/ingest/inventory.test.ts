@@ -6,7 +6,7 @@ import { MARK_IDENTITIES_DELETED } from "../../src/ingest/inventory/sql/mark-ide
 import type { InventoryReport } from "../../src/ingest/reports.js";
 import { holds } from "../holds.js";
 import { openGatheringStores } from "./gathering-stores.js";
-import { forever, silent } from "./generic-tenant.js";
+import { forever, silent } from "./generic_metrics_only/tenant.js";
 
 const resource = (resource_id: string, changes: Partial<ResourceRecord> = {}): ResourceRecord => ({
   resource_id,

@@ -10,10 +10,10 @@ import { controlOfWindow } from "../../src/ingest/metered/control.js";
 import type { MeteredProduct } from "../../src/ingest/metered/price-day.js";
 import { type Measured, sendBill } from "../../src/ingest/metered/send-bill.js";
 import fc from "../property.js";
-import { connectGeneric, daysAgo, forever } from "./generic-tenant.js";
-import { connectKafka } from "./kafka-tenant.js";
+import { connectGeneric, daysAgo, forever } from "./generic_metrics_only/tenant.js";
+import { startScriptedPrometheus } from "./prometheus/scripted-prometheus.js";
 import { recordingSink } from "./recording-sink.js";
-import { startScriptedPrometheus } from "./scripted-prometheus.js";
+import { connectKafka } from "./self_managed_kafka/tenant.js";
 
 const GIB = 2 ** 30;
 const window = { start: daysAgo(7), end: daysAgo(2) };

@@ -15,7 +15,7 @@ import type {
 import { stageWindow } from "../../src/ingest/stage-window.js";
 import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
 import { EPOCH, openGatheringStores } from "./gathering-stores.js";
-import { forever, silent } from "./generic-tenant.js";
+import { forever, silent } from "./generic_metrics_only/tenant.js";
 
 export const DAYS = ["2026-01-01", "2026-01-02", "2026-01-03"];
 const window: DayRange = { start: "2026-01-01", end: "2026-01-04" };

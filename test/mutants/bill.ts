@@ -12,7 +12,7 @@ const zstd = ["test/ingest/unzstd.test.ts"];
 
 const duplicates = ["test/ingest/focus/duplicates.test.ts"];
 const overlaps = ["test/ingest/focus/overlaps.test.ts"];
-const retired = ["test/store/postgres/retirement.test.ts"];
+const retired = ["test/postgres/retirement.test.ts"];
 
 /** Mutants of bills of clouds: reading, rules, and exports. */
 export const billMutants = [

@@ -10,7 +10,7 @@ const totals = ["test/query/aggregate-result.test.ts"];
 const buckets = ["test/query/bucket.test.ts"];
 const cells = ["test/query/csv-cell.test.ts"];
 const conservation = ["test/allocate/check-conservation.test.ts"];
-const decimals = ["test/numbers/exact.test.ts"];
+const decimals = ["test/common/exact-decimal.test.ts"];
 const crash = ["test/runner/publish-crash.test.ts"];
 const kept = ["test/http/response-cache.test.ts", "test/http/revalidation.test.ts"];
 const tags = ["test/http/tags.test.ts"];
@@ -77,7 +77,7 @@ export const edgeMutants = [
   ]),
   ...mutantsOf(
     "src/export/emitters/plan.ts",
-    ["test/emit/plan.test.ts"],
+    ["test/export/emitters/plan.test.ts"],
     [["a lost day is emitted over its file", "if (days.some(({ is_lost }) => is_lost)) return [];", ""]],
   ),
   ...mutantsOf("src/ingest/ecosystems/focus/sources/layouts/newest.ts", newest, [

@@ -1,17 +1,17 @@
 import { mutantsOf, template } from "./mutant.js";
 
-const gate = ["test/store/publish-lock.test.ts"];
-const secrets = ["test/secrets/known-secrets.test.ts"];
+const gate = ["test/stores/publish-lock.test.ts"];
+const secrets = ["test/common/known-secrets.test.ts"];
 const limits = ["test/http/rate-limits.test.ts"];
-const certificates = ["test/tls/certificate.test.ts"];
+const certificates = ["test/common/certificate.test.ts"];
 const tls = ["test/http/tls.test.ts"];
-const sqlTools = ["test/store/clickhouse/embedded/sql-port-tools.test.ts"];
-const sqlAttacks = ["test/store/clickhouse/embedded/sql-port-attacks.test.ts"];
-const sqlPort = ["test/store/clickhouse/embedded/sql-port-limits.test.ts"];
+const sqlTools = ["test/embedded-clickhouse/sql-port-tools.test.ts"];
+const sqlAttacks = ["test/embedded-clickhouse/sql-port-attacks.test.ts"];
+const sqlPort = ["test/embedded-clickhouse/sql-port-limits.test.ts"];
 
 /** Mutants of access control and of the protection of secrets. */
 const signOn = ["test/http/sign-on.test.ts"];
-const damage = ["test/store/facts/damage.test.ts"];
+const damage = ["test/stores/facts/damage.test.ts"];
 const modest = ["test/http/modest-json.test.ts"];
 const fullDisk = ["test/runner/full-postgres-disk.test.ts"];
 
@@ -127,7 +127,7 @@ export const guardMutants = [
   ),
   ...mutantsOf(
     "src/embedded-clickhouse/server/sql-port/roles.ts",
-    ["test/store/clickhouse/embedded/sql-port-roles.test.ts"],
+    ["test/embedded-clickhouse/sql-port-roles.test.ts"],
     [
       ["a role reads every database", template("`SELECT ON @{identifier(database)}.*`"), '"SELECT ON *.*"'],
       [
@@ -180,7 +180,7 @@ export const guardMutants = [
   ]),
   ...mutantsOf(
     "src/embedded-clickhouse/server/sql-port/connections.ts",
-    ["test/store/clickhouse/embedded/sql-port-connections.test.ts"],
+    ["test/embedded-clickhouse/sql-port-connections.test.ts"],
     [
       ["idle connections lock others out", "if (open.size >= maxConnections) makeRoom();", ""],
       ["a connection is closed while it runs something", "running === 0", "running >= 0"],

@@ -1,7 +1,7 @@
 import { mutantsOf } from "./mutant.js";
 
-const points = ["test/ingest/prometheus-points.test.ts"];
-const source = ["test/ingest/prometheus-source.test.ts"];
+const points = ["test/ingest/prometheus/points.test.ts"];
+const source = ["test/ingest/prometheus/source.test.ts"];
 
 export const ingestMutants = [
   ...mutantsOf(
@@ -53,7 +53,7 @@ export const ingestMutants = [
   ),
   ...mutantsOf(
     "src/ingest/prometheus/replicas.ts",
-    ["test/ingest/replicas.test.ts"],
+    ["test/ingest/prometheus/replicas.test.ts"],
     [
       ["a label that is named is looked for all the same", "if (names(selector)) return false;", ""],
       ["an aggregation that keeps the label hides the one around it", "if (keepsLabel) continue;", ""],
@@ -62,7 +62,7 @@ export const ingestMutants = [
   ),
   ...mutantsOf(
     "src/ingest/metered/send-bill.ts",
-    ["test/ingest/generic-metrics-only.test.ts"],
+    ["test/ingest/generic_metrics_only/stage.test.ts"],
     [
       [
         "storage of the first sampled day is priced as if all of it was measured",
@@ -90,7 +90,7 @@ export const ingestMutants = [
   ),
   ...mutantsOf(
     "src/ingest/prometheus/unchanged-responses.ts",
-    ["test/ingest/confluent-answers.test.ts"],
+    ["test/ingest/confluent_cloud/answers.test.ts"],
     [["a request that failed is a difference forever", "if (response.digest !== FAILED)", "if (true)"]],
   ),
   ...mutantsOf(
@@ -106,7 +106,7 @@ export const ingestMutants = [
   ),
   ...mutantsOf(
     "src/ingest/ecosystems/confluent_cloud/topics.ts",
-    ["test/ingest/confluent-topics.test.ts"],
+    ["test/ingest/confluent_cloud/topics.test.ts"],
     [["topics at rest are not measured", "keepsZeros: true", "keepsZeros: false"]],
   ),
   ...mutantsOf("src/ingest/prometheus/points.ts", points, [
@@ -139,7 +139,7 @@ export const ingestMutants = [
   ]),
   ...mutantsOf(
     "src/ingest/prometheus/split-query.ts",
-    [...source, "test/ingest/prometheus-pieces.test.ts"],
+    [...source, "test/ingest/prometheus/pieces.test.ts"],
     [
       [
         "an answer that is too large is not cut",
@@ -188,7 +188,7 @@ export const ingestMutants = [
   ),
   ...mutantsOf(
     "src/ingest/prometheus/sample-bytes.ts",
-    ["test/ingest/sample-bytes.test.ts"],
+    ["test/ingest/prometheus/sample-bytes.test.ts"],
     [
       ["escapes are taken as they stand", " && code !== BACKSLASH", ""],
       ["a time with a leading zero is one", " || bytes[digits] === ZERO", ""],
@@ -215,7 +215,7 @@ export const ingestMutants = [
   ),
   ...mutantsOf(
     "src/upstream/http/attempt.ts",
-    ["test/ingest/upstream-http.test.ts"],
+    ["test/upstream/http.test.ts"],
     [
       ["an answer may unfold to any size", "size > maxBytes", "size < 0"],
       [

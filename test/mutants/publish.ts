@@ -4,9 +4,9 @@ const fencing = ["test/runner/fencing.test.ts"];
 const crash = ["test/runner/publish-crash.test.ts"];
 const lease = ["test/runner/lease.test.ts"];
 const oneStep = ["test/runner/one-step.test.ts"];
-const sums = ["test/store/facts/sums.test.ts"];
+const sums = ["test/stores/facts/sums.test.ts"];
 
-const replacements = ["test/store/clickhouse/embedded/replacements.test.ts"];
+const replacements = ["test/embedded-clickhouse/replacements.test.ts"];
 
 export const publishMutants = [
   ...mutantsOf("src/embedded-clickhouse/server/replacements.ts", replacements, [

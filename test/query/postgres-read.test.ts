@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import t from "tap";
 import { readPostgres } from "../../src/postgres/statement.js";
-import { temporaryPool } from "../store/postgres/temporary.js";
+import { temporaryPool } from "../embedded-postgres/temporary.js";
 import { until } from "../until.js";
 
 t.test("reads on Postgres end when their signal is aborted", async (t) => {

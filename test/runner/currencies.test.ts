@@ -10,7 +10,7 @@ import type { Emitter } from "../../src/config/settings/emitters.js";
 import { buildApp } from "../../src/http/app.js";
 import { reconcileDays } from "../../src/query/state/reconcile.js";
 import { commandIo } from "../cli/command-io.js";
-import { csvEmitter, linesOf, withEmitters } from "../emit/emitting.js";
+import { csvEmitter, linesOf, withEmitters } from "../export/emitters/emitting.js";
 import { holds } from "../holds.js";
 import { get } from "../http/service.js";
 import { openTestStores, testLogger } from "../stores.js";

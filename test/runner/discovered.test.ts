@@ -1,6 +1,6 @@
 /** Identities that a metered tenant discovers now do not affect earlier days. */
 import t from "tap";
-import { startScriptedPrometheus } from "../ingest/scripted-prometheus.js";
+import { startScriptedPrometheus } from "../ingest/prometheus/scripted-prometheus.js";
 import { openTestStores } from "../stores.js";
 import { chargedOn, daysBefore, runContext, runOnce, trackingDate } from "./runs.js";
 

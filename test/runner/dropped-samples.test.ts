@@ -8,8 +8,8 @@ import type { AnyEcosystem } from "../../src/ingest/ecosystem.js";
 import { confluentCloud, connectGatherer } from "../../src/ingest/ecosystems/confluent_cloud/index.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { startConfluentCloud } from "../../src/simulator/confluent/cloud.js";
-import { quick } from "../ingest/confluent-tenant.js";
-import { PASSWORD, startRealPrometheus } from "../ingest/real-prometheus.js";
+import { quick } from "../ingest/confluent_cloud/tenant.js";
+import { PASSWORD, startRealPrometheus } from "../ingest/prometheus/real-prometheus.js";
 import { openTestStores } from "../stores.js";
 import { daysBefore, reconciled, rowsOf, runContext, runOnce, today } from "./runs.js";
 

@@ -3,8 +3,8 @@
  * before its response arrives. The other host takes over. `HOST_STRIDE=1` tests every statement.
  */
 import t from "tap";
+import { startCluster } from "../clickhouse/replicas/stand-in-cluster.js";
 import fc from "../property.js";
-import { startCluster } from "../store/clickhouse/replicas/stand-in-cluster.js";
 import { openTestStores } from "../stores.js";
 import { chargedOn, daysBefore, reconciled, runContext, runOnce, shortTenants } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";

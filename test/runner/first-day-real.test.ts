@@ -4,8 +4,8 @@
  */
 import t from "tap";
 import { midnightSeconds } from "../../src/common/days.js";
-import { daysAgo } from "../ingest/generic-tenant.js";
-import { PASSWORD, startRealPrometheus } from "../ingest/real-prometheus.js";
+import { daysAgo } from "../ingest/generic_metrics_only/tenant.js";
+import { PASSWORD, startRealPrometheus } from "../ingest/prometheus/real-prometheus.js";
 import { needs } from "../programs.js";
 import { openTestStores } from "../stores.js";
 import { rowsOf, runContext, runOnce, runRecords } from "./runs.js";

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import { notifyAll } from "../../src/runner/run-events.js";
 import { openStores } from "../../src/stores/open-stores.js";
-import { csvEmitter, emissionsOf, linesOf, namesIn, withEmitters } from "../emit/emitting.js";
+import { csvEmitter, emissionsOf, linesOf, namesIn, withEmitters } from "../export/emitters/emitting.js";
 import { mounts, smallDisk } from "../small-disk.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
 import {

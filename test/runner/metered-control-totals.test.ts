@@ -5,7 +5,7 @@
 import t from "tap";
 import { dayOf } from "../../src/common/days.js";
 import { isAccountedFor, readControlTotals } from "../../src/query/state/control-totals.js";
-import { startScriptedPrometheus } from "../ingest/scripted-prometheus.js";
+import { startScriptedPrometheus } from "../ingest/prometheus/scripted-prometheus.js";
 import { openTestStores, testConfig } from "../stores.js";
 import { daysBefore, rowsOf, runContext, runOnce } from "./runs.js";
 

@@ -1,7 +1,7 @@
 /** A self-managed cluster whose Prometheus refuses the credentials. */
 import t from "tap";
-import { answers, upstream } from "../ingest/upstream-server.js";
 import { openTestStores } from "../stores.js";
+import { answers, upstream } from "../upstream/upstream-server.js";
 import { runContext, runOnce } from "./runs.js";
 
 t.test("metrics that respond with 401 suspend the tenant after the threshold of gathers", async (t) => {

@@ -5,7 +5,11 @@
 import t from "tap";
 import { DAY_SECONDS } from "../../src/common/days.js";
 import { holds } from "../holds.js";
-import { type Script, type ScriptedSeries, startScriptedPrometheus } from "../ingest/scripted-prometheus.js";
+import {
+  type Script,
+  type ScriptedSeries,
+  startScriptedPrometheus,
+} from "../ingest/prometheus/scripted-prometheus.js";
 import { openTestStores } from "../stores.js";
 import { daysBefore, reconciled, rowsOf, runContext, runOnce, trackingDate } from "./runs.js";
 

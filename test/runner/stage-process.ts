@@ -14,7 +14,7 @@ import { clickHouseMigrationStatus } from "../../src/stores/migrate-clickhouse.j
 import { migrationFolders, openStores } from "../../src/stores/open-stores.js";
 import { createTagMirror } from "../../src/tags/tag-mirror.js";
 import { addTag } from "../../src/tags/write.js";
-import { csvEmitter, linesOf, namesIn, withEmitters } from "../emit/emitting.js";
+import { csvEmitter, linesOf, namesIn, withEmitters } from "../export/emitters/emitting.js";
 import { testConfig, testLogger } from "../stores.js";
 import { dieAt } from "./die-at.js";
 import type { StatementPoint } from "./kill-points.js";

@@ -10,7 +10,7 @@ import { createEmbeddedClickHouse } from "../../src/embedded-clickhouse/supervis
 import { startEmbeddedPostgres } from "../../src/embedded-postgres/start.js";
 import { usualLease } from "../../src/runner/sql/leases.js";
 import { type OpenedStores, openStores } from "../../src/stores/open-stores.js";
-import { portOfSocket } from "../store/clickhouse/engine-under-test.js";
+import { portOfSocket } from "../clickhouse/engine-under-test.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { until } from "../until.js";
 import { childProcess } from "./child.js";

@@ -6,7 +6,7 @@ import t from "tap";
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import type { BillSource } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
 import { openBillSource } from "../../../src/ingest/ecosystems/focus/sources/open-source.js";
-import { type Files, folderOf, settingsOf, write } from "../focus-bills.js";
+import { type Files, folderOf, settingsOf, write } from "./bill-files.js";
 import { csv, openDeliveryStore, recorded, rowsOf, settings } from "./bills.js";
 
 const store = await openDeliveryStore(t);
