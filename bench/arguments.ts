@@ -44,7 +44,7 @@ export interface BenchArguments {
   readonly tenants: number;
 }
 
-export const usage = `npm run bench -- [--rows 1M|10M|100M] [--only ${benchmarkNames.join(",")}] [--repeat 5] [--seconds 5] [--json FILE] [--data DIR] [--days 200] [--tenants 300]`;
+export const usageText = `npm run bench -- [--rows 1M|10M|100M] [--only ${benchmarkNames.join(",")}] [--repeat 5] [--seconds 5] [--json FILE] [--data DIR] [--days 200] [--tenants 300]`;
 
 export function readArguments(argv: readonly string[]): BenchArguments {
   const { values } = parseArgs({
@@ -79,7 +79,7 @@ export function readArguments(argv: readonly string[]): BenchArguments {
 
 function benchmarkName(text: string): BenchmarkName {
   const name = benchmarkNames.find((each) => each === text);
-  if (name === undefined) throw new RangeError(`no benchmark ${text}; ${usage}`);
+  if (name === undefined) throw new RangeError(`no benchmark ${text}; ${usageText}`);
   return name;
 }
 

@@ -9,7 +9,7 @@ import { startTenantRun, usualLimits } from "../src/runner/tenant-run.js";
 import type { OpenedStores } from "../src/stores/open-stores.js";
 import type { BackfillUpstream } from "./backfill-upstream.js";
 import { watchProcess, watchServer } from "./measure.js";
-import { type Waiting, type WaitingWatch, watchWaiting } from "./waiting.js";
+import { type WaitingRequests, type WaitingWatch, watchWaiting } from "./waiting.js";
 
 /** In order. Gathering and staging alternate, window by window. */
 export const stages = [
@@ -20,16 +20,16 @@ export const stages = [
   "stage and hash",
   "allocate and publish",
 ] as const;
-export type Stage = (typeof stages)[number];
+export type BackfillStage = (typeof stages)[number];
 
 /** Seconds. */
-export interface StageTime extends Waiting {
+export interface StageTime extends WaitingRequests {
   readonly wall: number;
 }
 
 export interface MeasuredRun {
   readonly result: RunResult;
-  readonly stages: Readonly<Record<Stage, StageTime>>;
+  readonly stages: Readonly<Record<BackfillStage, StageTime>>;
   /** MiB. */
   readonly servicePeak: number;
   readonly enginePeak: number;
@@ -88,18 +88,18 @@ async function backendPid(postgres: Pool): Promise<number | undefined> {
 }
 
 interface StageClock {
-  readonly begin: (stage: Stage) => void;
-  end(): Readonly<Record<Stage, StageTime>>;
+  readonly begin: (stage: BackfillStage) => void;
+  end(): Readonly<Record<BackfillStage, StageTime>>;
   stop(): void;
 }
 
 function stageClock(watch: WaitingWatch, say: (text: string) => void): StageClock {
   const nothing = { wall: 0, upstream: 0, store: 0, paced: 0, busy: 0, answering: 0 };
   const spent = Object.fromEntries(stages.map((stage) => [stage, { ...nothing }])) as Record<
-    Stage,
+    BackfillStage,
     typeof nothing
   >;
-  let stage: Stage = "prepare";
+  let stage: BackfillStage = "prepare";
   let since = { ...nothing, ...watch.totals(), wall: performance.now() };
   const book = () => {
     const now = { ...watch.totals(), wall: performance.now() };
@@ -123,8 +123,8 @@ function stageClock(watch: WaitingWatch, say: (text: string) => void): StageCloc
 }
 
 /** Wraps the ecosystem so that its gatherer reports the start of each stage. */
-function clocked(ecosystem: AnyEcosystem, begin: (stage: Stage) => void): AnyEcosystem {
-  const during = <Args extends unknown[], T>(stage: Stage, work: (...args: Args) => Promise<T>) => {
+function clocked(ecosystem: AnyEcosystem, begin: (stage: BackfillStage) => void): AnyEcosystem {
+  const during = <Args extends unknown[], T>(stage: BackfillStage, work: (...args: Args) => Promise<T>) => {
     return async (...args: Args): Promise<T> => {
       begin(stage);
       try {

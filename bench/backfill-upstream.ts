@@ -11,7 +11,7 @@ import type { Config } from "../src/config/config.js";
 import { loadConfig } from "../src/config/load.js";
 import { formatProblems } from "../src/config/reader/problem.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
-import { program, until } from "./service.js";
+import { program, untilReady } from "./service.js";
 
 export interface BackfillUpstream {
   readonly config: Config;
@@ -51,7 +51,7 @@ export async function startUpstream(folder: string, size: BackfillSize): Promise
     await exited;
   };
   try {
-    await until(async () => {
+    await untilReady(async () => {
       if (child.exitCode !== null) throw new Error(`the simulator ended with ${child.exitCode}`);
       return existsSync(file) && readFileSync(file, "utf8").includes("\n");
     }, 60_000);

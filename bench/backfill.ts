@@ -10,9 +10,9 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { pino } from "pino";
 import { openStores } from "../src/stores/open-stores.js";
 import type { BenchArguments } from "./arguments.js";
-import { type MeasuredRun, measuredRun, type Stage, type StageTime, stages } from "./backfill-run.js";
+import { type BackfillStage, type MeasuredRun, measuredRun, type StageTime, stages } from "./backfill-run.js";
 import { type BackfillUpstream, startUpstream } from "./backfill-upstream.js";
-import { count } from "./dataset.js";
+import { countRows } from "./dataset.js";
 import { type Figure, median } from "./measure.js";
 
 const ROWS_A_LINE = 10;
@@ -58,7 +58,7 @@ async function firstAndSecond(
     const { client } = await stores.tenant(upstream.tenantName);
     const first = complete(await measuredRun(upstream, stores, tell));
     for (const table of ["billing", "usage", "identity_sets", "chargebacks", "topic_attributions"]) {
-      sizes[table] = await count(client, table);
+      sizes[table] = await countRows(client, table);
     }
     const before = await written(client);
     const second = complete(await measuredRun(upstream, stores, tell));
@@ -149,7 +149,7 @@ function ofSecond(run: MeasuredRun, before: Written, after: Written): Figure[] {
   ];
 }
 
-function stageFigures(benchmark: string, run: MeasuredRun, stage: Stage): Figure[] {
+function stageFigures(benchmark: string, run: MeasuredRun, stage: BackfillStage): Figure[] {
   const { wall, upstream, store, paced, busy } = run.stages[stage];
   const shown = (seconds: number) => seconds.toFixed(1);
   const note = `waiting for the upstream ${shown(upstream)}, its pace ${shown(paced)}; the stores ${shown(store)}; at work ${shown(busy)}`;

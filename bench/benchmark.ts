@@ -2,7 +2,7 @@
 import type { OpenedStores } from "../src/stores/open-stores.js";
 import type { TenantStore } from "../src/stores/stores.js";
 import type { Figure } from "./measure.js";
-import type { Service } from "./service.js";
+import type { BenchService } from "./service.js";
 
 export interface Bench {
   readonly stores: OpenedStores;
@@ -16,7 +16,7 @@ export interface Bench {
   readonly enginePid: number | undefined;
   readonly folder: string;
   /** The HTTP service in a process of its own, as users run it; started on first use. */
-  readonly service: () => Promise<Service>;
+  readonly service: () => Promise<BenchService>;
   /** Prints the current activity. */
   readonly say: (text: string) => void;
 }

@@ -36,8 +36,10 @@ export interface DatasetSize {
 export async function makeFacts(store: TenantStore, rows: number, samplesADay = 1): Promise<DatasetSize> {
   const { client } = store;
   if (
-    (await count(client, "system.tables WHERE database = currentDatabase() AND name = 'bench_complete'")) ===
-    0
+    (await countRows(
+      client,
+      "system.tables WHERE database = currentDatabase() AND name = 'bench_complete'",
+    )) === 0
   ) {
     for (const statement of organisationTables(rows)) {
       const { query, params } = statement;
@@ -53,7 +55,7 @@ export async function makeFacts(store: TenantStore, rows: number, samplesADay = 
     }
     await client.command({ query: "CREATE TABLE bench_complete (x UInt8) ENGINE = TinyLog" });
   }
-  return { lines: await count(client, sources.billing), facts: await count(client, sources.usage) };
+  return { lines: await countRows(client, sources.billing), facts: await countRows(client, sources.usage) };
 }
 
 /** Puts all days into the staging tables of an epoch. Partitions are attached rather than copied. */
@@ -66,7 +68,7 @@ async function attach(client: ClickHouseClient, to: string, from: string): Promi
   await client.command({ query: `ALTER TABLE ${to} ${actions.join(", ")}` });
 }
 
-export async function count(client: ClickHouseClient, from: string): Promise<number> {
+export async function countRows(client: ClickHouseClient, from: string): Promise<number> {
   const result = await client.query({ query: `SELECT count() AS n FROM ${from}`, format: "JSONEachRow" });
   const [row] = await result.json<{ n: string }>();
   return Number(row?.n);
@@ -78,6 +80,6 @@ export async function settle(client: ClickHouseClient): Promise<void> {
   let quiet = 0;
   while (quiet < 5 && performance.now() < deadline) {
     await new Promise((resolve) => setTimeout(resolve, 200));
-    quiet = (await count(client, "system.merges")) === 0 ? quiet + 1 : 0;
+    quiet = (await countRows(client, "system.merges")) === 0 ? quiet + 1 : 0;
   }
 }

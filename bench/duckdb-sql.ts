@@ -11,7 +11,7 @@ import {
 
 /** Tables of the same rows in two orders: like ours, and by identity and then day. */
 export const layouts = { day: "by_day", identity: "by_identity" } as const;
-export type Layout = keyof typeof layouts;
+export type DuckdbLayout = keyof typeof layouts;
 
 type Ask = (sql: string) => Promise<readonly string[][]>;
 

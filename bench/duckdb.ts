@@ -9,13 +9,13 @@ import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
 import type { AggregateInput } from "../src/query/chargebacks/aggregate.js";
-import { comparableBuckets, duckWays, type Layout, layouts } from "./duckdb-sql.js";
+import { comparableBuckets, type DuckdbLayout, duckWays, layouts } from "./duckdb-sql.js";
 import { once } from "./measure.js";
 import { allDays } from "./organisation.js";
 
 /** The fastest way of DuckDB for one aggregation. */
 export interface DuckCase {
-  readonly layout: Layout;
+  readonly layout: DuckdbLayout;
   readonly way: string;
   run(): Promise<void>;
 }
@@ -97,7 +97,7 @@ export async function loadDuckDb(client: ClickHouseClient, folder: string): Prom
 /** Tries each layout in each way twice, and returns the one with the fastest second time. */
 async function fastest(connection: DuckDBConnection, input: AggregateInput): Promise<DuckCase> {
   let best: { readonly ms: number; readonly found: DuckCase } | undefined;
-  for (const layout of Object.keys(layouts) as Layout[]) {
+  for (const layout of Object.keys(layouts) as DuckdbLayout[]) {
     for (const { name, run } of duckWays) {
       const found: DuckCase = {
         layout,

@@ -9,12 +9,12 @@ import { claimStaging, stagedTable } from "../src/clickhouse/staging.js";
 import { readRows } from "../src/clickhouse/statement.js";
 import type { FactTable } from "../src/domain/fact-tables.js";
 import type { TenantStore } from "../src/stores/stores.js";
-import { recordDimensions } from "../test/tags/tagging.js";
-import { count, settle } from "./dataset.js";
+import { recordTestDimensions } from "../test/tags/tagging.js";
+import { countRows, settle } from "./dataset.js";
 import { readAll } from "./http-client.js";
 import { type Figure, medianMs, medianPairMs } from "./measure.js";
 import { plainRules } from "./rules.js";
-import { startService, WARM_UP } from "./service.js";
+import { startBenchService, WARM_UP } from "./service.js";
 import type { TagBench } from "./tags.js";
 
 /** The tenant whose amounts are explained. */
@@ -40,15 +40,15 @@ SELECT count(), sum(weight), sum(amount) FROM (
 export async function benchExplain({ stores, folder, repeat, say }: TagBench): Promise<Figure[]> {
   const store = await stores.tenant(explainedTenant);
   const { client, tenantName } = store;
-  if ((await count(client, "chargebacks")) === 0) {
+  if ((await countRows(client, "chargebacks")) === 0) {
     say("explain: making facts");
     await makeFacts(store);
-    await recordDimensions(stores, tenantName);
+    await recordTestDimensions(stores, tenantName);
     await settle(client);
   }
   const query = `SELECT dimension_id AS id FROM dimensions WHERE resource_id = '${ASKED.resource}' ORDER BY identity_id = 'sa-5000' DESC, identity_id LIMIT ${1 + WARM_UP}`;
   const [dimension, ...others] = await readRows<{ id: number }>(client, { query, params: {} });
-  const service = await startService(stores, store, folder);
+  const service = await startBenchService(stores, store, folder);
   try {
     const rowOf = (id: number | undefined) => `${service.url}/api/v1/tenants/${tenantName}/chargebacks/${id}`;
     for (const { id } of others) await readAll(`${rowOf(id)}/explain?date=${DAY}`);

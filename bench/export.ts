@@ -7,7 +7,7 @@ import { readSettings } from "../src/clickhouse/statement.js";
 import { defaultExportColumns } from "../src/export/columns.js";
 import { chargebackExport } from "../src/export/statement.js";
 import { chargebackDays } from "../src/query/chargebacks/days.js";
-import { csvSettings } from "../src/query/csv-cell.js";
+import { csvOutputSettings } from "../src/query/csv-cell.js";
 import { readDayCounts } from "../src/query/page/days.js";
 import { dateWindow } from "../src/query/time/date-window.js";
 import type { Benchmark } from "./benchmark.js";
@@ -81,7 +81,7 @@ async function engineAlone(client: ClickHouseClient): Promise<void> {
       query_params: { ...params },
       clickhouse_settings: {
         ...settings,
-        ...csvSettings,
+        ...csvOutputSettings,
         max_block_size: "65536",
         preferred_block_size_bytes: "0",
         engine_file_truncate_on_insert: 1,

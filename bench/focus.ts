@@ -17,8 +17,8 @@ import { registerTenant } from "../src/runner/sql/tenants.js";
 import { type OpenedStores, openStores } from "../src/stores/open-stores.js";
 import { plainCopy } from "./allocate.js";
 import type { BenchArguments } from "./arguments.js";
-import { type MeasuredRun, measuredRun, type Stage } from "./backfill-run.js";
-import { count, settle } from "./dataset.js";
+import { type BackfillStage, type MeasuredRun, measuredRun } from "./backfill-run.js";
+import { countRows, settle } from "./dataset.js";
 import { type BillFiles, type BillFormat, bill, formats, makeBill } from "./focus-bill.js";
 import { type Loaded, loadAsWeDo, loadByEngine, openBillDuckDb } from "./focus-load.js";
 import { type Figure, median, watchProcess } from "./measure.js";
@@ -202,7 +202,7 @@ async function benchAllocations(
       if (run.result.status !== "completed") throw new Error(JSON.stringify(run.result.errors.slice(0, 5)));
       if (run.result.dates_calculated !== bill.days)
         throw new Error(`${run.result.dates_calculated} days were calculated`);
-      const rows = await count(client, "chargebacks");
+      const rows = await countRows(client, "chargebacks");
       await settle(client);
       turns.get(name)?.push({ run, rows, plain: (await plainCopy(client, days)) / 1000 });
       sizes[`rows by ${name}`] = rows;
@@ -213,7 +213,7 @@ async function benchAllocations(
 
 function allocationFigures(name: Allocation, turns: readonly AllocationTurn[]): Figure[] {
   const rows = turns[0]?.rows ?? 0;
-  const wall = (stage: Stage) => median(turns.map(({ run }) => run.stages[stage].wall));
+  const wall = (stage: BackfillStage) => median(turns.map(({ run }) => run.stages[stage].wall));
   const seconds = wall("allocate and publish");
   const plain = median(turns.map((turn) => turn.plain));
   const peak = (of: (run: MeasuredRun) => number) => Math.round(Math.max(...turns.map(({ run }) => of(run))));

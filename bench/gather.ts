@@ -9,16 +9,16 @@ import { pino } from "pino";
 import { claimStaging, stagedTable } from "../src/clickhouse/staging.js";
 import { addDays, daysOfWindow, midnightSeconds } from "../src/common/days.js";
 import { measure } from "../src/ingest/ecosystems/confluent_cloud/usage/measure.js";
-import { gatherUsage } from "../src/ingest/metered/usage.js";
+import { gatherMeteredUsage } from "../src/ingest/metered/usage.js";
 import { createPrometheusSource, type PrometheusSource } from "../src/ingest/prometheus/source.js";
 import { createStagingSink, type StagingSink } from "../src/ingest/staging/staging-sink.js";
 import { createStagingWriter } from "../src/ingest/staging/staging-writer.js";
 import type { OpenedStores } from "../src/stores/open-stores.js";
 import type { UpstreamClient } from "../src/upstream/http/client.js";
-import { count } from "./dataset.js";
+import { countRows } from "./dataset.js";
 import { type Figure, median, watchProcess } from "./measure.js";
 
-export const gatherTenant = "bench_gather";
+export const gatherBenchTenant = "bench_gather";
 
 const EPOCH = 1;
 const STEP_SECONDS = 3600;
@@ -43,7 +43,7 @@ export async function benchGather(
   { stores, repeat }: { readonly stores: OpenedStores; readonly repeat: number },
   sizes: Record<string, number>,
 ): Promise<Figure[]> {
-  const { client } = await stores.tenant(gatherTenant);
+  const { client } = await stores.tenant(gatherBenchTenant);
   const enginePid = stores.embeddedClickHouse?.pid();
   await claimStaging(client, EPOCH);
   const figures: Figure[] = [];
@@ -59,7 +59,7 @@ export async function benchGather(
       });
     }
     sizes.series = CLUSTERS * PRINCIPALS_A_CLUSTER * METRICS;
-    sizes.samples = await count(client, stagedTable("usage", EPOCH));
+    sizes.samples = await countRows(client, stagedTable("usage", EPOCH));
     sizes[`MiB of responses, ${values}`] = mebibytes(responses);
     figures.push(...figuresOf(name, turns.slice(1)));
   }
@@ -182,7 +182,7 @@ async function gatherMetered(source: PrometheusSource, sink: StagingSink): Promi
       window,
       stepSeconds: STEP_SECONDS,
     } as const;
-    await gatherUsage(source, query, sink, refuse, new AbortController().signal);
+    await gatherMeteredUsage(source, query, sink, refuse, new AbortController().signal);
   }
 }
 
@@ -211,7 +211,7 @@ async function engineTime(
       });
       stream.resume();
     }
-    await count(
+    await countRows(
       client,
       `(
 SELECT metric['kafka_id'] AS resource, metric['principal_id'] AS identity, point.1 AS at, sum(toFloat64OrNull(point.2)) AS used

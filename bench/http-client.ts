@@ -11,7 +11,7 @@ export async function readAll(url: string, body?: unknown): Promise<number> {
 }
 
 /** Returns the JSON of a response, and the milliseconds until its last byte. */
-export async function readJson<Body>(url: string): Promise<{ readonly body: Body; readonly ms: number }> {
+export async function fetchJson<Body>(url: string): Promise<{ readonly body: Body; readonly ms: number }> {
   const started = performance.now();
   const bytes = await readBytes(url);
   const ms = performance.now() - started;

@@ -5,7 +5,7 @@
 import { commonIdentity } from "./aggregate.js";
 import type { Bench, Benchmark } from "./benchmark.js";
 import { readAll } from "./http-client.js";
-import { type Load, percentile, putLoad } from "./load.js";
+import { type BenchLoad, percentile, putLoad } from "./load.js";
 import type { Figure } from "./measure.js";
 import { allDays } from "./organisation.js";
 import { startServiceWithRun } from "./service-with-run.js";
@@ -95,7 +95,7 @@ async function readsOf({ store }: Bench, base: string): Promise<{ name: string; 
 const clients = (count: number) => (count === 1 ? "1 connection" : `${count} connections`);
 
 /** Returns the median, with the other values in the note; NaN if there were no responses in time. */
-function figureOf(name: string, { durations, perSecond, others, broken }: Load): Figure {
+function figureOf(name: string, { durations, perSecond, others, broken }: BenchLoad): Figure {
   const p95 = percentile(durations, 0.95);
   const p99 = percentile(durations, 0.99);
   const note = [
@@ -107,8 +107,8 @@ function figureOf(name: string, { durations, perSecond, others, broken }: Load):
   return { benchmark: "http", name, value: percentile(durations, 0.5), unit: "ms", note, details };
 }
 
-function healthFigures(idle: Load, busy: Load, aggregating: Load): Figure[] {
-  const figure = (name: string, load: Load): Figure => {
+function healthFigures(idle: BenchLoad, busy: BenchLoad, aggregating: BenchLoad): Figure[] {
+  const figure = (name: string, load: BenchLoad): Figure => {
     const [p99, max] = [percentile(load.durations, 0.99), percentile(load.durations, 1)];
     const note = `p99 ${ms(p99)}, max ${ms(max)}; ${load.durations.length} responses`;
     const details = { p99, max, not_2xx: sum(load.others), broken: load.broken };

@@ -6,8 +6,8 @@ import { readRows } from "../src/clickhouse/statement.js";
 import { addDays } from "../src/common/days.js";
 import { commonIdentity } from "./aggregate.js";
 import type { Benchmark } from "./benchmark.js";
-import { count } from "./dataset.js";
-import { readAll, readJson } from "./http-client.js";
+import { countRows } from "./dataset.js";
+import { fetchJson, readAll } from "./http-client.js";
 import { type Figure, median, medianMs } from "./measure.js";
 import { allDays } from "./organisation.js";
 
@@ -27,7 +27,7 @@ interface Case {
 export const benchList: Benchmark = async ({ store, repeat, rows, service }) => {
   const { url } = await service();
   const identity_id = await commonIdentity(store.client);
-  const filtered = await count(store.client, `chargebacks WHERE identity_id = '${identity_id}'`);
+  const filtered = await countRows(store.client, `chargebacks WHERE identity_id = '${identity_id}'`);
   const pathOf = (params: Readonly<Record<string, string | number>>) => {
     const query = Object.entries({ end_date: allDays.at(-1) ?? "", page_size: PAGE_SIZE, ...params });
     const text = new URLSearchParams(query.map(([name, value]): [string, string] => [name, String(value)]));
@@ -42,9 +42,9 @@ export const benchList: Benchmark = async ({ store, repeat, rows, service }) => 
     for (let turn = 0; turn <= repeat; turn++) {
       const params = { ...filter, start_date: addDays(allDays[0] ?? "", -turn) };
       // Counts the rows, as for a client that reads page by page.
-      const { body } = await readJson<{ next_cursor: string }>(pathOf({ ...params, page: behind }));
+      const { body } = await fetchJson<{ next_cursor: string }>(pathOf({ ...params, page: behind }));
       const next = by === "cursor" ? { cursor: body.next_cursor } : { page: behind + 1 };
-      durations.push((await readJson(pathOf({ ...params, ...next }))).ms);
+      durations.push((await fetchJson(pathOf({ ...params, ...next }))).ms);
     }
     return median(durations.slice(1));
   };
@@ -53,10 +53,10 @@ export const benchList: Benchmark = async ({ store, repeat, rows, service }) => 
     const durations: number[] = [];
     for (let turn = 0; turn <= repeat; turn++) {
       const start_date = addDays(allDays[0] ?? "", -turn - 1000);
-      let { body } = await readJson<{ next_cursor: string }>(pathOf({ start_date }));
+      let { body } = await fetchJson<{ next_cursor: string }>(pathOf({ start_date }));
       const began = performance.now();
       for (let page = 0; page < WALKED; page++)
-        ({ body } = await readJson<{ next_cursor: string }>(
+        ({ body } = await fetchJson<{ next_cursor: string }>(
           pathOf({ start_date, cursor: body.next_cursor }),
         ));
       durations.push((performance.now() - began) / WALKED);

@@ -1,7 +1,7 @@
 /** Clients that request one address repeatedly, and the times of the responses. */
 import autocannon from "autocannon";
 
-export interface LoadOptions {
+export interface BenchLoadOptions {
   readonly connections: number;
   readonly seconds: number;
   /**
@@ -10,7 +10,7 @@ export interface LoadOptions {
   readonly rate?: number;
 }
 
-export interface Load {
+export interface BenchLoad {
   /** Milliseconds of responses with 2xx, ascending. */
   readonly durations: readonly number[];
   /** Responses with 2xx. */
@@ -25,7 +25,10 @@ export interface Load {
 const PATIENCE_SECONDS = 310;
 
 /** Requests in flight at the end are abandoned. */
-export async function putLoad(url: string, { connections, seconds, rate }: LoadOptions): Promise<Load> {
+export async function putLoad(
+  url: string,
+  { connections, seconds, rate }: BenchLoadOptions,
+): Promise<BenchLoad> {
   const durations: number[] = [];
   const others: Record<number, number> = {};
   const result = await new Promise<autocannon.Result>((resolve, reject) => {

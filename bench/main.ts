@@ -7,23 +7,23 @@ import { dayOf } from "../src/common/days.js";
 import { benchAggregate } from "./aggregate.js";
 import { benchAllocate } from "./allocate.js";
 import { allocateAll } from "./allocation-run.js";
-import { type BenchArguments, readArguments, usage } from "./arguments.js";
+import { type BenchArguments, readArguments, usageText } from "./arguments.js";
 import { benchBackfill } from "./backfill.js";
 import type { Bench, Benchmark } from "./benchmark.js";
 import { benchConsole } from "./console.js";
-import { count, makeFacts, settle } from "./dataset.js";
+import { countRows, makeFacts, settle } from "./dataset.js";
 import { benchDisk } from "./disk.js";
 import { benchExplain, explainedTenant } from "./explain.js";
 import { benchExport } from "./export.js";
 import { benchFocus } from "./focus.js";
-import { benchGather, gatherTenant } from "./gather.js";
+import { benchGather, gatherBenchTenant } from "./gather.js";
 import { benchHttp } from "./http.js";
 import { benchList } from "./list.js";
 import { describeMachine } from "./machine.js";
 import type { Figure } from "./measure.js";
 import { reportJson, reportTable } from "./report.js";
 import { mixedRules, plainRules } from "./rules.js";
-import { type Service, startService, warmUp } from "./service.js";
+import { type BenchService, startBenchService, warmUp } from "./service.js";
 import { benchStart } from "./start.js";
 import { type BenchStores, openBenchStores, tenantName } from "./stores.js";
 import { benchTags, taggedTenant } from "./tags.js";
@@ -54,7 +54,7 @@ async function main(args: BenchArguments): Promise<void> {
   const allocated = Math.min(args.rows, MOST_ALLOCATED);
   const opened = await openBenchStores([args.rows, allocated], args.data, [
     taggedTenant,
-    gatherTenant,
+    gatherBenchTenant,
     explainedTenant,
     mixedTenant(allocated),
   ]);
@@ -129,16 +129,16 @@ async function runReaders(
   const store = await stores.tenant(tenantName(args.rows));
   say(`making facts for ${args.rows} rows`);
   await makeFacts(store, args.rows);
-  if ((await count(store.client, "chargebacks")) === 0) {
+  if ((await countRows(store.client, "chargebacks")) === 0) {
     say("allocating them");
     await allocateAll(stores, store, plainRules);
   }
   await settle(store.client);
-  const rows = await count(store.client, "chargebacks");
+  const rows = await countRows(store.client, "chargebacks");
   sizes.chargebacks = rows;
-  let service: Promise<Service> | undefined;
+  let service: Promise<BenchService> | undefined;
   const startWarm = async () => {
-    const started = await startService(stores, store, folder);
+    const started = await startBenchService(stores, store, folder);
     await warmUp(started, store.tenantName);
     return started;
   };
@@ -170,5 +170,5 @@ async function runReaders(
 }
 
 const typed = process.argv.slice(2);
-if (typed.includes("--help")) process.stdout.write(`${usage}\n`);
+if (typed.includes("--help")) process.stdout.write(`${usageText}\n`);
 else await main(readArguments(typed));

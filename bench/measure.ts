@@ -81,15 +81,15 @@ export interface ProcessWatch {
 
 /** Measures a process. Linux only; NaN without /proc. */
 export function watchProcess(pid: number | undefined): ProcessWatch {
-  const idle = residentMiB(pid);
+  const idle = residentMemoryMiB(pid);
   const before = processorSeconds(pid);
   let peak = idle;
   const timer = setInterval(() => {
-    peak = Math.max(peak, residentMiB(pid));
+    peak = Math.max(peak, residentMemoryMiB(pid));
   }, SAMPLE_MS);
   return {
     idle,
-    peak: () => Math.max(peak, residentMiB(pid)),
+    peak: () => Math.max(peak, residentMemoryMiB(pid)),
     cpuSeconds: () => processorSeconds(pid) - before,
     stop: () => clearInterval(timer),
   };
@@ -99,7 +99,7 @@ export function watchProcess(pid: number | undefined): ProcessWatch {
  * Excludes files that are mapped into memory, such as a bill that the engine reads: the system can take their pages
  * back.
  */
-export function residentMiB(pid: number | undefined): number {
+export function residentMemoryMiB(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN;
   try {
     const status = readFileSync(`/proc/${pid}/status`, "utf8");

@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { projectRoot } from "../src/common/project.js";
-import { type Report, reportTable } from "./report.js";
+import { type BenchReport, reportTable } from "./report.js";
 
 const folder = join(projectRoot(), "bench");
 const file = join(folder, "README.md");
@@ -14,10 +14,10 @@ const file = join(folder, "README.md");
 /** Matches the table of a report, between `<!-- results/NAME.json -->` and `<!-- end -->`. */
 const TABLE = /(<!-- (results\/[\w-]+\.json) -->\n).*?(<!-- end -->)/gs;
 
-export function readReport(name: string): Report {
+export function readReport(name: string): BenchReport {
   return JSON.parse(readFileSync(join(folder, name), "utf8"), (key, value: unknown) =>
     key === "value" && value === null ? Number.NaN : value,
-  ) as Report;
+  ) as BenchReport;
 }
 
 export function reportsOf(page: string): string[] {

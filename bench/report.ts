@@ -2,7 +2,7 @@
 import type { Machine } from "./machine.js";
 import type { Figure } from "./measure.js";
 
-export interface Report {
+export interface BenchReport {
   /** The arguments after `npm run bench --`. */
   readonly command: string;
   /** UTC day. */
@@ -18,13 +18,13 @@ function isMet({ value, target }: Figure): boolean | undefined {
   return target.at === "least" ? value >= target.value : value <= target.value;
 }
 
-export function reportJson(report: Report): string {
+export function reportJson(report: BenchReport): string {
   const figures = report.figures.map((figure) => ({ ...figure, met: isMet(figure) }));
   return `${JSON.stringify({ ...report, figures }, null, 2)}\n`;
 }
 
 /** Formats a Markdown table, which is readable in a terminal and in the documentation. */
-export function reportTable({ command, measured_on, machine, figures, sizes, repeat }: Report): string {
+export function reportTable({ command, measured_on, machine, figures, sizes, repeat }: BenchReport): string {
   const head = [
     `npm run bench -- ${command}`,
     `${measured_on}, ${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, node ${machine.node}, engine ${machine.engine}, load ${machine.load.toFixed(1)}${speedOf(machine)}`,

@@ -5,7 +5,7 @@
  */
 import { pino } from "pino";
 import { roomForBuffers } from "../src/cli/heap.js";
-import { modes, serveStores } from "../src/cli/serve.js";
+import { serveModes, serveStores } from "../src/cli/serve.js";
 import { readConfig } from "../src/config/read-file.js";
 import type { Endpoint } from "../src/embedded-clickhouse/supervisor.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
@@ -17,7 +17,7 @@ import { createTenantStores } from "../src/stores/tenant-stores.js";
 
 roomForBuffers();
 const [, , file = "", modeArgument] = process.argv;
-const mode = modes.find((each) => each === modeArgument);
+const mode = serveModes.find((each) => each === modeArgument);
 const endpoint: Endpoint = JSON.parse(process.env.BENCH_ENGINE ?? "null");
 const ending = new AbortController();
 process.once("SIGTERM", () => ending.abort());

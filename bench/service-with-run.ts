@@ -10,12 +10,12 @@ import { acquireLease } from "../src/runner/lease.js";
 import { registerTenant } from "../src/runner/sql/tenants.js";
 import { startUpstream } from "./backfill-upstream.js";
 import type { Bench } from "./benchmark.js";
-import { type Service, startService } from "./service.js";
+import { type BenchService, startBenchService } from "./service.js";
 
 /** Large enough that the run takes far longer than the measurement. */
 const RUN = { lines: 2_500, identities: 1_000, days: 300 } as const;
 
-export interface ServiceWithRun extends Service {
+export interface ServiceWithRun extends BenchService {
   /** Starts the run. */
   run(): Promise<void>;
   /** True while the run is in progress. */
@@ -45,7 +45,7 @@ export async function startServiceWithRun({ stores, store, folder: data }: Bench
     const { tenant_id, ecosystem } = upstream.tenant;
     const lease = await hold(gathered, String(tenant_id), String(ecosystem));
     undo.push(() => store.client.command({ query: `DROP DATABASE IF EXISTS ${gathered} SYNC` }));
-    const service = await startService(stores, store, data, {
+    const service = await startBenchService(stores, store, data, {
       api: {},
       mode: "both",
       others: { [gathered]: upstream.tenant },

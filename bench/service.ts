@@ -12,11 +12,11 @@ import { projectRoot } from "../src/common/project.js";
 import type { OpenedStores } from "../src/stores/open-stores.js";
 import type { TenantStore } from "../src/stores/stores.js";
 import { freePort } from "../test/free-port.js";
-import { readAll, readJson } from "./http-client.js";
+import { fetchJson, readAll } from "./http-client.js";
 import { allDays } from "./organisation.js";
 import { tenantYaml } from "./stores.js";
 
-export interface Service {
+export interface BenchService {
   readonly url: string;
   readonly pid: number | undefined;
   stop(): Promise<void>;
@@ -38,12 +38,12 @@ export interface ServiceOptions {
 const usual: ServiceOptions = { api: { request_timeout_seconds: 300 }, mode: "api", others: {} };
 
 /** `folder` is that of the open stores. In mode `both`, the service runs its tenants once. */
-export async function startService(
+export async function startBenchService(
   stores: OpenedStores,
   store: TenantStore,
   folder: string,
   { api, mode, others }: ServiceOptions = usual,
-): Promise<Service> {
+): Promise<BenchService> {
   const engine = await stores.embeddedClickHouse?.endpoint();
   if (engine === undefined) throw new Error("the engine is not embedded");
   const { host, user, password } = stores.postgres.options;
@@ -77,11 +77,11 @@ export const WARM_UP = 20;
  * Requests a page, the next one and an aggregate, a few times, of days that no benchmark uses. A service that has just
  * started is slower than after its first minute: by 8 ms for a page by cursor.
  */
-export async function warmUp({ url }: Service, tenantName: string): Promise<void> {
+export async function warmUp({ url }: BenchService, tenantName: string): Promise<void> {
   const path = `${url}/api/v1/tenants/${tenantName}/chargebacks`;
   for (let turn = 0; turn < WARM_UP; turn++) {
     const days = `start_date=${addDays(allDays[0] ?? "", -5000 - turn)}&end_date=${allDays.at(-1)}`;
-    const { body } = await readJson<{ next_cursor: string }>(`${path}?${days}&page_size=100`);
+    const { body } = await fetchJson<{ next_cursor: string }>(`${path}?${days}&page_size=100`);
     await readAll(`${path}?${days}&page_size=100&cursor=${body.next_cursor}`);
     await readAll(`${path}/aggregate?${days}&group_by=product_type`);
   }
@@ -92,7 +92,7 @@ export async function spawnService(
   args: readonly string[],
   port: number,
   environment: Readonly<Record<string, string>> = {},
-): Promise<Service> {
+): Promise<BenchService> {
   const env = { ...process.env, ...environment };
   const child = spawn(process.execPath, args, { env, stdio: ["ignore", "ignore", "pipe"] });
   let output = "";
@@ -107,7 +107,7 @@ export async function spawnService(
     await exited;
   };
   try {
-    await until(async () => {
+    await untilReady(async () => {
       if (child.exitCode !== null) throw new Error(`the service ended with ${child.exitCode}: ${output}`);
       return await responds(`${url}/health`);
     }, 60_000);
@@ -119,7 +119,7 @@ export async function spawnService(
 }
 
 /** Repeats `ask` until it returns true. */
-export async function until(ask: () => Promise<boolean>, withinMs: number): Promise<void> {
+export async function untilReady(ask: () => Promise<boolean>, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs;
   while (!(await ask())) {
     if (performance.now() > deadline) throw new Error(`nothing after ${withinMs} ms`);

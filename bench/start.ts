@@ -7,7 +7,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../test/free-port.js";
 import { type Figure, median } from "./measure.js";
-import { program, spawnService, until } from "./service.js";
+import { program, spawnService, untilReady } from "./service.js";
 import { tenantYaml } from "./stores.js";
 
 export async function benchStart(repeat: number): Promise<Figure[]> {
@@ -57,7 +57,7 @@ async function startOnce(folder: string): Promise<Start> {
   const service = await spawnService([program, "serve", "--config", file, "--mode", "api"], port);
   try {
     const health = performance.now() - started;
-    await until(async () => {
+    await untilReady(async () => {
       const response = (await (await fetch(`${service.url}/api/v1/readiness`)).json()) as { status: string };
       return response.status !== "initializing";
     }, 60_000);

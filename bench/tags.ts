@@ -4,10 +4,10 @@ import type { OpenedStores } from "../src/stores/open-stores.js";
 import type { TenantStore } from "../src/stores/stores.js";
 import { copyNewDimensions } from "../src/tags/copy-new-dimensions.js";
 import { sumUp } from "../test/sum-up.js";
-import { count } from "./dataset.js";
+import { countRows } from "./dataset.js";
 import { readAll } from "./http-client.js";
 import { type Figure, median, medianMs, once } from "./measure.js";
-import { startService } from "./service.js";
+import { startBenchService } from "./service.js";
 
 /** The tenant whose dimensions are tagged. */
 export const taggedTenant = "bench_tags";
@@ -31,7 +31,7 @@ export async function benchTags({ stores, folder, repeat, say }: TagBench): Prom
   const { postgres } = stores;
   for (const table of ["tags", "tag_labels", "tag_outbox", "tag_mirrors", "dimensions"])
     await postgres.query(`DELETE FROM ${table} WHERE tenant_name = $1`, [tenantName]);
-  if ((await count(client, "chargebacks")) === 0) await makeChargebacks(store);
+  if ((await countRows(client, "chargebacks")) === 0) await makeChargebacks(store);
   const figures: Figure[] = [];
   const note = (name: string, value: number, unit: Figure["unit"], more: Partial<Figure> = {}) =>
     void figures.push({ benchmark: "tags", name, value, unit, ...more });
@@ -42,7 +42,7 @@ export async function benchTags({ stores, folder, repeat, say }: TagBench): Prom
     "s",
   );
 
-  const service = await startService(stores, store, folder);
+  const service = await startBenchService(stores, store, folder);
   try {
     const base = `${service.url}/api/v1/tenants/${tenantName}`;
     const bulk = (tag_key: string, more: object = {}) =>

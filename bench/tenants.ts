@@ -18,8 +18,16 @@ import type { BenchArguments } from "./arguments.js";
 import { type Contents, contentsOf } from "./contents.js";
 import { readAll } from "./http-client.js";
 import { percentile } from "./load.js";
-import { childPids, type Figure, familyMiB, median, once, residentMiB, watchProcess } from "./measure.js";
-import { program, type Service, spawnService, until } from "./service.js";
+import {
+  childPids,
+  type Figure,
+  familyMiB,
+  median,
+  once,
+  residentMemoryMiB,
+  watchProcess,
+} from "./measure.js";
+import { type BenchService, program, spawnService, untilReady } from "./service.js";
 
 const PRINCIPALS = 8;
 const DAYS = 4;
@@ -142,7 +150,7 @@ function configuration({
 
 /** Times in seconds since the process was spawned. */
 interface Started {
-  readonly service: Service;
+  readonly service: BenchService;
   readonly health: number;
   /** Waits until this number of tenants have their tables. */
   tablesOf(count: number): Promise<number>;
@@ -155,7 +163,7 @@ async function started(args: readonly string[], port: number): Promise<Started> 
   const since = () => (performance.now() - began) / 1000;
   const service = await spawnService(args, port);
   const look = async (isSo: () => Promise<boolean>) => {
-    await until(async () => {
+    await untilReady(async () => {
       if (await isSo()) return true;
       await delay(LOOK_EVERY_MS);
       return false;
@@ -181,7 +189,7 @@ async function started(args: readonly string[], port: number): Promise<Started> 
 }
 
 /** Returns the number of finished runs by tenant. */
-async function finishedRuns({ url }: Service): Promise<ReadonlyMap<string, number>> {
+async function finishedRuns({ url }: BenchService): Promise<ReadonlyMap<string, number>> {
   const page = await (await fetch(`${url}/metrics`)).text();
   const lines = [...page.matchAll(/^chargehouse_runs_total\{tenant="([^"]+)",status="(\w+)"\} (\d+)$/gm)];
   const other = lines.find(([, , status]) => status !== "completed");
@@ -195,14 +203,14 @@ async function timesOf(times: number, run: () => Promise<unknown>): Promise<numb
   return durations;
 }
 
-async function noteMetrics({ url }: Service, note: Note): Promise<void> {
+async function noteMetrics({ url }: BenchService, note: Note): Promise<void> {
   note("/metrics, size", (await readAll(`${url}/metrics`)) / 1024, "KiB");
   note("/metrics, time to scrape it", median(await timesOf(SCRAPES, () => readAll(`${url}/metrics`))), "ms");
 }
 
-function noteMemory(when: string, { pid }: Service, note: Note): void {
-  note(`memory ${when}: service`, residentMiB(pid), "MiB");
-  note(`memory ${when}: engine`, residentMiB(childOf(pid, ENGINE)), "MiB");
+function noteMemory(when: string, { pid }: BenchService, note: Note): void {
+  note(`memory ${when}: service`, residentMemoryMiB(pid), "MiB");
+  note(`memory ${when}: engine`, residentMemoryMiB(childOf(pid, ENGINE)), "MiB");
   note(`memory ${when}: Postgres`, familyMiB(childOf(pid, POSTGRES)), "MiB");
 }
 
@@ -216,7 +224,7 @@ function childOf(pid: number | undefined, command: string): number | undefined {
 }
 
 /** Measures the service without requests. */
-async function noteIdle(when: string, { pid }: Service, note: Note): Promise<void> {
+async function noteIdle(when: string, { pid }: BenchService, note: Note): Promise<void> {
   const watched = [watchProcess(pid), watchProcess(childOf(pid, ENGINE))];
   await delay(IDLE_MS);
   const [service = Number.NaN, engine = Number.NaN] = watched.map(({ cpuSeconds }) => cpuSeconds());
@@ -227,7 +235,7 @@ async function noteIdle(when: string, { pid }: Service, note: Note): Promise<voi
 }
 
 /** Measures how evenly tenants get runs while all of them wait. */
-async function noteFairness(service: Service, names: readonly string[], note: Note): Promise<void> {
+async function noteFairness(service: BenchService, names: readonly string[], note: Note): Promise<void> {
   const runs = [...(await finishedRuns(service)).values()];
   note("runs of a tenant, most", Math.max(...runs), "runs", `fewest: ${Math.min(...runs)}`);
   const now = Date.now();
@@ -249,7 +257,7 @@ async function noteFairness(service: Service, names: readonly string[], note: No
 /** Measures reads of several kinds and tenants in turn. */
 async function noteReads(
   when: string,
-  { url }: Service,
+  { url }: BenchService,
   names: readonly string[],
   seconds: number,
   note: Note,

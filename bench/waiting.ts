@@ -8,7 +8,7 @@ import { type EventLoopUtilization, performance } from "node:perf_hooks";
 import type { Pool } from "pg";
 
 /** In milliseconds. The first four add up to the measured time. */
-export interface Waiting {
+export interface WaitingRequests {
   /** Idle, with requests to upstreams only. */
   readonly upstream: number;
   /** Idle, with requests to the engine or to Postgres, and possibly others. */
@@ -22,7 +22,7 @@ export interface Waiting {
 }
 
 export interface WaitingWatch {
-  totals(): Waiting;
+  totals(): WaitingRequests;
   stop(): void;
 }
 

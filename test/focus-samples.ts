@@ -20,7 +20,7 @@ export interface ExpectedSums {
   /** Sums of the columns that the sample has. */
   readonly total: { readonly [cost in Cost]?: string };
 }
-export const expected: Readonly<Record<string, ExpectedSums>> = JSON.parse(
+export const expectedTotals: Readonly<Record<string, ExpectedSums>> = JSON.parse(
   readFileSync(join(SAMPLES, "expected.json"), "utf8"),
 );
 

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
 import { LeaseLostError } from "../common/lease-lost.js";
-import { runStatement, type Statement } from "../postgres/statement.js";
+import { type PgStatement, runStatement } from "../postgres/statement.js";
 import { withTransaction } from "../postgres/transaction.js";
 import { storeErrorText } from "../stores/error-text.js";
 import { type RecordedDay, recordPublishedDays } from "../stores/facts/store-state.js";
@@ -179,7 +179,7 @@ export async function recordResult(
 /** Runs statements that update each of their days once, all or none of them. Throws if a statement updates fewer. */
 async function runAll(
   { postgres, epoch }: Publication,
-  steps: readonly { readonly days: readonly unknown[]; readonly statement: Statement }[],
+  steps: readonly { readonly days: readonly unknown[]; readonly statement: PgStatement }[],
 ): Promise<void> {
   const run = async (client: Pool | PoolClient) => {
     for (const { days, statement } of needed) {

@@ -39,7 +39,7 @@ export const commands: readonly CommandEntry[] = [
   {
     name: "rules",
     summary: "show each allocation rule in order, with the lines of a period that it matched",
-    load: async () => (await import("./rules.js")).rules,
+    load: async () => (await import("./rules.js")).rulesCommand,
   },
   {
     name: "check-config",

@@ -2,7 +2,7 @@
 import type { Explanation, Recipient } from "../query/chargebacks/explain/explained.js";
 import type { TierOutcome, TriedTier } from "../query/chargebacks/explain/tiers.js";
 import type { Terminal } from "./command.js";
-import { type Table, writeTable } from "./table.js";
+import { type TextTable, writeTable } from "./table.js";
 import { wrapWords } from "./wrap.js";
 
 const WIDTH = 80;
@@ -11,7 +11,7 @@ const LABEL = 12;
 export function writeExplanation(stdout: Terminal, explanation: Explanation): void {
   const { row, split, recipients, samples } = explanation;
   const write = (text: string) => void stdout.write(text);
-  const section = (title: string, table: Table) => {
+  const section = (title: string, table: TextTable) => {
     write(`\n${title}\n`);
     writeTable(stdout, table);
   };
@@ -104,7 +104,7 @@ function ownerText({ owner_ids, identity, resource }: Explanation["owner"]): str
   return `${owners}${inventory}; ${team} on the day`;
 }
 
-function componentTable({ rule, row }: Explanation): Table {
+function componentTable({ rule, row }: Explanation): TextTable {
   return {
     head: ["COMPONENT", "", "RATIO", "TICKS", "AMOUNT"],
     keys: 2,
@@ -132,7 +132,7 @@ const outcomes: Readonly<Record<TierOutcome, string>> = {
   given_up: "not tried: allocation failed",
 };
 
-function tierTable(tiers: readonly TriedTier[]): Table {
+function tierTable(tiers: readonly TriedTier[]): TextTable {
   return {
     head: ["TIER", "KIND", "OUTCOME", "SOURCES"],
     keys: 4,
@@ -147,7 +147,7 @@ function tierTable(tiers: readonly TriedTier[]): Table {
 
 const BAR = 8;
 
-function recipientTable(recipients: readonly Recipient[], isSplit: boolean): Table {
+function recipientTable(recipients: readonly Recipient[], isSplit: boolean): TextTable {
   if (!isSplit)
     return {
       head: ["IDENTITY", "AMOUNT"],

@@ -5,7 +5,7 @@ import { migrationFolders, openStores } from "../stores/open-stores.js";
 import { type Command, type Options, parseOptions } from "./command.js";
 import { configOptions, configurationOf } from "./configuration.js";
 import { commandLogger } from "./logger.js";
-import { type Table, writeTable } from "./table.js";
+import { type TextTable, writeTable } from "./table.js";
 
 const options = {
   ...configOptions,
@@ -39,7 +39,7 @@ export const migrate: Command = {
   },
 };
 
-function table(states: readonly MigrationStatus[]): Table {
+function table(states: readonly MigrationStatus[]): TextTable {
   const rows = states.map((each) =>
     [each.store, each.revision, each.name, each.state, each.applied_at ?? ""].map(String),
   );

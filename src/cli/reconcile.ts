@@ -83,9 +83,9 @@ export const reconcile: Command = {
  * but published days are missing from the store. `damaged`: stored files do not match their checksums, so no sums were
  * read.
  */
-export type Proof = "adds_up" | "differences" | "lost" | "damaged" | "nothing";
+export type ReconcileReport = "adds_up" | "differences" | "lost" | "damaged" | "nothing";
 
-export const exitCodes: Readonly<Record<Proof, number>> = {
+export const exitCodes: Readonly<Record<ReconcileReport, number>> = {
   adds_up: 0,
   differences: 1,
   lost: 1,
@@ -102,7 +102,7 @@ export async function printReconciliation(
   tenants: readonly string[],
   io: Pick<CommandIo, "stdout" | "signal">,
   { everyDay }: { everyDay: boolean },
-): Promise<Proof> {
+): Promise<ReconcileReport> {
   const chargebacks: TenantSums[] = [];
   const attributions: TenantSums[] = [];
   const delivered: TenantControl[] = [];
@@ -171,7 +171,7 @@ function isEmpty({ sums: { days } }: TenantSums): boolean {
   return days.length === 0;
 }
 
-function proofOf(proven: readonly TenantSums[], without: readonly TenantSums[]): Proof {
+function proofOf(proven: readonly TenantSums[], without: readonly TenantSums[]): ReconcileReport {
   if (!proven.every(({ sums }) => addsUp(sums))) return "differences";
   return without.length === 0 ? "adds_up" : "nothing";
 }
@@ -180,7 +180,7 @@ function addsUp({ days, totals }: Reconciliation): boolean {
   return days.every((day) => day.lines_off === "0") && totals.every(({ difference }) => difference === "0");
 }
 
-function verdict(proof: Proof, some: boolean, without: readonly TenantSums[]): string {
+function verdict(proof: ReconcileReport, some: boolean, without: readonly TenantSums[]): string {
   const empty = without.map(({ tenant }) => `Nothing to prove: ${tenant} has no published days.\n`).join("");
   if (proof === "differences")
     return `${empty}THERE ARE DIFFERENCES: some lines differ from their chargebacks, or rows are not accounted for.\n`;

@@ -65,7 +65,7 @@ const options = {
 } as const satisfies Options;
 
 /** Prints the result of the API's `GET …/rules`. */
-export const rules: Command = {
+export const rulesCommand: Command = {
   usage: "rules --config FILE [--tenant NAME]... [--start DAY] [--end DAY] [--json] [--env-file FILE]",
   options,
   async run(args, io) {

@@ -26,8 +26,8 @@ import { untilStopped } from "./until-stopped.js";
 import { createWorker, type Worker } from "./worker.js";
 
 /** `api` runs only the API, `worker` only the pipeline, and `both` runs both in one process. */
-export const modes = ["api", "worker", "both"] as const;
-export type Mode = (typeof modes)[number];
+export const serveModes = ["api", "worker", "both"] as const;
+export type ServeMode = (typeof serveModes)[number];
 
 /** The most seconds that a shutdown waits for runs and requests. */
 const shutdownSeconds = 30;
@@ -47,9 +47,9 @@ export const serve: Command = {
   options,
   async run(args, io) {
     const given = parseOptions(args, options);
-    const mode = modes.find((each) => each === given.mode);
+    const mode = serveModes.find((each) => each === given.mode);
     if (mode === undefined)
-      throw new UsageError(`--mode must be one of ${modes.join(", ")}, not "${given.mode}"`);
+      throw new UsageError(`--mode must be one of ${serveModes.join(", ")}, not "${given.mode}"`);
     const config = await configurationOf(given, io);
     const refusal =
       (mode === "worker" ? undefined : refusalToListen(config.api)) ?? (await certificateProblem(config));
@@ -89,7 +89,7 @@ export interface ServeStores {
   readonly config: Config;
   readonly logger: Logger;
   readonly stores: OpenedStores;
-  readonly mode: Mode;
+  readonly mode: ServeMode;
   readonly io: CommandIo;
   /** Called when the process listens. */
   readonly onListening?: (url: string) => void;

@@ -1,7 +1,7 @@
 /** Formats tables: as wide as their cells, or with one line per cell on a terminal that is too narrow. */
 import type { Terminal } from "./command.js";
 
-export interface Table {
+export interface TextTable {
   readonly head: readonly string[];
   readonly rows: readonly (readonly string[])[];
   /** Number of leading columns that identify a row. The others are numbers, which are right-aligned. */
@@ -18,10 +18,10 @@ export interface AmountRow {
  * stays narrow, otherwise as a column.
  */
 function inCurrencies(
-  { head, keys }: Omit<Table, "rows">,
+  { head, keys }: Omit<TextTable, "rows">,
   rows: readonly AmountRow[],
   amounts: readonly string[],
-): Table {
+): TextTable {
   const [currency = "", ...others] = new Set(rows.map((row) => row.currency));
   if (others.length === 0) {
     const named = head.map((name) => (amounts.includes(name) ? `${name} ${currency}`.trimEnd() : name));
@@ -42,7 +42,7 @@ function inCurrencies(
 /** Writes amounts in several currencies as one table, or as one table per currency if the terminal is too narrow. */
 export function writeAmounts(
   stdout: Terminal,
-  table: Omit<Table, "rows">,
+  table: Omit<TextTable, "rows">,
   rows: readonly AmountRow[],
   amounts: readonly string[],
 ): void {
@@ -64,13 +64,13 @@ export function writeAmounts(
 }
 
 /** Outside of a terminal, the table has its full width. */
-export function writeTable(stdout: Terminal, table: Table): void {
+export function writeTable(stdout: Terminal, table: TextTable): void {
   const widths = widthsOf(table);
   const lines = [table.head, ...table.rows].map((line) => inColumns(line, widths, table.keys));
   stdout.write(fits(stdout, widths) ? lines.join("") : inRecords(table));
 }
 
-function widthsOf({ head, rows }: Table): number[] {
+function widthsOf({ head, rows }: TextTable): number[] {
   return head.map((_, column) => Math.max(...[head, ...rows].map((line) => line[column]?.length ?? 0)));
 }
 
@@ -86,7 +86,7 @@ function inColumns(line: readonly string[], widths: readonly number[], keys: num
 }
 
 /** Writes the key columns of a row in one line and its numbers below, each with its column name. */
-function inRecords({ head, rows, keys }: Table): string {
+function inRecords({ head, rows, keys }: TextTable): string {
   const names = head.slice(keys);
   const name = Math.max(0, ...names.map((each) => each.length));
   return rows

@@ -5,9 +5,9 @@ import { useEffect } from "preact/hooks";
 import { api, bodyOf } from "./api/client.js";
 import { Frame } from "./parts/frame.js";
 import { Link } from "./parts/link.js";
-import { Empty, Failed, Shown } from "./parts/messages.js";
+import { Empty, FailureMessage, Shown } from "./parts/messages.js";
 import { SignIn } from "./parts/sign-in.js";
-import { Caller } from "./state/caller.js";
+import { SignedInCaller } from "./state/caller.js";
 import { type Place, useLocation } from "./state/location.js";
 import { viewOf } from "./state/paths.js";
 import { useSignInRequired } from "./state/session.js";
@@ -22,7 +22,7 @@ function view(load: () => Promise<FunctionComponent<{ readonly place: Place; rea
 const views = {
   overview: view(async () => (await import("./views/overview.js")).Overview),
   explorer: view(async () => (await import("./views/explorer.js")).Explorer),
-  statement: view(async () => (await import("./views/statement.js")).Statement),
+  statement: view(async () => (await import("./views/statement.js")).StatementView),
   inventory: view(async () => (await import("./views/inventory.js")).Inventory),
   tags: view(async () => (await import("./views/tags.js")).Tags),
   rules: view(async () => (await import("./views/rules.js")).Rules),
@@ -31,7 +31,7 @@ const views = {
   runs: view(async () => (await import("./views/runs.js")).Runs),
 };
 const Explain = lazy(async () => (await import("./parts/explain.js")).Explain);
-const Dimension = lazy(async () => (await import("./parts/dimension.js")).Dimension);
+const Dimension = lazy(async () => (await import("./parts/dimension.js")).DimensionLink);
 const Tenants = lazy(async () => (await import("./views/tenants.js")).Tenants);
 
 function Console() {
@@ -51,7 +51,7 @@ function Console() {
         const View = route?.view && views[route.view];
         const isKnown = route?.tenant === undefined || me.tenants.includes(route.tenant);
         return (
-          <Caller.Provider value={me}>
+          <SignedInCaller.Provider value={me}>
             <Frame
               place={place}
               tenants={me.tenants}
@@ -83,7 +83,7 @@ function Console() {
                 )}
               </Guard>
             </Frame>
-          </Caller.Provider>
+          </SignedInCaller.Provider>
         );
       }}
     </Shown>
@@ -106,7 +106,7 @@ class Guard extends Component<{ readonly children: ComponentChildren }, { readon
     return (
       <>
         <p>{en.frame.refused}</p>
-        <Failed error={this.state.error} />
+        <FailureMessage error={this.state.error} />
       </>
     );
   }

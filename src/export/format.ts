@@ -1,6 +1,6 @@
 /** The file formats of an export, and how to join a file from pieces that the engine writes for a few days each. */
 import type { ClickHouseSettings } from "@clickhouse/client";
-import { csvSettings } from "../query/csv-cell.js";
+import { csvOutputSettings } from "../query/csv-cell.js";
 import { arrowPieces } from "./arrow-pieces.js";
 import { parquetPieces } from "./parquet-pieces.js";
 
@@ -30,7 +30,7 @@ export const exportFormats = {
     mediaType: "text/csv",
     extension: "csv",
     engineFormat: "CustomSeparated",
-    settings: csvSettings,
+    settings: csvOutputSettings,
     isText: true,
     // The engine writes lines without a header.
     pieces: (columns) => ({

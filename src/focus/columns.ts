@@ -568,7 +568,7 @@ export const focusColumns: readonly FocusColumn[] = [
 ];
 
 /** The columns of a version, with the properties they have in it. */
-export function columnsOf(version: FocusVersion): FocusColumn[] {
+export function columnsOfVersion(version: FocusVersion): FocusColumn[] {
   return focusColumns
     .filter((column) => isInVersion(column, version))
     .map((column) => {

@@ -1,5 +1,5 @@
 /** Maps the columns of a file to the columns of a FOCUS version. */
-import { columnsOf, type FocusColumn, focusColumns } from "./columns.js";
+import { columnsOfVersion, type FocusColumn, focusColumns } from "./columns.js";
 import { renames } from "./renames.js";
 import { type FocusVersion, isAtLeast } from "./version.js";
 
@@ -47,7 +47,7 @@ const originColumns: readonly FocusColumn[] = [
 
 export function readColumns(written: readonly WrittenColumn[], version: FocusVersion): FocusFile {
   const expected = new Map(
-    [...columnsOf(version), ...originColumns].map((column) => [column.name.toLowerCase(), column]),
+    [...columnsOfVersion(version), ...originColumns].map((column) => [column.name.toLowerCase(), column]),
   );
   const columns = new Map<string, FileColumn>();
   const odd: OddColumn[] = [];

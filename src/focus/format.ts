@@ -5,7 +5,7 @@ export class UnreadableFileError extends Error {
   override readonly name = "UnreadableFileError";
 }
 
-export interface Source {
+export interface CsvOrParquet {
   readonly format: "CSV" | "Parquet";
   readonly compression: "none" | "gz" | "zstd";
 }
@@ -17,7 +17,7 @@ const supportedFormats = "CSV (also compressed with gzip or zstd) and Parquet";
  * @param start the first four bytes or more, or all of a shorter file
  * @param readable the supported formats, for the error message
  */
-export function formatOf(start: Buffer, readable = supportedFormats): Source {
+export function formatOf(start: Buffer, readable = supportedFormats): CsvOrParquet {
   if (start.length === 0) throw new UnreadableFileError(`is empty; ${readable} can be read`);
   const head = Buffer.concat([start, Buffer.alloc(4, 0x20)]);
   if (head.subarray(0, 4).toString("latin1") === "PAR1") return { format: "Parquet", compression: "none" };

@@ -1,5 +1,5 @@
 export { PRODUCT_TOLERANCE, pairs, parentCategory, priced, unitPrices } from "./column-relations.js";
-export { columnsOf } from "./columns.js";
+export { columnsOfVersion as columnsOf } from "./columns.js";
 export { settingsFor } from "./csv.js";
 export {
   type FocusFile,
@@ -8,7 +8,7 @@ export {
   SPLIT_ORIGIN_ID,
   type WrittenColumn,
 } from "./file.js";
-export { formatOf, MAX_COLUMNS, type Source, UnreadableFileError } from "./format.js";
+export { type CsvOrParquet as Source, formatOf, MAX_COLUMNS, UnreadableFileError } from "./format.js";
 export { isoInstant } from "./iso-date.js";
 export { nullTexts } from "./null-texts.js";
 export { otherDataset } from "./other-datasets.js";

@@ -11,7 +11,7 @@ import { compression } from "./plugins/compression.js";
 import { consolePages } from "./plugins/console.js";
 import { crossOrigin } from "./plugins/cross-origin.js";
 import { cursors } from "./plugins/cursors.js";
-import { dateWindow } from "./plugins/date-window.js";
+import { dateWindowPlugin } from "./plugins/date-window.js";
 import { errors } from "./plugins/errors.js";
 import { json } from "./plugins/json.js";
 import { openapi } from "./plugins/openapi.js";
@@ -53,7 +53,7 @@ const plugins: readonly FastifyPluginCallback<HttpContext>[] = [
   rateLimits,
   tenant,
   audit,
-  dateWindow,
+  dateWindowPlugin,
   cursors,
   compression,
   requestLog,

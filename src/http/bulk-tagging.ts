@@ -9,14 +9,19 @@ import { type HttpContext, openTenantStore, tenantRead } from "./context.js";
 import { invalidRequest } from "./errors.js";
 import { readTagParameters } from "./input/tag-parameters.js";
 import { storeUnavailable } from "./problem.js";
-import { type BulkResult, type BulkTags, type BulkTagsByFilter, MOST_DIMENSIONS } from "./schemas/tag.js";
+import {
+  type bulkResultSchema,
+  type bulkTagsByFilterSchema,
+  type bulkTagsSchema,
+  MOST_DIMENSIONS,
+} from "./schemas/tag.js";
 
-type Result = Static<typeof BulkResult>;
+type Result = Static<typeof bulkResultSchema>;
 
 export async function tagListed(
   context: HttpContext,
   { tenant, stopSignal, interruption: stop }: FastifyRequest,
-  body: Static<typeof BulkTags>,
+  body: Static<typeof bulkTagsSchema>,
 ): Promise<Result> {
   const { postgres } = context.stores;
   const { tenant_name: tenantName } = tenant;
@@ -37,7 +42,7 @@ export async function tagListed(
 export async function tagMatching(
   context: HttpContext,
   request: FastifyRequest,
-  body: Static<typeof BulkTagsByFilter>,
+  body: Static<typeof bulkTagsByFilterSchema>,
 ): Promise<Result> {
   const { postgres } = context.stores;
   const { tenant, window, interruption: stop } = request;

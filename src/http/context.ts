@@ -7,7 +7,7 @@ import type { Stores, TenantStore } from "../stores/stores.js";
 import type { TagMirror } from "../tags/tag-mirror.js";
 import type { ServiceMetrics } from "./metrics.js";
 import { storeUnavailable } from "./problem.js";
-import type { Mode } from "./schemas/readiness.js";
+import type { ServiceMode } from "./schemas/readiness.js";
 import type { TlsServers } from "./server/tls-servers.js";
 import type { StoreDriftCheck } from "./store-drift.js";
 
@@ -18,7 +18,7 @@ export interface HttpContext {
   readonly control: PipelineControl | undefined;
   readonly logger: Logger;
   readonly version: string;
-  readonly mode: Mode;
+  readonly mode: ServiceMode;
   readonly clock: () => Date;
   readonly metrics: ServiceMetrics;
   /** Copies tags to the tenants' stores. */

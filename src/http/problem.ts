@@ -39,7 +39,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
   if (problem.error_id !== undefined) {
     const { method, url } = request;
     request.log.error(
-      { err: apiError.cause ?? error, error_id: problem.error_id, method, path: pathOf(url) },
+      { err: apiError.cause ?? error, error_id: problem.error_id, method, path: problemPath(url) },
       "request failed",
     );
   }
@@ -49,7 +49,7 @@ export function sendProblem(error: unknown, request: FastifyRequest, reply: Fast
 }
 
 /** Removes the query, which may contain values that must not be logged. */
-export function pathOf(url: string): string {
+export function problemPath(url: string): string {
   return url.split("?", 1)[0] ?? url;
 }
 

@@ -3,11 +3,11 @@ import type { Static } from "@sinclair/typebox";
 import { type PipelineState, readPipelineStates } from "../query/state/pipeline.js";
 import { instantOf } from "../query/time/instant.js";
 import type { HttpContext } from "./context.js";
-import type { Readiness } from "./schemas/readiness.js";
+import type { readinessSchema } from "./schemas/readiness.js";
 import type { StoreDrift } from "./store-drift.js";
 import { CACHE_MS, type ChangeLog, createChangeLog, PROBE_MS } from "./store-probes.js";
 
-export type ReadinessResponse = Static<typeof Readiness>;
+export type ReadinessResponse = Static<typeof readinessSchema>;
 type TenantReadiness = ReadinessResponse["tenants"][number];
 
 /** Caches the response for 2 seconds. Requests that arrive while it is computed share it. */

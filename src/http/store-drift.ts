@@ -32,10 +32,10 @@ import {
  * - `other`: a different store, such as that of another host.
  */
 export const storeStates = ["known", "lost", "other"] as const;
-export type StoreState = (typeof storeStates)[number];
+export type DriftState = (typeof storeStates)[number];
 
 export interface StoreDrift {
-  readonly store: StoreState;
+  readonly store: DriftState;
   /** Days with chargebacks that are published according to Postgres, and missing in the store. */
   readonly lostDays: ReadonlySet<string>;
 }

@@ -9,7 +9,7 @@ import { type Exact, parseExact, plus, roundedQuotient } from "../common/exact-d
 export type MicroUnits = number | bigint;
 
 /** `Exact` if millionths are too coarse. Never negative. */
-export type Amount = MicroUnits | Exact;
+export type MicroAmount = MicroUnits | Exact;
 
 const PLACES = 6;
 const ONE = 10 ** PLACES;
@@ -19,7 +19,7 @@ const COARSE_FROM = 1e6;
 const LARGEST_UNITS = 10n ** 24n;
 
 /** Parses the text of a sample. Undefined if it is negative, or not a number that `parseExact` knows. */
-export function amountOf(text: string): Amount | undefined {
+export function microAmount(text: string): MicroAmount | undefined {
   const value = parseExact(text);
   if (value === undefined || value.units < 0n) return undefined;
   const isCoarse = value.units >= BigInt(COARSE_FROM) * 10n ** BigInt(value.scale);
@@ -28,9 +28,9 @@ export function amountOf(text: string): Amount | undefined {
   return safe(roundedQuotient(value, 1n, PLACES));
 }
 
-/** Same as `amountOf`, for a part of ASCII bytes. */
-export function amountAt(bytes: Buffer, from: number, to: number): Amount | undefined {
-  return parsePlainDecimal(bytes, from, to) ?? amountOf(bytes.toString("latin1", from, to));
+/** Same as `microAmount`, for a part of ASCII bytes. */
+export function amountAt(bytes: Buffer, from: number, to: number): MicroAmount | undefined {
+  return parsePlainDecimal(bytes, from, to) ?? microAmount(bytes.toString("latin1", from, to));
 }
 
 /** Returns a number if it is exact. */
@@ -79,29 +79,29 @@ function digitAt(bytes: Buffer, at: number): number {
   return (bytes[at] ?? 0) - ZERO;
 }
 
-export function plusAmounts(a: Amount, b: Amount): Amount {
+export function plusAmounts(a: MicroAmount, b: MicroAmount): MicroAmount {
   if (typeof a === "number" && typeof b === "number" && a + b <= Number.MAX_SAFE_INTEGER) return a + b;
   if (typeof a === "object" || typeof b === "object") return plus(exactly(a), exactly(b));
   return BigInt(a) + BigInt(b);
 }
 
-function exactly(amount: Amount): Exact {
+function exactly(amount: MicroAmount): Exact {
   return typeof amount === "object" ? amount : { units: BigInt(amount), scale: PLACES };
 }
 
 /** Returns whole 10^-(6 + scale) of the unit, rounded half up. */
-export function unitsAt(amount: Amount, scale: number): MicroUnits {
+export function unitsAt(amount: MicroAmount, scale: number): MicroUnits {
   if (scale === 0 && typeof amount !== "object") return amount;
   return safe(roundedQuotient(exactly(amount), 1n, PLACES + scale));
 }
 
 /** Returns an approximate amount in units, to compare magnitudes. */
-export function roughly(amount: Amount): number {
+export function roughly(amount: MicroAmount): number {
   return typeof amount === "object" ? Number(amount.units) / 10 ** amount.scale : Number(amount) / ONE;
 }
 
 /** Returns true if it is more than a usage can be. */
-export function isTooLarge(amount: Amount): boolean {
+export function isTooLarge(amount: MicroAmount): boolean {
   if (typeof amount === "number") return false;
   const { units, scale } = exactly(amount);
   return units > LARGEST_UNITS * 10n ** BigInt(scale);

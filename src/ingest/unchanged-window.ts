@@ -8,9 +8,9 @@ import type { StagedTopics } from "./stage-topics.js";
 import type { StagedWindow, StageWindowOptions } from "./staged-window.js";
 import type { DayContent } from "./staging/content-hash.js";
 import {
-  type GatheredWindow,
   publishedAsGathered,
   recordWindow,
+  type StoredWindow,
   settingsHash,
 } from "./staging/gathered-windows.js";
 
@@ -83,7 +83,7 @@ export function warnOfDropped(
   logger.warn({ tenant: tenantName, window, dropped }, "skipped records from the upstream");
 }
 
-function windowKey(options: StageWindowOptions): GatheredWindow {
+function windowKey(options: StageWindowOptions): StoredWindow {
   const { store, window, settingsDigest, rulesHash, decimalPlaces, derivingMetrics, topics } = options;
   const { tenantName, tenantId, ecosystem } = store;
   const topicsFrom = topics && daysOfWindow(window).find((day) => day >= topics.from);

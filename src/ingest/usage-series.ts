@@ -1,12 +1,12 @@
 /** Usage of one resource by one identity, step by step, without an object for each fact. */
 import { dayOfSeconds, isoTime } from "../common/days.js";
 import type { UsageFact, UsageSeries } from "./ecosystem.js";
-import { type Amount, type MicroUnits, plusAmounts, roughly, unitsAt } from "./micro-units.js";
+import { type MicroAmount, type MicroUnits, plusAmounts, roughly, unitsAt } from "./micro-units.js";
 
 /** Steps in ascending order, each once. */
 export interface StepAmounts {
   readonly starts: number[];
-  readonly amounts: Amount[];
+  readonly amounts: MicroAmount[];
 }
 
 export function noAmounts(): StepAmounts {
@@ -20,8 +20,8 @@ export function noAmounts(): StepAmounts {
 export function addAmount(
   { starts, amounts: sums }: StepAmounts,
   start: number,
-  amount: Amount,
-  merge: (before: Amount, amount: Amount) => Amount = plusAmounts,
+  amount: MicroAmount,
+  merge: (before: MicroAmount, amount: MicroAmount) => MicroAmount = plusAmounts,
 ): void {
   const last = starts.at(-1);
   if (last === undefined || start > last) {

@@ -1,6 +1,6 @@
 /** Accepts a bill that has lost much of the one that it replaces, after a person decided so. */
 import type { Pool, PoolClient } from "pg";
-import { type NewDelivery, type OldDelivery, retireDelivery, retirementsOf } from "./retirement.js";
+import { type DeliveryToRetire, type OldDelivery, retireDelivery, retirementsOf } from "./retirement.js";
 import { runStatement } from "./statement.js";
 import { type Interruption, withTransaction } from "./transaction.js";
 
@@ -60,7 +60,7 @@ export async function acceptDelivery(
   );
 }
 
-type Accepting = NewDelivery & { readonly delivery_id: string };
+type Accepting = DeliveryToRetire & { readonly delivery_id: string };
 
 /**
  * Retires what the accepted deliveries take the place of: within their scope by their lines, in other scopes by

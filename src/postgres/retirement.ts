@@ -3,7 +3,7 @@
  * matter, so `latest.csv` that moves on to the next month removes nothing of the last one.
  */
 import { addDays } from "../common/days.js";
-import type { Statement } from "./statement.js";
+import type { PgStatement } from "./statement.js";
 
 /** Lines of one billing account and billing period. Days are UTC, and null if no line has a readable date. */
 export interface PeriodOfLines {
@@ -31,7 +31,7 @@ export interface OldDelivery {
   readonly retired: readonly UncountedLines[];
 }
 
-export interface NewDelivery {
+export interface DeliveryToRetire {
   /** `YYYY-MM` that an exporter or a path names. Null if only the lines tell. */
   readonly billing_period: string | null;
   readonly periods: readonly PeriodOfLines[];
@@ -41,7 +41,7 @@ export interface NewDelivery {
  * True if the whole scope is replaced: by a delivery for a named month that has lines of that month, or no lines at
  * all.
  */
-export function replacesWhole({ billing_period: named, periods }: NewDelivery): boolean {
+export function replacesWhole({ billing_period: named, periods }: DeliveryToRetire): boolean {
   return named !== null && (periods.length === 0 || periods.some(({ period }) => period === named));
 }
 
@@ -50,7 +50,7 @@ export function replacesWhole({ billing_period: named, periods }: NewDelivery): 
  * If no month is named, days before the first and after the last day of the newer delivery stay, because a file may
  * contain the last 30 days.
  */
-export function retirement(old: OldDelivery, newer: NewDelivery): readonly UncountedLines[] | undefined {
+export function retirement(old: OldDelivery, newer: DeliveryToRetire): readonly UncountedLines[] | undefined {
   if (old.periods === null || replacesWhole(newer)) return undefined;
   const replaced = newer.periods
     .filter(({ period }) => period !== "")
@@ -90,7 +90,7 @@ export interface Retirement {
 /** Returns the current deliveries that a newer one of their scope changes. */
 export function retirementsOf(
   old: readonly (OldDelivery & { readonly delivery_id: string })[],
-  newer: NewDelivery,
+  newer: DeliveryToRetire,
 ): Retirement[] {
   return old.flatMap((delivery) => {
     const retired = retirement(delivery, newer);
@@ -100,7 +100,7 @@ export function retirementsOf(
   });
 }
 
-export function retireDelivery({ delivery_id, retired }: Retirement): Statement {
+export function retireDelivery({ delivery_id, retired }: Retirement): PgStatement {
   return retired === undefined
     ? {
         query:

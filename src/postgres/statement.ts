@@ -5,7 +5,7 @@ import type { Pool, PoolClient, QueryResult } from "pg";
 import { stoppable } from "./stoppable.js";
 
 /** Values are only in `params`; the text refers to them as `$1`, `$2` … */
-export interface Statement {
+export interface PgStatement {
   readonly query: string;
   readonly params: readonly unknown[];
 }
@@ -13,7 +13,7 @@ export interface Statement {
 /** Runs a statement on a connection of the pool, or on the connection of a transaction. */
 export async function runStatement<Row extends object>(
   on: Pool | PoolClient,
-  { query, params }: Statement,
+  { query, params }: PgStatement,
 ): Promise<QueryResult<Row>> {
   return await on.query<Row>(query, [...params]);
 }
@@ -21,7 +21,7 @@ export async function runStatement<Row extends object>(
 /** Runs a statement on a connection of its own. Throws the signal's reason as soon as the signal aborts. */
 export async function readPostgres<Row extends object>(
   pool: Pool,
-  statement: Statement,
+  statement: PgStatement,
   signal?: AbortSignal,
 ): Promise<Row[]> {
   const run = async (on: Pool | PoolClient) => (await runStatement<Row>(on, statement)).rows;

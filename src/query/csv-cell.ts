@@ -23,7 +23,7 @@ export function jsonCell(expression: string): string {
 }
 
 /** Makes the engine write cells unchanged, with commas between them and a line feed after each line. */
-export const csvSettings = {
+export const csvOutputSettings = {
   format_custom_escaping_rule: "Raw",
   format_custom_field_delimiter: ",",
   format_custom_row_after_delimiter: "\n",
@@ -36,4 +36,4 @@ export const csvSettings = {
 /**
  * For statements that end with FORMAT CustomSeparated and may group more than fits memory: unlimited pages and files.
  */
-export const bareLines = { ...csvSettings, ...spillingGroups } as const;
+export const bareLines = { ...csvOutputSettings, ...spillingGroups } as const;

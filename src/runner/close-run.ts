@@ -3,7 +3,7 @@ import type { Lease } from "./lease.js";
 import type { RunProgress } from "./progress.js";
 import type { BegunRun } from "./run-context.js";
 import { finishRun, type RunResult } from "./sql/runs.js";
-import { recordResult } from "./unrecorded-results.js";
+import { recordRunResult } from "./unrecorded-results.js";
 
 /**
  * Closes the record of a run, releases its lease, and updates log and metrics. If Postgres is unreachable now, the
@@ -22,7 +22,7 @@ export async function closeRun(
 ): Promise<void> {
   const { tenant_name: tenantName } = run.tenant;
   try {
-    await recordResult(run.stores.postgres, tenantName, finishRun({ runId: run.runId, result, cutOff }));
+    await recordRunResult(run.stores.postgres, tenantName, finishRun({ runId: run.runId, result, cutOff }));
   } catch (error) {
     run.logger.error(
       { err: error, tenant: tenantName, run_id: run.runId },

@@ -8,7 +8,7 @@ import type { BegunRun } from "./run-context.js";
  * The last stage: writes the files of the tenant's emitters. A failure is an error of the run, which has published
  * everything by then.
  */
-export async function emitFiles(
+export async function emitTenantFiles(
   { tenant, logger }: BegunRun,
   input: {
     readonly publication: Publication;

@@ -47,7 +47,7 @@ export interface GatherTenant extends TenantRunContext {
   readonly signal: AbortSignal;
 }
 
-export interface GatheredDays {
+export interface GatheringResult {
   /** Days whose bill was gathered completely. */
   readonly days: number;
   readonly errors: readonly RunError[];
@@ -55,7 +55,7 @@ export interface GatheredDays {
   readonly notes: readonly string[];
 }
 
-export async function gatherTenant(input: GatherTenant): Promise<GatheredDays> {
+export async function gatherTenant(input: GatherTenant): Promise<GatheringResult> {
   const tooSoon = await tooSoonToGather(input);
   if (tooSoon !== undefined) return { days: 0, errors: [], notes: [tooSoon] };
   const errors: RunError[] = [];

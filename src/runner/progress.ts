@@ -1,5 +1,5 @@
 import { withoutSecrets } from "../common/known-secrets.js";
-import type { PublishedDays } from "./sql/published.js";
+import type { PublishedDayRows } from "./sql/published.js";
 import type { RunError, RunResult } from "./sql/runs.js";
 
 /** The progress of a run, updated by its stages. */
@@ -12,7 +12,7 @@ export interface RunProgress {
   /** True if the run was interrupted. It is repeated as soon as the stores respond. */
   cutOff: boolean;
   /** The published days; undefined if the run ended early. */
-  published?: PublishedDays;
+  published?: PublishedDayRows;
   readonly errors: RunError[];
   /** Notes that are not errors, as sentences. */
   readonly notes: string[];

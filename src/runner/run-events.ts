@@ -1,5 +1,5 @@
 import type { DayCheck } from "../allocate/sql/check-conservation.js";
-import type { PublishedDays } from "./sql/published.js";
+import type { PublishedDayRows } from "./sql/published.js";
 
 /** Events of runs, for metrics and progress bars. Every method is cheap and never throws. */
 export interface RunListener {
@@ -21,7 +21,7 @@ export interface RunOutcome {
   readonly conservationFailures: number;
   readonly seconds: number;
   /** The published days; undefined if the run ended early. */
-  readonly published?: PublishedDays | undefined;
+  readonly published?: PublishedDayRows | undefined;
 }
 
 /** Forwards events to several observers. */

@@ -19,7 +19,7 @@ import { checkMirror, mirrorWaiting } from "../tags/mirror.js";
 import { checkClock } from "./check-clock.js";
 import { checkFiles } from "./check-files.js";
 import { claimStore } from "./claim-store.js";
-import { emitFiles } from "./emit-files.js";
+import { emitTenantFiles } from "./emit-files.js";
 import { gatherTenant } from "./gather.js";
 import type { Lease } from "./lease.js";
 import type { RunProgress } from "./progress.js";
@@ -226,7 +226,7 @@ async function recordTotals(input: StageInput): Promise<void> {
 
 async function emit(input: StageInput): Promise<void> {
   const { run, usualWindow } = input;
-  await emitFiles(run, {
+  await emitTenantFiles(run, {
     ...input,
     gatheredFrom: usualWindow.start,
     stage: (name, day) => recordProgress(input, name, day),

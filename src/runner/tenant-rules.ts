@@ -14,10 +14,10 @@ export interface TenantRules {
 export function tenantRules(tenant: TenantConfig, ecosystem: AnyEcosystem): TenantRules {
   const own = ecosystem.rules(tenant.plugin_settings);
   const allocation = planAllocation(tenant, ecosystem, own);
-  return { rules: ruleSetOf(own, allocation), allocation };
+  return { rules: tenantRuleSet(own, allocation), allocation };
 }
 
-export function ruleSetOf(
+export function tenantRuleSet(
   own: ReturnType<AnyEcosystem["rules"]>,
   allocation: AllocationPlan | undefined,
 ): RuleSet {

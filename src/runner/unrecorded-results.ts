@@ -4,15 +4,19 @@
  * unknown cause.
  */
 import type { Pool } from "pg";
-import { runStatement, type Statement } from "../postgres/statement.js";
+import { type PgStatement, runStatement } from "../postgres/statement.js";
 
-const unrecorded = new WeakMap<Pool, Map<string, Statement>>();
+const unrecorded = new WeakMap<Pool, Map<string, PgStatement>>();
 
-export async function recordResult(postgres: Pool, tenantName: string, statement: Statement): Promise<void> {
+export async function recordRunResult(
+  postgres: Pool,
+  tenantName: string,
+  statement: PgStatement,
+): Promise<void> {
   try {
     await runStatement(postgres, statement);
   } catch (error) {
-    const statements = unrecorded.get(postgres) ?? new Map<string, Statement>();
+    const statements = unrecorded.get(postgres) ?? new Map<string, PgStatement>();
     unrecorded.set(postgres, statements.set(tenantName, statement));
     throw error;
   }

@@ -1,7 +1,7 @@
 /** Evaluates a selection of series at points in time. */
 import { DAY_SECONDS } from "../common/days.js";
-import type { Aggregation, RangeFunction, Selection } from "./selector.js";
-import type { History, RawSeries } from "./series.js";
+import type { PromqlAggregation, RangeFunction, Selection } from "./selector.js";
+import type { RawSeries, SeriesHistory } from "./series.js";
 
 export interface Result {
   readonly labels: Readonly<Record<string, string>>;
@@ -16,7 +16,7 @@ const HOUR = 3600;
 const MINUTES = 60;
 
 export function evaluate(
-  history: History,
+  history: SeriesHistory,
   selection: Selection,
   points: readonly number[],
   distort: Distort,
@@ -35,7 +35,7 @@ function countOf(results: readonly Result[], points: readonly number[]): Result[
 }
 
 function selected(
-  history: History,
+  history: SeriesHistory,
   selection: Selection,
   points: readonly number[],
   distort: Distort,
@@ -145,7 +145,7 @@ function resultLabels(
   return Object.fromEntries(aggregation.by.flatMap((name) => (labels[name] ? [[name, labels[name]]] : [])));
 }
 
-function merged(name: Aggregation | undefined, before: number | undefined, value: number): number {
+function merged(name: PromqlAggregation | undefined, before: number | undefined, value: number): number {
   if (name === "group" || name === "count") return (before ?? 0) + 1;
   if (before === undefined) return value;
   if (name === "min") return Math.min(before, value);
@@ -153,7 +153,11 @@ function merged(name: Aggregation | undefined, before: number | undefined, value
   return before + value;
 }
 
-function finished(name: Aggregation | undefined, values: Float64Array, counts: Float64Array): Float64Array {
+function finished(
+  name: PromqlAggregation | undefined,
+  values: Float64Array,
+  counts: Float64Array,
+): Float64Array {
   if (name === "group") return values.map(() => 1);
   if (name === "avg") return values.map((value, at) => value / (counts[at] ?? 1));
   return values;

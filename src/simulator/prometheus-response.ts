@@ -24,7 +24,7 @@ export function* responseText(
   yield "]}}";
 }
 
-export function errorText(errorType: string, error: string): string {
+export function errorResponse(errorType: string, error: string): string {
   return JSON.stringify({ status: "error", errorType, error });
 }
 

@@ -5,7 +5,7 @@
  */
 
 export const aggregations = ["sum", "avg", "min", "max", "count", "group"] as const;
-export type Aggregation = (typeof aggregations)[number];
+export type PromqlAggregation = (typeof aggregations)[number];
 export const functions = [
   "increase",
   "rate",
@@ -25,7 +25,7 @@ export interface Selection {
   /** Label values that matchers list (`="a"`, `=~"a|b"`). They speed up the lookup of series; `matches` decides. */
   readonly listed: Listed;
   readonly over?: { readonly name: RangeFunction; readonly seconds: number };
-  readonly aggregation?: { readonly name: Aggregation; readonly by: readonly string[] };
+  readonly aggregation?: { readonly name: PromqlAggregation; readonly by: readonly string[] };
   /** The query counts the series at each point. */
   readonly counted?: boolean;
 }

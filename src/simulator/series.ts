@@ -10,8 +10,8 @@ import {
 } from "./organisation.js";
 import type { Listed } from "./selector.js";
 
-export const BYTES_IN = "kafka_server_brokertopicmetrics_bytesin_total";
-export const BYTES_OUT = "kafka_server_brokertopicmetrics_bytesout_total";
+export const KAFKA_BYTES_IN = "kafka_server_brokertopicmetrics_bytesin_total";
+export const KAFKA_BYTES_OUT = "kafka_server_brokertopicmetrics_bytesout_total";
 export const LOG_SIZE = "kafka_log_log_size";
 
 export interface RawSeries {
@@ -26,7 +26,7 @@ export interface RawSeries {
 }
 
 /** The data of a Prometheus. */
-export interface History {
+export interface SeriesHistory {
   readonly now: () => number;
   readonly days: number;
   /** Series of a metric. May leave out series whose labels are not listed. */
@@ -39,8 +39,8 @@ export type SeriesOf = (metric: string, listed: Listed) => readonly RawSeries[];
 export function rawSeries(all: Organisation, metric: string, { cluster: ids }: Listed = {}): RawSeries[] {
   const clusters = all.clusters.filter(({ id }) => ids?.includes(id) ?? true);
   const organisation = { ...all, clusters };
-  if (metric === BYTES_IN) return moved(organisation, "in");
-  if (metric === BYTES_OUT) return moved(organisation, "out");
+  if (metric === KAFKA_BYTES_IN) return moved(organisation, "in");
+  if (metric === KAFKA_BYTES_OUT) return moved(organisation, "out");
   if (metric === LOG_SIZE) return stored(organisation);
   return [];
 }

@@ -9,10 +9,10 @@ import { type Breakage, deliver, sendEndless } from "./deliver.js";
 import { evaluate } from "./evaluate.js";
 import { createFaults, type Fault, type Faults } from "./faults.js";
 import { createOrganisation, type OrganisationOptions } from "./organisation.js";
-import { errorText, responseText } from "./prometheus-response.js";
+import { errorResponse, responseText } from "./prometheus-response.js";
 import { parametersOf, pointsOf, type SimulatedRequest, selectionOf } from "./request.js";
 import { UnsupportedQueryError } from "./selector.js";
-import { type History, rawSeries, type SeriesOf } from "./series.js";
+import { rawSeries, type SeriesHistory, type SeriesOf } from "./series.js";
 
 export interface SimulatorOptions extends OrganisationOptions {
   /** Port on the loopback interface. Default 0: any free port. */
@@ -65,7 +65,7 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   };
 }
 
-function historyOf(options: SimulatorOptions): History {
+function historyOf(options: SimulatorOptions): SeriesHistory {
   const organisation = createOrganisation(options);
   const { now, days } = organisation;
   const { moreSeries } = options;
@@ -82,7 +82,7 @@ function historyOf(options: SimulatorOptions): History {
 interface Exchange {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
-  readonly history: History;
+  readonly history: SeriesHistory;
   readonly faults: Faults;
   readonly requests: SimulatedRequest[];
   readonly pathPrefix: string;
@@ -150,7 +150,7 @@ async function applyFaults(
       else if (fault.kind === "outage") refuse(response, 503, "unavailable", "the store of that day is down");
       else {
         response.writeHead(fault.status, fault.headers ?? {});
-        response.end(fault.body ?? errorText("unavailable", "a configured fault"));
+        response.end(fault.body ?? errorResponse("unavailable", "a configured fault"));
       }
       return undefined;
     }
@@ -160,5 +160,5 @@ async function applyFaults(
 
 function refuse(response: ServerResponse, status: number, errorType: string, error: string): void {
   response.writeHead(status, { "content-type": "application/json" });
-  response.end(errorText(errorType, error));
+  response.end(errorResponse(errorType, error));
 }

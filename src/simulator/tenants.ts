@@ -1,6 +1,6 @@
 /** Tenants of the configuration whose upstream is the simulator. */
 import { BROKERS, createOrganisation, type OrganisationOptions } from "./organisation.js";
-import { BYTES_IN, BYTES_OUT, LOG_SIZE } from "./series.js";
+import { KAFKA_BYTES_IN, KAFKA_BYTES_OUT, LOG_SIZE } from "./series.js";
 
 export interface SimulatedTenant {
   /** Key under `tenants`. */
@@ -31,7 +31,7 @@ export function simulatedTenants(options: OrganisationOptions & { readonly url: 
         // Every other tenant also configures an identity that has no metrics.
         source: index % 2 === 0 ? "prometheus" : "both",
         label: "principal",
-        discovery_query: `group by (principal) (${BYTES_IN}{cluster="${id}"})`,
+        discovery_query: `group by (principal) (${KAFKA_BYTES_IN}{cluster="${id}"})`,
         principal_to_team: { [`User:${name}-gateway-1`]: "edge", [`User:${name}-ledger-2`]: "finance" },
         ...(index % 2 === 0
           ? {}
@@ -101,7 +101,7 @@ function costTypes(cluster: string): Readonly<Record<string, unknown>>[] {
       cost_quantity: { type: "storage_gib", query: `sum(${LOG_SIZE}{cluster="${cluster}"})` },
       ...shared,
     },
-    network("KAFKA_NETWORK_IN", BYTES_IN, "0.0115"),
-    network("KAFKA_NETWORK_OUT", BYTES_OUT, "0.0485"),
+    network("KAFKA_NETWORK_IN", KAFKA_BYTES_IN, "0.0115"),
+    network("KAFKA_NETWORK_OUT", KAFKA_BYTES_OUT, "0.0485"),
   ];
 }

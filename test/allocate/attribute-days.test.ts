@@ -11,7 +11,7 @@ import { holds } from "../holds.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 import { allocate, type RefereeInput } from "./referee.js";
-import { amountsOf, decimalText, decimalUnits, sums } from "./staged-days.js";
+import { amountsOf, decimalUnits, scaledText, sums } from "./staged-days.js";
 
 const epoch = 1;
 const days = Array.from({ length: 20 }, (_, i) => addDays("2026-01-01", i));
@@ -65,7 +65,7 @@ async function stage(client: ClickHouseClient, { lines, usage, gaps }: Input): P
       product_type: line.product_type,
       quantity: "1",
       unit_price: "1",
-      total_cost: decimalText(line.cost),
+      total_cost: scaledText(line.cost),
       currency: line.currency,
       granularity: "daily",
       metadata: "{}",

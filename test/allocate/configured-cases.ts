@@ -2,7 +2,7 @@ import type { Conditions, WrittenWhere } from "../../src/config/allocation/condi
 import type { ConfiguredRule } from "../../src/config/allocation/configured-rule.js";
 import type { ConfiguredTier } from "../../src/config/allocation/tier.js";
 import fc from "../property.js";
-import type { BillLine, Configuration } from "./configured-referee.js";
+import type { Configuration, RefereeBillLine } from "./configured-referee.js";
 import { unit } from "./staged-days.js";
 
 /** Random configurations and bills. They span two months, so that costs over a month start again. */
@@ -294,7 +294,7 @@ export const configuredCase = (size: number) =>
     .map(({ lines, crowd: crowded, sets, tenantSets, identity: sources, rules: drawn, ...rest }) => ({
       ...rest,
       sets: [...sets, ...tenantSets],
-      lines: [...lines, ...crowded].map((each, index): BillLine => ({ ...each, key: `k${index}` })),
+      lines: [...lines, ...crowded].map((each, index): RefereeBillLine => ({ ...each, key: `k${index}` })),
       configuration: { identity: sources, maps, rules: drawn, own } satisfies Configuration,
     }));
 

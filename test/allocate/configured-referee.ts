@@ -9,7 +9,7 @@ import type { RefereeInput, RefereeLine } from "./referee.js";
  * Configured rules in plain JavaScript, written from their specification and not from the SQL: which rule takes a line,
  * which identity it names, and the weights of costs, shares and lists.
  */
-export interface BillLine extends Omit<RefereeLine, "rule" | "named" | "places"> {
+export interface RefereeBillLine extends Omit<RefereeLine, "rule" | "named" | "places"> {
   readonly product_category: string;
   readonly tags: Readonly<Record<string, string>>;
 }
@@ -26,7 +26,7 @@ export interface Configuration {
  * ones.
  */
 export function configured(
-  lines: readonly BillLine[],
+  lines: readonly RefereeBillLine[],
   configuration: Configuration,
 ): { readonly lines: readonly KnownLine[] } & Facts {
   const known = lines.map((line) => ({
@@ -38,13 +38,13 @@ export function configured(
   return { lines: known, ...derived(known, configuration) };
 }
 
-export interface KnownLine extends BillLine {
+export interface KnownLine extends RefereeBillLine {
   readonly rule: string;
   readonly named: string;
   readonly places: Readonly<Record<string, string>>;
 }
 
-function textOf(name: string, line: BillLine): string {
+function textOf(name: string, line: RefereeBillLine): string {
   if (name.startsWith("tag.")) return line.tags[name.slice(4)] ?? "";
   const columns: Record<string, string> = {
     resource_id: line.resource_id,
@@ -56,16 +56,16 @@ function textOf(name: string, line: BillLine): string {
   return columns[name] ?? "";
 }
 
-function takes(rule: ConfiguredRule, line: BillLine): boolean {
+function takes(rule: ConfiguredRule, line: RefereeBillLine): boolean {
   const { conditions, any } = whereOf(rule.where);
   return matchesAll(conditions, line) && (any.length === 0 || any.some((each) => matchesAll(each, line)));
 }
 
-function matchesAll(conditions: Conditions, line: BillLine): boolean {
+function matchesAll(conditions: Conditions, line: RefereeBillLine): boolean {
   return Object.entries(conditions).every(([name, condition]) => matchesCondition(name, condition, line));
 }
 
-function matchesCondition(name: string, condition: Condition, line: BillLine): boolean {
+function matchesCondition(name: string, condition: Condition, line: RefereeBillLine): boolean {
   const value = textOf(name, line);
   if (typeof condition === "string" || Array.isArray(condition)) return oneOf(value, [condition].flat());
   const { not, matches, exists, above, below } = condition as Comparison;
@@ -87,7 +87,7 @@ function oneOf(value: string, wanted: readonly string[]): boolean {
   });
 }
 
-function namedBy({ identity, maps }: Configuration, line: BillLine): string {
+function namedBy({ identity, maps }: Configuration, line: RefereeBillLine): string {
   for (const source of identity) {
     const value =
       source.tag === undefined ? textOf(source.column ?? "", line) : (line.tags[source.tag] ?? "");
@@ -116,7 +116,7 @@ function splitsOf({ split, components = [] }: ConfiguredRule) {
   return split === undefined ? components : [{ ratio: "1", split }];
 }
 
-function placesOf(configuration: Configuration, line: BillLine): Record<string, string> {
+function placesOf(configuration: Configuration, line: RefereeBillLine): Record<string, string> {
   const places: Record<string, string> = { currency: line.currency };
   for (const { within } of costTiers(configuration))
     if (within !== undefined) places[`currency@${within}`] = `${line.currency}:${textOf(within, line)}`;

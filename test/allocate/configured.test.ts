@@ -10,7 +10,7 @@ import { planAllocation } from "../../src/config/allocation/plan.js";
 import { assignLines } from "../../src/ingest/configured/assign-lines.js";
 import { deriveWeights } from "../../src/ingest/configured/derive-weights.js";
 import { prepareStore } from "../../src/ingest/configured/store-maps.js";
-import { ruleSetOf } from "../../src/runner/tenant-rules.js";
+import { tenantRuleSet } from "../../src/runner/tenant-rules.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 import { type ConfiguredCase, caseDays, configuredCase, crowds } from "./configured-cases.js";
@@ -47,7 +47,7 @@ t.test("property: configured rules allocate like the reference, to the last unit
       own,
     );
     if (plan === undefined) throw new Error("a case without rules");
-    const set = ruleSetOf(own, plan);
+    const set = tenantRuleSet(own, plan);
     await prepareStore(client, plan, signal);
     await storeRuleSet(client, set);
     await stageInput(client, epoch, input, { samples: input.decimalPlaces % 2 === 0 ? WORTH_SUMMING : 1 });

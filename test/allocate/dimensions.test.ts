@@ -1,7 +1,7 @@
 import t from "tap";
 import { recordDimensions } from "../../src/allocate/dimensions.js";
 import { claimStaging, dropStagedDays } from "../../src/clickhouse/staging.js";
-import { daysBefore, rowsOf, runContext, runOnce, shortTenants } from "../runner/runs.js";
+import { daysBefore, runContext, runOnce, runRows, shortTenants } from "../runner/runs.js";
 import { scriptedUpstream } from "../runner/scripted-upstream.js";
 import { openTestStores } from "../stores.js";
 
@@ -14,7 +14,7 @@ t.test("dimension ids are stable and unique", async (t) => {
   const idsOf = async (stores: Stores, tenant: string) =>
     new Map(
       (
-        await rowsOf<{ who: string; id: string }>(
+        await runRows<{ who: string; id: string }>(
           stores,
           tenant,
           "SELECT concat(resource_id, ' ', identity_id) AS who, toString(dimension_id) AS id FROM dimensions FINAL ORDER BY who, id",
@@ -35,7 +35,7 @@ t.test("dimension ids are stable and unique", async (t) => {
     return { client, epoch: 1, signal };
   };
   const count = async (tenant: string, table: string) =>
-    Number((await rowsOf<{ n: string }>(stores, tenant, `SELECT count() AS n FROM ${table}`))[0]?.n);
+    Number((await runRows<{ n: string }>(stores, tenant, `SELECT count() AS n FROM ${table}`))[0]?.n);
 
   await t.test(
     "dimension ids are safe integers, and stay the same after a recalculation and in a rebuilt store",
@@ -77,7 +77,7 @@ t.test("dimension ids are stable and unique", async (t) => {
         for (const [who, id] of known) t.equal(ids.get(who), id, `${who} keeps its id`);
         for (const [who, id] of ids) known.set(who, id);
       }
-      const resolved = await rowsOf<{ n: string }>(
+      const resolved = await runRows<{ n: string }>(
         stores,
         "narrow",
         `SELECT count() AS n FROM dimension_collisions AS c
@@ -97,7 +97,7 @@ t.test("dimension ids are stable and unique", async (t) => {
     const scope = await stage("half", ["a", "b", "c"]);
     await recordDimensions(scope, [day], mask);
     const before = await idsOf(stores, "half");
-    const [moved] = await rowsOf<{ f: string; who: string; plain: string }>(
+    const [moved] = await runRows<{ f: string; who: string; plain: string }>(
       stores,
       "half",
       `SELECT toString(fingerprint) AS f, identity_id AS who, toString(bitAnd(reinterpretAsUInt64(fingerprint), 3)) AS plain

@@ -9,7 +9,7 @@ import type { RefereeInput, RefereeLine, RefereeRow } from "./referee.js";
 export const unit = 10n ** 12n;
 
 /** Formats 1e-12 units as a plain decimal. */
-export function decimalText(units: bigint): string {
+export function scaledText(units: bigint): string {
   const digits = (units < 0n ? -units : units).toString().padStart(13, "0");
   return `${units < 0n ? "-" : ""}${digits.slice(0, -12)}.${digits.slice(-12)}`;
 }
@@ -34,7 +34,7 @@ export function amountsOf(text: string): [currency: string, units: bigint][] {
 export function sums(amounts: readonly (readonly [currency: string, units: bigint])[]): string[] {
   const found = new Map<string, bigint>();
   for (const [currency, units] of amounts) found.set(currency, (found.get(currency) ?? 0n) + units);
-  return [...found].map(([currency, units]) => `${currency} ${decimalText(units)}`).sort();
+  return [...found].map(([currency, units]) => `${currency} ${scaledText(units)}`).sort();
 }
 
 /** Rules with every kind of tier, two components, and a set of two metrics. */
@@ -129,7 +129,7 @@ export async function stageInput(
       product_type: line.product_type,
       quantity: "1",
       unit_price: "1",
-      total_cost: decimalText(line.cost),
+      total_cost: scaledText(line.cost),
       currency: line.currency,
       granularity: "daily",
       metadata: "{}",

@@ -33,15 +33,15 @@ import { freePort } from "../free-port.js";
 import {
   daysBefore,
   reconciled,
-  rowsOf,
   runContext,
   runOnce,
+  runRows,
   shortTenants,
   tenantOf,
 } from "../runner/runs.js";
 import { scriptedUpstream } from "../runner/scripted-upstream.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
-import { mirrored, tag, written } from "../tags/tagging.js";
+import { mirrored, tag, writtenTags } from "../tags/tagging.js";
 import { until } from "../until.js";
 
 const signal = new AbortController().signal;
@@ -65,13 +65,13 @@ async function command(which: typeof backup, ...args: readonly string[]) {
 async function seen(stores: OpenedStores, tenant: string) {
   const { io, written: printed } = commandIo();
   const proof = await printReconciliation(stores, [tenant], io, { everyDay: true });
-  const rows = async (query: string) => await rowsOf(stores, tenant, query);
+  const rows = async (query: string) => await runRows(stores, tenant, query);
   return {
     proof,
     printed: printed.stdout,
     chargebacks: await rows("SELECT * FROM chargebacks ORDER BY ALL"),
     lines: await rows("SELECT * FROM billing_line_items ORDER BY ALL"),
-    tags: await written(stores, tenant),
+    tags: await writtenTags(stores, tenant),
     identities: (
       await stores.postgres.query("SELECT * FROM identities WHERE tenant_name = $1 ORDER BY identity_id", [
         tenant,
@@ -94,7 +94,7 @@ t.test("stores that are in use can be backed up and restored", async (t) => {
   for (const name of ["acme", "globex"])
     t.equal((await runOnce(context, live.config, name)).status, "completed");
   for (const tenantName of ["acme", "globex"]) {
-    const [{ id } = { id: "" }] = await rowsOf<{ id: string }>(
+    const [{ id } = { id: "" }] = await runRows<{ id: string }>(
       stores,
       tenantName,
       "SELECT min(dimension_id) AS id FROM dimensions",
@@ -176,7 +176,7 @@ t.test("stores that are in use can be backed up and restored", async (t) => {
       const facts = await checkFacts({ client, postgres: restored.postgres, tenantName: "acme", keepFrom });
       t.strictSame([facts.differing, facts.agreeing.length], [[], 2], "both stores have the same state");
       t.strictSame((await reconciled(restored, "acme")).off, []);
-      t.strictSame(await written(restored, "acme"), await written(stores, "acme"));
+      t.strictSame(await writtenTags(restored, "acme"), await writtenTags(stores, "acme"));
       const { rows } = await restored.postgres.query(
         "SELECT tenant_name, staged_hash FROM tracking_dates WHERE staged_hash IS NOT NULL",
       );
@@ -186,9 +186,9 @@ t.test("stores that are in use can be backed up and restored", async (t) => {
         const result = await runOnce(again, other.config, name);
         t.strictSame([result.status, result.errors, result.notes], ["completed", [], []]);
         t.strictSame((await reconciled(restored, name)).off, []);
-        t.strictSame(await mirrored(restored, name), await written(restored, name));
+        t.strictSame(await mirrored(restored, name), await writtenTags(restored, name));
       }
-      const [{ id } = { id: "" }] = await rowsOf<{ id: string }>(
+      const [{ id } = { id: "" }] = await runRows<{ id: string }>(
         restored,
         "acme",
         "SELECT max(dimension_id) AS id FROM dimensions",

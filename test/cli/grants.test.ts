@@ -9,7 +9,7 @@ import t, { type Test } from "tap";
 import { grants } from "../../src/cli/grants.js";
 import { READABLE } from "../../src/clickhouse/reader-rights.js";
 import { literal } from "../../src/clickhouse/sql-text.js";
-import { quietClient, startEngine, text } from "../clickhouse/engine-under-test.js";
+import { engineResponseText, quietClient, startEngine } from "../clickhouse/engine-under-test.js";
 import { fixedTenant, openTestStores, temporaryFolder } from "../stores.js";
 import { commandIo } from "./command-io.js";
 
@@ -43,7 +43,7 @@ const hashOf = (password: string) => createHash("sha256").update(password).diges
 t.test("the grants cover what the views read, and nothing else", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
-  const found = await text(
+  const found = await engineResponseText(
     client,
     `SELECT DISTINCT arrayJoin(arrayPushBack(extractAll(as_select, 'acme\\\\.\`?(\\\\w+)'), name))
      FROM system.tables WHERE database = 'acme' AND engine = 'View'`,
@@ -55,7 +55,8 @@ t.test("grants prints or applies statements for users", async (t) => {
   const { endpoint } = await startEngine(t);
   const engine = quietClient(t, endpoint);
   /** Returns the kind of a statement according to the engine's parser. */
-  const kindOf = async (sql: string) => (await text(engine, `EXPLAIN AST ${sql}`)).split(/[ \n]/)[0] ?? "";
+  const kindOf = async (sql: string) =>
+    (await engineResponseText(engine, `EXPLAIN AST ${sql}`)).split(/[ \n]/)[0] ?? "";
 
   await t.test(
     "statements are printed for each tenant on a server, and the engine's parser accepts them",
@@ -109,7 +110,7 @@ t.test("grants prints or applies statements for users", async (t) => {
         "the parser refuses invalid statements",
       );
       const set = [...(lines[3] ?? "").matchAll(/(\w+) = /g)].map(([, name]) => literal(name ?? ""));
-      const known = await text(
+      const known = await engineResponseText(
         engine,
         `SELECT count() FROM system.settings WHERE name IN (${set.join(", ")})`,
       );
@@ -124,7 +125,10 @@ t.test("grants prints or applies statements for users", async (t) => {
     t.equal(title, "-- Tenant acme: database acme on http://ch-1:8123, http://ch-2:8123");
     t.equal(lines.length, 10);
     for (const line of lines) {
-      const parsed = await text(engine, `SELECT formatQuerySingleLine(${literal(line.replace(/;$/, ""))})`);
+      const parsed = await engineResponseText(
+        engine,
+        `SELECT formatQuerySingleLine(${literal(line.replace(/;$/, ""))})`,
+      );
       t.equal(parsed.split(" ON CLUSTER main").length, 2, parsed.slice(0, 100));
     }
   });

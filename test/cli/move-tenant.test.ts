@@ -7,7 +7,7 @@ import { createEmbeddedClickHouse } from "../../src/embedded-clickhouse/supervis
 import { acquireLease } from "../../src/runner/lease.js";
 import { type OpenedStores, openStores } from "../../src/stores/open-stores.js";
 import { portOfSocket } from "../clickhouse/engine-under-test.js";
-import { daysBefore, reconciled, rowsOf, runContext, runOnce, shortTenants } from "../runner/runs.js";
+import { daysBefore, reconciled, runContext, runOnce, runRows, shortTenants } from "../runner/runs.js";
 import { scriptedUpstream } from "../runner/scripted-upstream.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
 import { commandIo } from "./command-io.js";
@@ -58,10 +58,10 @@ t.test("a tenant is moved", async (t) => {
   const run = async (stores: OpenedStores, config: typeof here.config, tenant = "acme") =>
     await runOnce(runContext(stores, { ecosystems }), config, tenant);
   const state = async (stores: OpenedStores) => ({
-    chargebacks: await rowsOf(stores, "acme", "SELECT * FROM chargebacks ORDER BY ALL"),
-    lines: await rowsOf(stores, "acme", "SELECT * FROM billing_line_items ORDER BY ALL"),
-    details: await rowsOf(stores, "acme", "SELECT * FROM chargeback_details ORDER BY ALL"),
-    store: await rowsOf(stores, "acme", "SELECT * FROM store_identity"),
+    chargebacks: await runRows(stores, "acme", "SELECT * FROM chargebacks ORDER BY ALL"),
+    lines: await runRows(stores, "acme", "SELECT * FROM billing_line_items ORDER BY ALL"),
+    details: await runRows(stores, "acme", "SELECT * FROM chargeback_details ORDER BY ALL"),
+    store: await runRows(stores, "acme", "SELECT * FROM store_identity"),
   });
 
   await t.test("a tenant without facts is not moved", async (t) => {
@@ -132,7 +132,7 @@ t.test("a tenant is moved", async (t) => {
     t.match(stderr, /^ {2}billing: 6 rows$/m);
     await within(away.config, async (stores) => {
       t.same(await state(stores), before);
-      t.same(await rowsOf(stores, "acme", `SELECT 1 FROM usage WHERE day = '${daysBefore(40)}'`), []);
+      t.same(await runRows(stores, "acme", `SELECT 1 FROM usage WHERE day = '${daysBefore(40)}'`), []);
       t.equal((await run(stores, away.config)).dates_calculated, 0);
     });
   });

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { rules } from "../../src/cli/rules.js";
+import { rulesCommand } from "../../src/cli/rules.js";
 import { openStores } from "../../src/stores/open-stores.js";
 import { insertBilling, insertChargebacks } from "../http/service.js";
 import { fixedTenant, temporaryFolder, testConfig, testLogger } from "../stores.js";
@@ -48,7 +48,7 @@ t.test("chargehouse rules", async (t) => {
   await stores.close();
   const call = async (...args: string[]) => {
     const { io, written } = commandIo();
-    const code = await rules.run(["--config", file, ...args], io);
+    const code = await rulesCommand.run(["--config", file, ...args], io);
     t.equal(code, 0, args.join(" "));
     return written.stdout;
   };
@@ -92,9 +92,12 @@ t.test("chargehouse rules", async (t) => {
 
   await t.test("invalid days are refused with the names of the options", async (t) => {
     const { io } = commandIo();
-    await t.rejects(rules.run(["--config", file, "--start", "2026-03-02", "--end", "2026-03-01"], io), {
-      name: "UsageError",
-      message: "--start must not be later than --end",
-    });
+    await t.rejects(
+      rulesCommand.run(["--config", file, "--start", "2026-03-02", "--end", "2026-03-01"], io),
+      {
+        name: "UsageError",
+        message: "--start must not be later than --end",
+      },
+    );
   });
 });

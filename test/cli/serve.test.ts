@@ -7,7 +7,7 @@ import { get } from "node:http";
 import { join } from "node:path";
 import t from "tap";
 import { CommandError } from "../../src/cli/command.js";
-import { type Mode, serve, serveStores } from "../../src/cli/serve.js";
+import { type ServeMode, serve, serveStores } from "../../src/cli/serve.js";
 import { openStores } from "../../src/stores/open-stores.js";
 import { holds } from "../holds.js";
 import { runRecords, shortTenants } from "../runner/runs.js";
@@ -31,7 +31,7 @@ t.test("chargehouse serve", async (t) => {
 
   /** Starts the service in a mode with some tenants on any free port. `ended` is its exit code. */
   const start = (
-    mode: Mode,
+    mode: ServeMode,
     names: readonly string[] = ["acme", "globex"],
     changed: Partial<typeof config> = {},
   ) => {

@@ -6,7 +6,7 @@ import type { Terminal } from "../../src/cli/command.js";
 import { progressOnLine } from "../../src/cli/progress.js";
 import { runSummary } from "../../src/cli/run-summary.js";
 import { statusLine } from "../../src/cli/status-line.js";
-import { type Table, writeTable } from "../../src/cli/table.js";
+import { type TextTable, writeTable } from "../../src/cli/table.js";
 import type { RunOutcome } from "../../src/runner/run-events.js";
 import type { RunResult } from "../../src/runner/sql/runs.js";
 
@@ -102,7 +102,7 @@ t.test("progress is a bar that never moves back, while there are days to publish
 });
 
 t.test("a table that is wider than the terminal has one line for each cell", async (t) => {
-  const table: Table = {
+  const table: TextTable = {
     head: ["TENANT", "DAY", "BILLING", "DIFF"],
     rows: [["acme", "7 days", "50.4", "0"]],
     keys: 2,

@@ -15,7 +15,7 @@ import { migrate } from "../../src/cli/migrate.js";
 import { moveTenant } from "../../src/cli/move-tenant.js";
 import { reconcile } from "../../src/cli/reconcile.js";
 import { restore } from "../../src/cli/restore.js";
-import { rules } from "../../src/cli/rules.js";
+import { rulesCommand } from "../../src/cli/rules.js";
 import { run } from "../../src/cli/run.js";
 import { sampleBill } from "../../src/cli/sample-bill.js";
 import { serve } from "../../src/cli/serve.js";
@@ -80,7 +80,7 @@ t.test("an unreachable ClickHouse of a tenant is reported with its setting", asy
     ["migrate --status", migrate, ["--status"]],
     ["export", exportCsv, ["--tenant", "acme"]],
     ["explain", explain, explained],
-    ["rules", rules, []],
+    ["rules", rulesCommand, []],
   ] as const)
     t.equal(await refusal(command, [...args, "--config", file]), reason, name);
 

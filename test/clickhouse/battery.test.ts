@@ -5,7 +5,13 @@ import t, { type Test } from "tap";
 import { parseStorage } from "../../src/config/settings/storage.js";
 import { holds } from "../holds.js";
 import { until } from "../until.js";
-import { type ClientEndpoint, newDatabase, quietClient, startEngine, text } from "./engine-under-test.js";
+import {
+  type ClientEndpoint,
+  engineResponseText,
+  newDatabase,
+  quietClient,
+  startEngine,
+} from "./engine-under-test.js";
 
 interface Context {
   readonly client: ClickHouseClient;
@@ -199,13 +205,13 @@ const cases: readonly Case[] = [
         });
       t.equal((await errorOf(limited)).type, "TOO_MANY_ROWS");
       const [before, during, after] = [
-        await text(client, "SELECT getSetting('max_block_size')"),
+        await engineResponseText(client, "SELECT getSetting('max_block_size')"),
         await client.query({
           query: "SELECT getSetting('max_block_size')",
           format: "CSV",
           clickhouse_settings: { max_block_size: "77" },
         }),
-        await text(client, "SELECT getSetting('max_block_size')"),
+        await engineResponseText(client, "SELECT getSetting('max_block_size')"),
       ];
       t.equal(await during.text(), "77\n");
       t.equal(after, before);
@@ -248,7 +254,7 @@ const cases: readonly Case[] = [
         code: "62",
         type: "SYNTAX_ERROR",
       });
-      t.equal(await text(client, `EXISTS TABLE ${name}`), "1");
+      t.equal(await engineResponseText(client, `EXISTS TABLE ${name}`), "1");
     },
   ],
   [
@@ -271,13 +277,15 @@ const cases: readonly Case[] = [
             `SELECT number, throwIf(number = ${300_000 + index * 100_000}) FROM numbers(10000000)`,
           ).catch((error: unknown) => error),
         );
-        const working = Array.from({ length: 30 }, (_, index) => text(client, `SELECT ${index}, 'mine'`));
+        const working = Array.from({ length: 30 }, (_, index) =>
+          engineResponseText(client, `SELECT ${index}, 'mine'`),
+        );
         t.same(
           await Promise.all(working),
           working.map((_, index) => `${index}\tmine`),
         );
         for (const error of await Promise.all(failing)) t.type(error, Error);
-        t.equal(await text(client, "SELECT 'clean'"), "clean");
+        t.equal(await engineResponseText(client, "SELECT 'clean'"), "clean");
       }
     },
   ],
@@ -322,11 +330,17 @@ const cases: readonly Case[] = [
       await client.command({ query: `INSERT INTO ${name} VALUES (9003, 'FORMAT'), (9004, ';')` });
       await client.command({ query: `INSERT INTO ${name} (b, a) FORMAT CSV\n"q",9005\n` });
       t.equal(
-        await text(client, `SELECT count(), countIf(b = 'only b' AND a = 0), countIf(a > 9000) FROM ${name}`),
+        await engineResponseText(
+          client,
+          `SELECT count(), countIf(b = 'only b' AND a = 0), countIf(a > 9000) FROM ${name}`,
+        ),
         "5008\t1\t5",
       );
-      t.equal(await text(client, `SELECT b FROM ${name} WHERE a = 1`), "it\\'s\\\\\\n");
-      t.equal(await text(client, `SELECT b FROM ${name} WHERE a IN (9003, 9004) ORDER BY a`), "FORMAT\n;");
+      t.equal(await engineResponseText(client, `SELECT b FROM ${name} WHERE a = 1`), "it\\'s\\\\\\n");
+      t.equal(
+        await engineResponseText(client, `SELECT b FROM ${name} WHERE a IN (9003, 9004) ORDER BY a`),
+        "FORMAT\n;",
+      );
     },
   ],
   [
@@ -335,7 +349,7 @@ const cases: readonly Case[] = [
       const name = await table(client, db);
       await client.insert({ table: name, values: [], format: "JSONEachRow" });
       await client.insert({ table: name, values: Readable.from([]), format: "JSONEachRow" });
-      t.equal(await text(client, `SELECT count() FROM ${name}`), "0");
+      t.equal(await engineResponseText(client, `SELECT count() FROM ${name}`), "0");
     },
   ],
   [
@@ -366,7 +380,7 @@ const cases: readonly Case[] = [
         });
         await inserted.stream.toArray();
       }
-      t.equal(await text(client, `SELECT count() FROM ${name}`), "40000");
+      t.equal(await engineResponseText(client, `SELECT count() FROM ${name}`), "40000");
     },
   ],
   [
@@ -378,7 +392,7 @@ const cases: readonly Case[] = [
       });
       const error = await errorOf(() => client.insert({ table: name, values, format: "CSV" }));
       t.match(error.type ?? "", /CANNOT_PARSE/);
-      t.equal(await text(client, `SELECT count() FROM ${name}`), "0");
+      t.equal(await engineResponseText(client, `SELECT count() FROM ${name}`), "0");
     },
   ],
   [
@@ -393,7 +407,7 @@ const cases: readonly Case[] = [
         { objectMode: false },
       );
       await t.rejects(client.insert({ table: name, values, format: "CSV" }), /source broke/);
-      t.equal(await text(client, `SELECT count() FROM ${name}`), "0");
+      t.equal(await engineResponseText(client, `SELECT count() FROM ${name}`), "0");
     },
   ],
   [
@@ -418,7 +432,7 @@ const cases: readonly Case[] = [
       );
       t.equal(await read("SELECT getSetting('max_block_size')"), "99", "settings end with their query");
       t.equal(
-        (await errorOf(() => text(client, "SELECT * FROM mine"))).type,
+        (await errorOf(() => engineResponseText(client, "SELECT * FROM mine"))).type,
         "UNKNOWN_TABLE",
         "a table of a session is invisible outside",
       );
@@ -455,7 +469,7 @@ const cases: readonly Case[] = [
       for (const [index, query] of queries.entries()) {
         const running = async () =>
           Number(
-            await text(
+            await engineResponseText(
               client,
               `SELECT count() FROM system.processes WHERE query LIKE '%${db}_${index === 0 ? "counting" : "streaming"}%' AND query NOT LIKE '%system.processes%'`,
             ),
@@ -479,7 +493,7 @@ const cases: readonly Case[] = [
       const endless = `SELECT number, '${db}_asking' FROM numbers(1000000000000) WHERE number % {n:UInt64} = 7 AND NOT ignore(sipHash64(number))`;
       const running = async () =>
         Number(
-          await text(
+          await engineResponseText(
             client,
             `SELECT count() FROM system.processes WHERE query LIKE '%${db}_asking%' AND query NOT LIKE '%system.processes%'`,
           ),

@@ -105,12 +105,12 @@ export async function newDatabase(t: Test, client: ClickHouseClient): Promise<st
   return name;
 }
 
-export async function text(client: ClickHouseClient, query: string): Promise<string> {
+export async function engineResponseText(client: ClickHouseClient, query: string): Promise<string> {
   const result = await client.query({ query, format: "TabSeparated" });
   return (await result.text()).trimEnd();
 }
 
-export interface Answer {
+export interface EngineResponse {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
   readonly body: Buffer;
@@ -128,7 +128,7 @@ export function ask(
     body?: string | Buffer;
     anonymous?: boolean;
   } = {},
-): Promise<Answer> {
+): Promise<EngineResponse> {
   const credentials = Buffer.from(`${endpoint.username}:${endpoint.password}`).toString("base64");
   const authorization = options.anonymous === true ? {} : { Authorization: `Basic ${credentials}` };
   return new Promise((resolve, reject) => {

@@ -5,7 +5,7 @@ import { formatProblem } from "../../src/config/reader/problem.js";
 import { type EcosystemSettings, settingsOf } from "../../src/config/settings/ecosystem-settings.js";
 import { confluentCloudSettings } from "../../src/ingest/ecosystems/confluent_cloud/settings.js";
 import { holds } from "../holds.js";
-import { ecosystems as generic } from "./loading.js";
+import { testEcosystems as generic } from "./loading.js";
 
 const P = "tenants.acme.plugin_settings";
 const ecosystems = new Map<string, EcosystemSettings>([

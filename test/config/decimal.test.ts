@@ -3,14 +3,14 @@ import { parseDecimal } from "../../src/config/reader/decimal.js";
 import { settingsOf } from "../../src/config/settings/ecosystem-settings.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
-import { configOf, ecosystems, oneTenant, problemsOf } from "./loading.js";
+import { configOf, oneTenant, problemsOf, testEcosystems } from "./loading.js";
 
 const costTypes = (rate: string) =>
   `[{name: A, product_category: c, rate: ${rate}, cost_quantity: {type: fixed, count: 1}, allocation_strategy: even_split}]`;
 
 function rateOf(rate: string, env = {}): string | undefined {
   const tenant = configOf(oneTenant({ costTypes: costTypes(rate) }), env).tenants.get("acme");
-  const ecosystem = ecosystems.get("generic_metrics_only");
+  const ecosystem = testEcosystems.get("generic_metrics_only");
   if (tenant === undefined || ecosystem === undefined) throw new Error("the tenant is missing");
   return settingsOf(ecosystem, tenant.plugin_settings).cost_types[0]?.rate;
 }

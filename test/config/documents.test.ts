@@ -11,8 +11,8 @@ import { notesOf } from "../../src/config/reader/setting.js";
 import { configSchema } from "../../src/config/schema.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { filesBelow } from "../compiled.js";
-import { settings } from "./all-settings.js";
-import { load, oneTenant, problemsOf } from "./loading.js";
+import { allSettings } from "./all-settings.js";
+import { loadYaml, oneTenant, problemsOf } from "./loading.js";
 
 const committed = (name: string) => readFileSync(join(projectRoot(), name), "utf8");
 
@@ -22,7 +22,7 @@ t.test("the committed reference page is what the definitions give (npm run docs:
 
 t.test("every setting has a description and is on the page", async (t) => {
   const page = referenceDocument(ecosystems);
-  for (const [path, schema] of settings(configSchema(ecosystems), "")) {
+  for (const [path, schema] of allSettings(configSchema(ecosystems), "")) {
     t.ok(notesOf(schema).description, path);
     const key = /\.([a-z_]+)$/.exec(path)?.[1];
     if (key !== undefined) t.ok(page.includes(`| \`${key}\` |`), path);
@@ -30,12 +30,12 @@ t.test("every setting has a description and is on the page", async (t) => {
 });
 
 t.test("every integer has bounds or states that it has none, and every default is allowed", async (t) => {
-  for (const [path, schema] of settings(configSchema(ecosystems), "")) {
+  for (const [path, schema] of allSettings(configSchema(ecosystems), "")) {
     if (KindGuard.IsInteger(schema)) t.type(schema.minimum, "number", path);
     if (!("default" in schema) || KindGuard.IsObject(schema)) continue;
     const [, section, key] = path.split(".");
     if (path.split(".").length !== 3) continue;
-    t.ok(load(JSON.stringify({ [section ?? ""]: { [key ?? ""]: schema.default } })).ok, path);
+    t.ok(loadYaml(JSON.stringify({ [section ?? ""]: { [key ?? ""]: schema.default } })).ok, path);
   }
 });
 
@@ -111,7 +111,7 @@ t.test("reader and JSON Schema agree on every integer, boolean and choice", asyn
     "[1]",
   ];
   let compared = 0;
-  for (const [path, schema] of settings(configSchema(ecosystems), "")) {
+  for (const [path, schema] of allSettings(configSchema(ecosystems), "")) {
     const [, section = "", key = "", tenantKey = ""] = path.split(".");
     const kind = [KindGuard.IsInteger, KindGuard.IsBoolean, KindGuard.IsUnion].some((is) => is(schema));
     const tenant = path.startsWith(".tenants.*.") && path.split(".").length === 4;

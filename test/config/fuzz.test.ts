@@ -15,7 +15,7 @@ import { formOfKind, notesOf, openValue } from "../../src/config/reader/setting.
 import { configSchema } from "../../src/config/schema.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { temporaryFolder } from "../stores.js";
-import { settings } from "./all-settings.js";
+import { allSettings } from "./all-settings.js";
 import { type Json, type JsonMapping, wholeDocuments } from "./whole-documents.js";
 
 const schema = configSchema(ecosystems);
@@ -178,7 +178,7 @@ t.test("the generated documents are valid and contain every key", async (t) => {
     t.ok(isTakenBySchema(document), name);
   }
   const reached = new Set(places.map(({ definition }) => definition));
-  const missed = settings(schema, "").filter(([path, setting]) => path !== "" && !reached.has(setting));
+  const missed = allSettings(schema, "").filter(([path, setting]) => path !== "" && !reached.has(setting));
   t.strictSame([...new Set(missed.map(([path]) => path))], []);
 });
 

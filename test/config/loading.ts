@@ -5,7 +5,7 @@ import { formatProblem } from "../../src/config/reader/problem.js";
 import type { Environment } from "../../src/config/reader/substitute.js";
 import { genericMetricsOnlySettings } from "../../src/ingest/ecosystems/generic_metrics_only/settings.js";
 
-export const ecosystems = new Map([["generic_metrics_only", genericMetricsOnlySettings]]);
+export const testEcosystems = new Map([["generic_metrics_only", genericMetricsOnlySettings]]);
 
 export interface TenantText {
   /** YAML in flow style. */
@@ -48,19 +48,19 @@ export function oneTenant(options: TenantText = {}): string {
   return `tenants:\n${tenantText("acme", options)}`;
 }
 
-export function load(text: string, env: Environment = {}) {
-  return loadConfig(text, { file: "c.yaml", env, ecosystems, folder: "/srv" });
+export function loadYaml(text: string, env: Environment = {}) {
+  return loadConfig(text, { file: "c.yaml", env, ecosystems: testEcosystems, folder: "/srv" });
 }
 
 /** Returns the problems as lines without the file's name: `3: api.port: must be …`. */
 export function problemsOf(text: string, env: Environment = {}): string[] {
-  const result = load(text, env);
+  const result = loadYaml(text, env);
   return result.ok ? [] : result.problems.map((problem) => formatProblem(problem).replace("c.yaml:", ""));
 }
 
 /** Loads a configuration that must be valid. */
 export function configOf(text: string, env: Environment = {}): Config {
-  const result = load(text, env);
+  const result = loadYaml(text, env);
   if (!result.ok) throw new Error(result.problems.map(formatProblem).join("\n"));
   return result.config;
 }

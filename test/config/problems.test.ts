@@ -1,6 +1,6 @@
 import t from "tap";
 import { formatProblems } from "../../src/config/reader/problem.js";
-import { load, oneTenant, problemsOf, tenantText } from "./loading.js";
+import { loadYaml, oneTenant, problemsOf, tenantText } from "./loading.js";
 
 interface Case {
   name: string;
@@ -396,7 +396,7 @@ for (const { name, text, env, problems } of cases) {
 }
 
 t.test("a problem is printed as file, line, path and message", async (t) => {
-  const result = load("logging:\n\n  format: x");
+  const result = loadYaml("logging:\n\n  format: x");
   t.notOk(result.ok);
   const problems = result.ok ? [] : result.problems;
   t.same(problems, [
@@ -413,7 +413,7 @@ t.test("a problem is printed as file, line, path and message", async (t) => {
 
 t.test("a file with thousands of problems prints the first 200 and how many more", async (t) => {
   const keys = Array.from({ length: 1000 }, (_, index) => `k${index}: 1`).join("\n");
-  const result = load(keys);
+  const result = loadYaml(keys);
   const lines = formatProblems(result.ok ? [] : result.problems).split("\n");
   t.equal(lines.length, 201);
   t.equal(lines.at(-1), "… and 800 more problems");

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t from "tap";
 import { readConfig } from "../../src/config/read-file.js";
 import { holds } from "../holds.js";
-import { ecosystems } from "./loading.js";
+import { testEcosystems } from "./loading.js";
 
 async function folder(
   t: { teardown(fn: () => Promise<void>): void },
@@ -24,23 +24,23 @@ t.test(
     const path = await folder(t, { "c.yaml": CONFIG, ".env": "HOST=from-file\nPORT=2\n" });
     const result = await readConfig(join(path, "c.yaml"), {
       env: { PORT: "3", HOST: undefined },
-      ecosystems,
+      ecosystems: testEcosystems,
     });
     holds(t, result, { ok: true, config: { api: { host: "from-file", port: 3 } } });
-    const empty = await readConfig(join(path, "c.yaml"), { env: { PORT: "" }, ecosystems });
+    const empty = await readConfig(join(path, "c.yaml"), { env: { PORT: "" }, ecosystems: testEcosystems });
     holds(t, empty, { ok: false, problems: [{ line: 3, path: "api.port" }] });
   },
 );
 
 t.test("without a .env file, defaults of variables are used", async (t) => {
   const path = await folder(t, { "c.yaml": CONFIG });
-  const result = await readConfig(join(path, "c.yaml"), { env: {}, ecosystems });
+  const result = await readConfig(join(path, "c.yaml"), { env: {}, ecosystems: testEcosystems });
   holds(t, result, { ok: true, config: { api: { host: "fallback", port: 1 } } });
 });
 
 t.test("a named env file is read instead of .env, and must exist", async (t) => {
   const path = await folder(t, { "c.yaml": CONFIG, ".env": "PORT=2", other: "PORT=4" });
-  const options = { env: {}, ecosystems };
+  const options = { env: {}, ecosystems: testEcosystems };
   const read = await readConfig(join(path, "c.yaml"), { ...options, envFile: join(path, "other") });
   holds(t, read, { ok: true, config: { api: { port: 4 } } });
   const missing = await readConfig(join(path, "c.yaml"), { ...options, envFile: join(path, "missing") });
@@ -52,7 +52,7 @@ t.test("a named env file is read instead of .env, and must exist", async (t) => 
 
 t.test("problems of the .env file are reported with those of the configuration", async (t) => {
   const path = await folder(t, { "c.yaml": "api: {port: 0}", ".env": "what\n" });
-  const result = await readConfig(join(path, "c.yaml"), { env: {}, ecosystems });
+  const result = await readConfig(join(path, "c.yaml"), { env: {}, ecosystems: testEcosystems });
   holds(t, result, {
     ok: false,
     problems: [
@@ -71,8 +71,10 @@ t.test("a file that cannot be read is a problem with the reason", async (t) => {
     latin: "it is not UTF-8 text",
   };
   for (const [name, message] of Object.entries(reasons)) {
-    const result = await readConfig(join(path, name), { env: {}, ecosystems });
+    const result = await readConfig(join(path, name), { env: {}, ecosystems: testEcosystems });
     holds(t, result, { ok: false, problems: [{ file: join(path, name), line: 1, message }] });
   }
-  holds(t, await readConfig(join(path, "file", "c.yaml"), { env: {}, ecosystems }), { ok: false });
+  holds(t, await readConfig(join(path, "file", "c.yaml"), { env: {}, ecosystems: testEcosystems }), {
+    ok: false,
+  });
 });

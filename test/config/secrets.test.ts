@@ -3,7 +3,7 @@ import { describeConfig } from "../../src/config/describe.js";
 import { formatProblems } from "../../src/config/reader/problem.js";
 import { holds } from "../holds.js";
 import fc from "../property.js";
-import { configOf, ecosystems, load, oneTenant } from "./loading.js";
+import { configOf, loadYaml, oneTenant, testEcosystems } from "./loading.js";
 
 const SECRET = "hunter2";
 
@@ -17,7 +17,7 @@ const everything = [
 ].join("\n");
 
 t.test("the effective configuration is shown in the shape of the file, with secrets masked", async (t) => {
-  const shown = describeConfig(configOf(everything), ecosystems);
+  const shown = describeConfig(configOf(everything), testEcosystems);
   t.notMatch(JSON.stringify(shown), /hunter2/);
   holds(t, shown, {
     data_dir: "/srv/data",
@@ -49,7 +49,7 @@ t.test("the effective configuration is shown in the shape of the file, with secr
 t.test(
   "only secrets of a configuration are found, and only the password of a connection string",
   async (t) => {
-    const loaded = load(everything);
+    const loaded = loadYaml(everything);
     t.strictSame([...new Set(loaded.ok ? loaded.secrets : [])], [SECRET]);
   },
 );
@@ -74,7 +74,7 @@ t.test("a refused secret is never shown, whatever the problem", async (t) => {
     "clickhouse://u:hunter2@h/d: x",
   ];
   for (const text of texts) {
-    const result = load(text);
+    const result = loadYaml(text);
     t.notOk(result.ok, text);
     t.notMatch(result.ok ? "" : formatProblems(result.problems), new RegExp(SECRET), text);
   }
@@ -102,7 +102,7 @@ t.test("property: values from the environment are never shown, for any key", asy
     fc.property(fc.constantFrom(...keys), value, (key, secret) => {
       const opened = key.endsWith("[") ? `${key}"\${S}"]` : `${key}: "\${S}"`;
       const text = opened + "}".repeat(opened.replaceAll("${", "").split("{").length - 1);
-      const result = load(text, { S: secret });
+      const result = loadYaml(text, { S: secret });
       return result.ok || !formatProblems(result.problems).includes("h.u-n/t=er2");
     }),
   );

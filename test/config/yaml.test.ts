@@ -1,7 +1,7 @@
 import t from "tap";
 import { holds } from "../holds.js";
 import fc from "../property.js";
-import { configOf, load, oneTenant, problemsOf, tenantText } from "./loading.js";
+import { configOf, loadYaml, oneTenant, problemsOf, tenantText } from "./loading.js";
 
 const cases: [name: string, text: string, problems: (string | RegExp)[]][] = [
   ["a list as the root", "- a", ["1: the file must contain a mapping of keys to values"]],
@@ -58,7 +58,7 @@ t.test("syntax problems never quote the surrounding text", async (t) => {
     "a: @hunter2",
     "hunter2: 1\nhunter2 !: 2: 3",
   ]) {
-    const result = load(text);
+    const result = loadYaml(text);
     t.notOk(result.ok);
     t.notMatch(
       result.ok ? "" : JSON.stringify(result.problems.map(({ message }) => message)),
@@ -146,7 +146,7 @@ t.test("property: any text gives a configuration or problems", async (t) => {
     .array(fc.oneof({ weight: 3, arbitrary: fc.constantFrom(...words) }, fc.string()))
     .map((parts) => parts.join(""));
   fc.assert(
-    fc.property(messy, (text) => typeof load(text).ok === "boolean"),
+    fc.property(messy, (text) => typeof loadYaml(text).ok === "boolean"),
     { numRuns: 2000 },
   );
   t.pass("the property is true for all examples");

@@ -1,7 +1,7 @@
 /** Texts of amounts in the console. */
 import t from "tap";
 import { exact, exactText } from "../../src/common/exact-decimal.js";
-import { absolute, grouped, percentage, shownAmount } from "../../src/console/money/amount-text.js";
+import { absolute, groupDigits, percentage, shownAmount } from "../../src/console/money/amount-text.js";
 
 t.test("an amount is shown with two decimal places, and further places apart", async (t) => {
   for (const [text, main, beyond] of [
@@ -11,8 +11,8 @@ t.test("an amount is shown with two decimal places, and further places apart", a
     ["-0.001", "−0.00", "1"],
   ] as const)
     t.strictSame(shownAmount(exact(text)), { main, beyond });
-  t.equal(grouped("999"), "999");
-  t.equal(grouped("1000.25"), "1,000.25");
+  t.equal(groupDigits("999"), "999");
+  t.equal(groupDigits("1000.25"), "1,000.25");
   t.equal(exactText(absolute(exact("-7.25"))), "7.25");
 });
 

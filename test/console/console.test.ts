@@ -5,7 +5,7 @@ import { gatherInto } from "../http/gathered-inventory.js";
 import { publishFacts } from "../http/published-facts.js";
 import { type ChargebackInput, get, insertBilling, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 import { until } from "../until.js";
 import { digitsOf, noBarriers, shows, startConsole, tabTo, textOf, totals, withTwoPlaces } from "./pages.js";
 
@@ -448,7 +448,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
 
   await t.test("tagging by filters shows a preview first, and the coverage afterwards", async (t) => {
     const covered = ".card:not(.each-tag) tbody tr";
-    await recordDimensions(stores, "acme");
+    await recordTestDimensions(stores, "acme");
     const page = await open(`/tenants/acme/tags?${period}&product_type=NETWORK`);
     await page.getByText("There are no tags yet").waitFor();
     await noBarriers(t, page, "no tags");

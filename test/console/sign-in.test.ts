@@ -5,7 +5,7 @@ import type { Scope } from "../../src/domain/scopes.js";
 import { createToken, revokeToken } from "../../src/postgres/tokens.js";
 import { get, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 import { noBarriers, startConsole } from "./pages.js";
 
 const period = "start_date=2026-03-01&end_date=2026-03-01";
@@ -13,7 +13,7 @@ const period = "start_date=2026-03-01&end_date=2026-03-01";
 t.test("users sign in with a token", needs("chromium"), async (t) => {
   const { app, stores, open } = await startConsole(t, ["auth: tokens"]);
   await insertChargebacks(stores, "acme", [{ timestamp: "2026-03-01T00:00:00Z", amount: "1.25" }]);
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const made = async (scopes: readonly Scope[]) => {
     const input = { name: scopes.join("-"), scopes, tenants: ["acme"], days: 1 };
     return await createToken(stores.postgres, input, { kind: "command", name: "ada" });

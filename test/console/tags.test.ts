@@ -2,7 +2,7 @@
 import t from "tap";
 import { get, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 import { until } from "../until.js";
 import { digitsOf, noBarriers, shows, startConsole, textOf, withTwoPlaces } from "./pages.js";
 
@@ -23,7 +23,7 @@ t.test("single tags can be edited in the console", needs("chromium"), async (t) 
       amount: `${index + 1}.123456789012`,
     })),
   );
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const { body: rows } = await get(app, `${api}/chargebacks?${period}`);
   const dimensionOf = (product: string): number =>
     rows.items.find((row: { product_type: string }) => row.product_type === product).dimension_id;

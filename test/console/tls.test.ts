@@ -8,7 +8,7 @@ import { certificateFiles, first } from "../certificates.js";
 import { launchBrowser, openOperation, tryOperation } from "../http/browser.js";
 import { insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 import { startConsole } from "./pages.js";
 
 const period = "start_date=2026-03-01&end_date=2026-03-01";
@@ -23,7 +23,7 @@ t.test("the console works over TLS", needs("chromium"), async (t) => {
   } = await startConsole(t, ["auth: tokens", "allowed_hosts: [costs.example.org]"]);
   for (const tenant of ["acme", "globex"]) {
     await insertChargebacks(stores, tenant, [{ timestamp: "2026-03-01T00:00:00Z", amount: "1.25" }]);
-    await recordDimensions(stores, tenant);
+    await recordTestDimensions(stores, tenant);
   }
   const { token } = await createToken(
     stores.postgres,

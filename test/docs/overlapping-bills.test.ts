@@ -3,9 +3,9 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { projectRoot } from "../../src/common/project.js";
-import { type Files, folderOf } from "../ingest/focus/bill-files.js";
+import { billFolder, type Files } from "../ingest/focus/bill-files.js";
 import { csv } from "../ingest/focus/bills.js";
-import { rowsOf, runContext, runOnce } from "../runner/runs.js";
+import { runContext, runOnce, runRows } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
 
 const page = readFileSync(join(projectRoot(), "docs/how-to/charge-overlapping-bills-once.md"), "utf8");
@@ -35,9 +35,9 @@ const bills: Files = {
 
 t.test("the configuration of the page charges each of its bills as described", async (t) => {
   const charge = async (yaml: string) => {
-    const { config, stores } = await openTestStores(t, yaml.replaceAll("/bills", await folderOf(t, bills)));
+    const { config, stores } = await openTestStores(t, yaml.replaceAll("/bills", await billFolder(t, bills)));
     const { errors, notes } = await runOnce(runContext(stores), config, "cloud");
-    const charged = await rowsOf<Record<string, string>>(
+    const charged = await runRows<Record<string, string>>(
       stores,
       "cloud",
       "SELECT resource_id AS id, toString(day) AS day, toString(sum(amount)) AS amount FROM chargebacks GROUP BY id, day ORDER BY id, day",

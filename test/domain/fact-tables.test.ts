@@ -2,13 +2,13 @@
 import t from "tap";
 import { columnsOf, columnTypes, factTables } from "../../src/domain/fact-tables.js";
 import { sumKeys, sumTables } from "../../src/domain/sum-tables.js";
-import { rowsOf } from "../runner/runs.js";
+import { runRows } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
 
 t.test("each fact table has the columns that are declared, in their order", async (t) => {
   const { stores } = await openTestStores(t);
   for (const table of factTables) {
-    const found = await rowsOf<{ name: string; type: string }>(
+    const found = await runRows<{ name: string; type: string }>(
       stores,
       "acme",
       `SELECT name, type FROM system.columns
@@ -25,7 +25,7 @@ t.test("each fact table has the columns that are declared, in their order", asyn
 t.test("the tables of the next bill and of the published bill have the columns of the bill", async (t) => {
   const { stores } = await openTestStores(t);
   const columns = async (table: string) =>
-    await rowsOf<{ name: string; type: string }>(
+    await runRows<{ name: string; type: string }>(
       stores,
       "acme",
       `SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = '${table}' ORDER BY position`,
@@ -40,7 +40,7 @@ t.test("each table of sums has the columns that are declared, and its published 
   const { stores } = await openTestStores(t);
   for (const table of sumTables)
     for (const name of [table, `published_${table}`]) {
-      const found = await rowsOf<{ name: string; type: string }>(
+      const found = await runRows<{ name: string; type: string }>(
         stores,
         "acme",
         `SELECT name, type FROM system.columns WHERE database = currentDatabase() AND table = '${name}' ORDER BY position`,

@@ -7,7 +7,7 @@ import { twinned } from "../../src/clickhouse/staging.js";
 import { decimalText } from "../../src/common/exact-decimal.js";
 import { malformedKinds } from "../../src/simulator/confluent/malformed.js";
 import { holds } from "../holds.js";
-import { reconciled, rowsOf, type Test } from "../runner/runs.js";
+import { reconciled, runRows, type Test } from "../runner/runs.js";
 import {
   changedDays,
   charged,
@@ -149,7 +149,7 @@ t.test("the ledgers of three ecosystems match their bills", async (t) => {
 
   async function publishedOn(day: string): Promise<{ billing: number; chargebacks: number }> {
     const count = async (table: string) =>
-      (await rowsOf(stores, name, `SELECT 1 FROM ${table} WHERE day = '${day}'`)).length;
+      (await runRows(stores, name, `SELECT 1 FROM ${table} WHERE day = '${day}'`)).length;
     return { billing: await count("billing"), chargebacks: await count("chargebacks") };
   }
 
@@ -181,7 +181,7 @@ t.test("the ledgers of three ecosystems match their bills", async (t) => {
     bill.setMalformed(malformedKinds);
     t.same(await run(), { status: "completed", errors: [], published: days });
     const malformed = "product_type = 'MALFORMED'";
-    const reasons = await rowsOf<{ why: string }>(
+    const reasons = await runRows<{ why: string }>(
       stores,
       name,
       `SELECT DISTINCT JSONExtractString(metadata, 'parse_error') AS why FROM billing WHERE ${malformed} ORDER BY why`,
@@ -195,7 +195,7 @@ t.test("the ledgers of three ecosystems match their bills", async (t) => {
         "the row is not an object",
       ],
     );
-    const charges = await rowsOf(
+    const charges = await runRows(
       stores,
       name,
       `SELECT identity_id AS who, allocation_detail AS why, toString(sum(amount)) AS amount

@@ -5,7 +5,7 @@ import { buildApp } from "../../src/http/app.js";
 import { holdContract } from "../http/contract.js";
 import { soundness } from "../http/explained.js";
 import { splitRows } from "../http/published-facts.js";
-import { runRecords, today } from "../runner/runs.js";
+import { runDay, runRecords } from "../runner/runs.js";
 import { startSimulatedService } from "./simulated-cloud.js";
 
 /** Rows with the same values were allocated in the same way. The test explains one of each. */
@@ -20,7 +20,7 @@ t.test("explanations of three ecosystems reproduce the amounts", async (t) => {
     logger: pino({ level: "silent" }),
     version: "1.2.3",
     mode: "both" as const,
-    clock: () => new Date(`${today}T12:00:00Z`),
+    clock: () => new Date(`${runDay}T12:00:00Z`),
   });
   const contract = holdContract(app);
   t.teardown(() => app.close());

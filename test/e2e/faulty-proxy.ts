@@ -29,7 +29,7 @@ export const oddities = [
   "a clock of years ago",
   "an answer in small pieces",
 ] as const;
-export type Oddity = (typeof oddities)[number];
+export type ProxyOddity = (typeof oddities)[number];
 
 const STALL_MS = 700;
 const PAGE = "<!doctype html><title>Please sign in</title><p>Your session has ended.</p>";
@@ -42,7 +42,11 @@ interface ProxiedResponse {
 }
 
 /** Starts the proxy. `draw` returns the fault of the next request; undefined for none. */
-export async function startFaultyProxy(t: Test, target: string, draw: () => FaultKind | Oddity | undefined) {
+export async function startFaultyProxy(
+  t: Test,
+  target: string,
+  draw: () => FaultKind | ProxyOddity | undefined,
+) {
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk as Buffer);
@@ -89,7 +93,7 @@ export async function startFaultyProxy(t: Test, target: string, draw: () => Faul
 async function send(
   response: ServerResponse,
   answer: ProxiedResponse,
-  fault: FaultKind | Oddity | undefined,
+  fault: FaultKind | ProxyOddity | undefined,
 ) {
   const { status, headers, body } = answer;
   const whole = (changes: Partial<ProxiedResponse> = {}) => {

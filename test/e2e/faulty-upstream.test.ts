@@ -5,7 +5,7 @@
  */
 import t from "tap";
 import fc from "../property.js";
-import { reconciled, rowsOf, runRecords } from "../runner/runs.js";
+import { reconciled, runRecords, runRows } from "../runner/runs.js";
 import { faultKinds, oddities, startFaultyProxy } from "./faulty-proxy.js";
 import { charged, days, type SimulatedService, startSimulatedService, truth } from "./simulated-cloud.js";
 
@@ -15,7 +15,7 @@ const SHARES = [0.5, 0.2, 0.08, 0.03];
 
 /** All chargebacks, without times and ids, which differ from run to run. */
 async function ledgerOf({ stores }: SimulatedService, tenantName: string): Promise<string[]> {
-  const rows = await rowsOf<{ row: string }>(
+  const rows = await runRows<{ row: string }>(
     stores,
     tenantName,
     `SELECT toJSONString((day, timestamp, resource_id, product_type, identity_id, cost_type, allocation_method, allocation_detail, currency, toString(amount), provisional)) AS row
@@ -37,7 +37,7 @@ t.test("three ecosystems publish correct days through a failing network", async 
       await service.run();
       const unowned = async () => {
         const parts = "countIf(allocation_detail = 'owner_unknown') AS n FROM chargebacks";
-        return Number((await rowsOf<{ n: string }>(service.stores, cloud, `SELECT ${parts}`))[0]?.n);
+        return Number((await runRows<{ n: string }>(service.stores, cloud, `SELECT ${parts}`))[0]?.n);
       };
       const before = await unowned();
       service.cloud.setFaults([]);

@@ -5,7 +5,7 @@
 import { once } from "node:events";
 import { createServer, type Server } from "node:http";
 import t from "tap";
-import { reconciled, rowsOf, runRecords, type Test } from "../runner/runs.js";
+import { reconciled, runRecords, runRows, type Test } from "../runner/runs.js";
 import { days, type SimulatedService, startSimulatedService } from "./simulated-cloud.js";
 
 type Outage = "none" | "503" | "refused" | "empty" | "cfu_503" | "cfu_empty";
@@ -66,7 +66,7 @@ async function startSwitch(t: Test, target: string) {
 
 /** All chargebacks and attributions with reason and provisional state. */
 async function charges({ stores }: SimulatedService, tenant: string): Promise<string[]> {
-  const rows = await rowsOf<{ row: string }>(
+  const rows = await runRows<{ row: string }>(
     stores,
     tenant,
     `SELECT toJSONString(tuple(*)) AS row FROM (
@@ -103,7 +103,7 @@ t.test("an outage of all metrics does not recalculate unchanged days", async (t)
     );
   }
   const [cloud] = tenants;
-  const metricsOfPools = await rowsOf<{ metric: string }>(
+  const metricsOfPools = await runRows<{ metric: string }>(
     stores,
     cloud,
     "SELECT DISTINCT toString(metric) AS metric FROM usage WHERE startsWith(resource_id, 'lfcp-') ORDER BY metric",

@@ -15,13 +15,13 @@ import { confluentTenant } from "../../src/simulator/confluent/tenant.js";
 import { selfManagedTenant, simulatedTenants } from "../../src/simulator/tenants.js";
 import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { quick } from "../ingest/confluent_cloud/tenant.js";
-import { recordingObserver, rowsOf, runContext, runOnce, today } from "../runner/runs.js";
+import { recordingObserver, runContext, runDay, runOnce, runRows } from "../runner/runs.js";
 import { openTestStores } from "../stores.js";
 
 /** Days of history. A cutoff of one day leaves out yesterday. */
 const DAYS = 7;
 
-const now = () => new Date(`${today}T12:00:00Z`);
+const now = () => new Date(`${runDay}T12:00:00Z`);
 
 /** Short retry delays, and a fixed current day, because the vendor has no bills of more than a year ago. */
 const impatient: AnyEcosystem = {
@@ -36,16 +36,16 @@ export interface SimulatedService {
   /** Names of the tenants: Confluent Cloud, a self-managed cluster, a metered system. */
   readonly tenants: readonly [cloud: string, selfManaged: string, metered: string];
   /** Runs a tenant once. Returns the outcome with the published days. */
-  run(tenantName?: string): Promise<RunOutcome>;
+  run(tenantName?: string): Promise<SimulatedRun>;
 }
 
-export interface RunOutcome {
+export interface SimulatedRun {
   readonly status: string;
   readonly errors: readonly string[];
   readonly published: readonly string[];
 }
 
-export interface SimulationOptions {
+export interface SimulatedCloudOptions {
   /** Replaces the URL of an upstream, such as by that of a proxy. */
   readonly through?: (url: string, upstream: "bill" | "metrics") => Promise<string>;
   /** More settings of each tenant. */
@@ -54,7 +54,7 @@ export interface SimulationOptions {
 
 export async function startSimulatedService(
   t: Test,
-  { through = async (url) => url, settings = {} }: SimulationOptions = {},
+  { through = async (url) => url, settings = {} }: SimulatedCloudOptions = {},
 ): Promise<SimulatedService> {
   const size = { size: "tiny", tenants: 2, days: DAYS, now: () => now().getTime() } as const;
   const cloud = await startConfluentCloud(size);
@@ -102,7 +102,7 @@ function queriedByParts(tenant: ReturnType<typeof confluentTenant>): ReturnType<
 
 /** Days of the window, ascending. */
 export const days: readonly string[] = Array.from({ length: DAYS - 1 }, (_, index) =>
-  addDays(today, index - DAYS),
+  addDays(runDay, index - DAYS),
 );
 
 /** The vendor's current charges by day and resource (or `no resource`). */
@@ -128,7 +128,7 @@ export async function charged(
 ): Promise<Map<string, bigint>> {
   const money = table === "billing" ? "total_cost" : "amount";
   const resource = table === "topic_attributions" ? "cluster_resource_id" : "resource_id";
-  const rows = await rowsOf<{ key: string; amount: string }>(
+  const rows = await runRows<{ key: string; amount: string }>(
     stores,
     tenantName,
     `SELECT concat(toString(day), ' ', if(${resource} LIKE 'no_resource:%', 'no resource', ${resource})) AS key,
@@ -143,7 +143,7 @@ export async function charged(
  * all days. Keys are `table day` for parts and `state day` for records.
  */
 export async function fingerprint(stores: OpenedStores, tenantName: string): Promise<Map<string, string>> {
-  const parts = await rowsOf<{ key: string; parts: string }>(
+  const parts = await runRows<{ key: string; parts: string }>(
     stores,
     tenantName,
     `SELECT concat(table, ' ', partition) AS key,
@@ -166,7 +166,7 @@ export async function fingerprint(stores: OpenedStores, tenantName: string): Pro
 
 /** UUIDs of the staging tables. A table that rows were staged into is recreated, so its UUID changes. */
 export async function stagingTables(stores: OpenedStores, tenantName: string): Promise<string[]> {
-  const tables = await rowsOf<{ uuid: string }>(
+  const tables = await runRows<{ uuid: string }>(
     stores,
     tenantName,
     `SELECT toString(uuid) AS uuid FROM system.tables

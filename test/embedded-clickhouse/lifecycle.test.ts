@@ -10,7 +10,13 @@ import { pino } from "pino";
 import t from "tap";
 import { programArguments } from "../../src/common/program.js";
 import { createEmbeddedClickHouse } from "../../src/embedded-clickhouse/supervisor.js";
-import { alive, newDatabase, quietClient, startEngine, text } from "../clickhouse/engine-under-test.js";
+import {
+  alive,
+  engineResponseText,
+  newDatabase,
+  quietClient,
+  startEngine,
+} from "../clickhouse/engine-under-test.js";
 import { until } from "../until.js";
 
 const LONG = "SELECT count() FROM numbers(1000000000000) WHERE NOT ignore(sipHash64(number))";
@@ -43,7 +49,7 @@ t.test(
       await until("the child to be gone", () => !alive(pid) && engine.pid() !== pid);
       t.same(await engine.endpoint(), endpoint);
       t.not(engine.pid(), pid);
-      const found = Number(await text(client, `SELECT count() FROM ${db}.t`));
+      const found = Number(await engineResponseText(client, `SELECT count() FROM ${db}.t`));
       t.ok(
         found === acknowledged || found === acknowledged + 1,
         `${acknowledged} acknowledged, ${found} found`,
@@ -60,7 +66,7 @@ t.test("stopping does not wait for a query that takes hours, and leaves no child
   const failed = t.rejects(client.query({ query: LONG }), /socket hang up/);
   await until(
     "the query to run",
-    async () => (await text(client, "SELECT count() FROM system.processes")) !== "1",
+    async () => (await engineResponseText(client, "SELECT count() FROM system.processes")) !== "1",
   );
   await engine.stop();
   await failed;
@@ -93,7 +99,7 @@ t.test(
     t.teardown(() => second.stop());
     await t.rejects(second.endpoint(), { message: /did not start.*already running/s });
     t.equal(second.pid(), undefined);
-    t.equal(await text(client, "SELECT 1"), "1");
+    t.equal(await engineResponseText(client, "SELECT 1"), "1");
   },
 );
 
@@ -106,5 +112,5 @@ t.test("files left by a crash are cleared at the next start", async (t) => {
   await until("the child to be gone", () => !alive(pid) && engine.pid() !== pid);
   await engine.endpoint();
   t.notOk(existsSync(left));
-  t.equal(await text(quietClient(t, endpoint), "SELECT 1"), "1");
+  t.equal(await engineResponseText(quietClient(t, endpoint), "SELECT 1"), "1");
 });

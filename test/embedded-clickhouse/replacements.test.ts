@@ -7,7 +7,7 @@ import { pino } from "pino";
 import t, { type Test } from "tap";
 import { replacesPartitions } from "../../src/embedded-clickhouse/server/replacements.js";
 import { createEmbeddedClickHouse } from "../../src/embedded-clickhouse/supervisor.js";
-import { quietClient, text } from "../clickhouse/engine-under-test.js";
+import { engineResponseText, quietClient } from "../clickhouse/engine-under-test.js";
 import { until } from "../until.js";
 
 const DAYS = Array.from({ length: 8 }, (_, i) => `2026-01-0${i + 1}`);
@@ -52,7 +52,10 @@ t.test(
         });
     };
     const shown = async () =>
-      await text(client, "SELECT day, groupUniqArray(version), count() FROM f GROUP BY day ORDER BY day");
+      await engineResponseText(
+        client,
+        "SELECT day, groupUniqArray(version), count() FROM f GROUP BY day ORDER BY day",
+      );
     const ofVersion = (version: number) => DAYS.map((day) => `${day}\t[${version}]\t110`).join("\n");
     await stage(0);
     await client.command({ query: SWAP });
@@ -92,7 +95,7 @@ t.test("a replacement that cannot be rerun is reported, and the engine starts an
   await writeFile(join(notes, "1.json"), JSON.stringify(note));
   await writeFile(join(notes, "2.json"), JSON.stringify(note).slice(0, 20));
   const { client, said } = await opened(t, dataDir, "default");
-  t.equal(await text(client, "SELECT 1"), "1");
+  t.equal(await engineResponseText(client, "SELECT 1"), "1");
   await until("it is said", () => said.length > 0);
   t.equal(said.length, 1);
   t.ok(said[0]?.startsWith(`Could not finish a statement that was interrupted: ${sql}: `), String(said[0]));
@@ -116,7 +119,7 @@ t.test("a statement is rerun with its settings and parameters", async (t) => {
   };
   await writeFile(join(dataDir, "replacements", "1.json"), JSON.stringify(note));
   const { client, said } = await opened(t, dataDir, "default");
-  t.equal(await text(client, "SELECT count() FROM f"), "0");
+  t.equal(await engineResponseText(client, "SELECT count() FROM f"), "0");
   t.strictSame(said, []);
 });
 

@@ -5,7 +5,13 @@ import t from "tap";
 import { isRefusedFunction } from "../../src/embedded-clickhouse/server/sql-port/admitted-functions.js";
 import { ADMITTED_SETTINGS } from "../../src/embedded-clickhouse/server/sql-port/admitted-settings.js";
 import { checkWords } from "../../src/embedded-clickhouse/server/sql-port/check-words.js";
-import { ask, quietClient, sqlListener, startEngine, text } from "../clickhouse/engine-under-test.js";
+import {
+  ask,
+  engineResponseText,
+  quietClient,
+  sqlListener,
+  startEngine,
+} from "../clickhouse/engine-under-test.js";
 import { freePort } from "../free-port.js";
 
 const AT_ONCE = 4;
@@ -172,7 +178,7 @@ t.test("a SQL user cannot reach other tenants, files or secrets", async (t) => {
   const said = async (body: string, query = "") =>
     (await ask(endpoint, `/?${query}`, { body })).body.toString("utf8");
   const names = async (table: string) =>
-    (await text(service, `SELECT name FROM system.${table}`)).split("\n");
+    (await engineResponseText(service, `SELECT name FROM system.${table}`)).split("\n");
   async function each<Item>(items: readonly Item[], run: (item: Item) => Promise<void>) {
     for (let at = 0; at < items.length; at += AT_ONCE)
       await Promise.all(items.slice(at, at + AT_ONCE).map(run));
@@ -272,7 +278,10 @@ t.test("a SQL user cannot reach other tenants, files or secrets", async (t) => {
     ];
     const rest = ["time_zones", "current_roles", "enabled_roles", "numbers", "one", "settings"];
     for (const name of [...others, ...rest]) seen.add(name);
-    const tables = await text(service, "SELECT name FROM system.tables WHERE database = 'system'");
+    const tables = await engineResponseText(
+      service,
+      "SELECT name FROM system.tables WHERE database = 'system'",
+    );
     t.ok(tables.split("\n").length > 80);
     await each(tables.split("\n"), async (name) => {
       const statement = `SELECT * FROM system.${name} LIMIT 1`;

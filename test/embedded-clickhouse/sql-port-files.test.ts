@@ -16,7 +16,13 @@ import {
   ADMITTED_SETTINGS,
   LOWERABLE_SETTINGS,
 } from "../../src/embedded-clickhouse/server/sql-port/admitted-settings.js";
-import { ask, quietClient, sqlListener, startEngine, text } from "../clickhouse/engine-under-test.js";
+import {
+  ask,
+  engineResponseText,
+  quietClient,
+  sqlListener,
+  startEngine,
+} from "../clickhouse/engine-under-test.js";
 import { freePort } from "../free-port.js";
 
 /** Formats that write a schema if a setting names a file for it. */
@@ -112,7 +118,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
   const under = await startEngine(t, { sqlPort: sqlListener(port, [user]) });
   const service = quietClient(t, under.endpoint);
   await service.command({ query: "CREATE DATABASE facts" });
-  const list = async (query: string) => (await text(service, query)).split("\n");
+  const list = async (query: string) => (await engineResponseText(service, query)).split("\n");
   const settings = await list("SELECT name FROM system.settings ORDER BY name");
   const formats = await list("SELECT name FROM system.formats ORDER BY name");
   const functions = await list("SELECT name FROM system.functions ORDER BY name");
@@ -239,7 +245,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
       const held = await readdir(dirname(saved), { recursive: true });
       t.ok(held.length > 1, "the service's own connection may");
       const tables = "SELECT database, name FROM system.tables WHERE database NOT IN ('system') ORDER BY ALL";
-      const before = await text(service, tables);
+      const before = await engineResponseText(service, tables);
       const { length } = FILE_STATEMENTS;
       t.ok(length > 40, `${length} statements`);
       for (const [index, statement] of FILE_STATEMENTS.entries()) {
@@ -251,8 +257,8 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
       }
       await untouched();
       t.strictSame(await readdir(dirname(saved), { recursive: true }), held);
-      t.equal(await text(service, tables), before);
-      t.equal(await text(service, "SELECT * FROM facts.t"), "42");
+      t.equal(await engineResponseText(service, tables), before);
+      t.equal(await engineResponseText(service, "SELECT * FROM facts.t"), "42");
     },
   );
 });

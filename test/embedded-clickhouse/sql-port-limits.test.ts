@@ -5,7 +5,13 @@ import t from "tap";
 import { exception, ServerException } from "../../src/embedded-clickhouse/server/exception.js";
 import { createFailedSignOns } from "../../src/embedded-clickhouse/server/sql-port/failed-sign-ons.js";
 import { createQuotas } from "../../src/embedded-clickhouse/server/sql-port/quotas.js";
-import { ask, quietClient, sqlListener, startEngine, text } from "../clickhouse/engine-under-test.js";
+import {
+  ask,
+  engineResponseText,
+  quietClient,
+  sqlListener,
+  startEngine,
+} from "../clickhouse/engine-under-test.js";
 import { freePort } from "../free-port.js";
 import { until } from "../until.js";
 
@@ -35,11 +41,11 @@ t.test("the SQL port limits statements, responses, queries and users", async (t)
     const slow = Array.from({ length: 6 }, () => ask(as("a"), "/", { body: SLOW }));
     await until(
       "three to run",
-      async () => (await text(service, "SELECT count() FROM system.processes")) === "4",
+      async () => (await engineResponseText(service, "SELECT count() FROM system.processes")) === "4",
     );
     t.equal((await ask(as("b"), "/", { body: "SELECT 1" })).body.toString(), "1\n");
     for (const { status } of await Promise.all(slow)) t.equal(status, 408);
-    t.equal(await text(service, "SELECT 1"), "1");
+    t.equal(await engineResponseText(service, "SELECT 1"), "1");
   });
 
   await t.test("the engine's process gets only the environment variables that it needs", async (t) => {
@@ -54,7 +60,7 @@ t.test("the engine starts although the SQL port is in use, and opens the port on
   const other = createServer();
   await new Promise<void>((resolve) => other.listen(port, "127.0.0.1", resolve));
   const { engine, endpoint } = await startEngine(t, { sqlPort: sqlListener(port, users) });
-  t.equal(await text(quietClient(t, endpoint), "SELECT 1"), "1");
+  t.equal(await engineResponseText(quietClient(t, endpoint), "SELECT 1"), "1");
   await until("it to be said", () => /EADDRINUSE/.test(engine.sqlPort()?.problem ?? ""));
   await new Promise((resolve) => other.close(resolve));
   await until("the port to listen", () => engine.sqlPort()?.listening === true);

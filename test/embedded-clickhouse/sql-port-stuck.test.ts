@@ -4,12 +4,12 @@ import { pino } from "pino";
 import t from "tap";
 import { createSlots } from "../../src/embedded-clickhouse/server/slots.js";
 import {
-  type Answer,
   ask,
+  type EngineResponse,
+  engineResponseText,
   quietClient,
   sqlListener,
   startEngine,
-  text,
 } from "../clickhouse/engine-under-test.js";
 import { freePort } from "../free-port.js";
 import { until } from "../until.js";
@@ -33,7 +33,7 @@ const MAX_SECONDS = 6;
 const SOON_MS = 2_000;
 
 const users = ["a", "b", "c"].map((user) => ({ user, password: "p", databases: [] }));
-const codeOf = ({ status, headers }: Answer) => [status, headers["x-clickhouse-exception-code"]];
+const codeOf = ({ status, headers }: EngineResponse) => [status, headers["x-clickhouse-exception-code"]];
 const OVERDUE = [408, "159"];
 
 t.test("two users whose statements cannot be stopped do not block the SQL port for others", async (t) => {
@@ -49,7 +49,7 @@ t.test("two users whose statements cannot be stopped do not block the SQL port f
     const { status, body: answer } = await send(user, body);
     return [status, answer.toString()];
   };
-  const timed = async (answer: Promise<Answer>) => {
+  const timed = async (answer: Promise<EngineResponse>) => {
     const from = performance.now();
     return [...codeOf(await answer), performance.now() - from < MAX_SECONDS * 1000 + SOON_MS];
   };
@@ -58,14 +58,14 @@ t.test("two users whose statements cannot be stopped do not block the SQL port f
   const first: Promise<unknown>[] = [];
   for (const [at, user] of ["a", "a", "a", "b"].entries()) {
     first.push(timed(send(user, MINUTES, `/?query_id=${at}`)));
-    await until("it to run", async () => (await text(service, IN_ENGINE)) === `${at + 1}`);
+    await until("it to run", async () => (await engineResponseText(service, IN_ENGINE)) === `${at + 1}`);
   }
   t.strictSame(
     await Promise.all(first),
     Array(4).fill([...OVERDUE, true]),
     "the responses come soon after max_seconds",
   );
-  t.equal(await text(service, IN_ENGINE), "4", "the engine continues to run the statements");
+  t.equal(await engineResponseText(service, IN_ENGINE), "4", "the engine continues to run the statements");
   t.strictSame(await said("c", "SELECT 'bi'"), [200, "bi\n"], "other users are served");
 
   const gone = new AbortController();
@@ -77,7 +77,7 @@ t.test("two users whose statements cannot be stopped do not block the SQL port f
       signal: gone.signal,
     }),
   );
-  await until("a user's whole share", async () => (await text(service, IN_ENGINE)) === "6");
+  await until("a user's whole share", async () => (await engineResponseText(service, IN_ENGINE)) === "6");
   gone.abort();
   for (const answer of left) await t.rejects(answer, { name: "AbortError" });
   // A statement that can be stopped may take this long.
@@ -106,7 +106,7 @@ t.test("two users whose statements cannot be stopped do not block the SQL port f
     [...OVERDUE, true],
     "replacing the query does not wait forever",
   );
-  t.equal(await text(service, "SELECT 1"), "1");
+  t.equal(await engineResponseText(service, "SELECT 1"), "1");
 
   const warning = (user: string) => ({
     user,
@@ -133,10 +133,10 @@ t.test("a statement that finally ends frees its slot, its memory and its id", as
     ask({ url: `http://127.0.0.1:${port}`, username, password: "p" }, path, { body });
   for (let round = 0; round < 2; round++) {
     const answer = send(SECONDS, "/?query_id=same");
-    await until("it to run", async () => (await text(service, IN_ENGINE)) === "1");
+    await until("it to run", async () => (await engineResponseText(service, IN_ENGINE)) === "1");
     t.strictSame(codeOf(await answer), OVERDUE);
     t.strictSame(codeOf(await send("SELECT 1")), OVERDUE);
-    await until("its end", async () => (await text(service, IN_ENGINE)) === "0");
+    await until("its end", async () => (await engineResponseText(service, IN_ENGINE)) === "0");
     const { status, body } = await send(MEMORY, "/?query_id=same");
     t.strictSame([status, body.toString()], [200, `${PORT_BYTES / 4}\n`]);
     const rows = await send("SELECT number FROM numbers(200000)");

@@ -7,11 +7,11 @@ import t, { type Test } from "tap";
 import {
   ask,
   type EngineUnderTest,
+  engineResponseText,
   newDatabase,
   quietClient,
   residentMiB,
   startEngine,
-  text,
 } from "../clickhouse/engine-under-test.js";
 import { until } from "../until.js";
 
@@ -50,7 +50,7 @@ t.test(
     await client.command({
       query: `CREATE TABLE ${db}.t (a UInt64, b String) ENGINE = MergeTree ORDER BY a`,
     });
-    await text(client, "SELECT sum(number) FROM numbers(10000000)");
+    await engineResponseText(client, "SELECT sum(number) FROM numbers(10000000)");
 
     await t.test(`an upload of ${ROWS} rows`, async (t) => {
       const grown = await growth(t, under, async () => {
@@ -67,7 +67,7 @@ t.test(
           format: "CSV",
         });
       });
-      t.equal(await text(client, `SELECT count() FROM ${db}.t`), String(ROWS));
+      t.equal(await engineResponseText(client, `SELECT count() FROM ${db}.t`), String(ROWS));
       t.ok(grown < 2 * MAX_GROWTH_MIB, `memory grew by ${grown} MiB`);
     });
 
@@ -88,7 +88,7 @@ t.test(
         const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
         const elapsed = async () =>
           Number(
-            await text(
+            await engineResponseText(
               client,
               "SELECT max(elapsed) FROM system.processes WHERE query LIKE '%slow reader%' AND query NOT LIKE '%system.processes%'",
             ),
@@ -161,7 +161,7 @@ t.test(
       }
       await until(
         "the engine to be idle",
-        async () => (await text(client, "SELECT count() FROM system.processes")) === "1",
+        async () => (await engineResponseText(client, "SELECT count() FROM system.processes")) === "1",
       );
       const { body } = await ask(under.endpoint, "/", { body: "SELECT 1" });
       t.equal(body.toString(), "1\n");

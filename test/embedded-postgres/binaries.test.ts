@@ -16,14 +16,14 @@ import pg from "pg";
 import t from "tap";
 import { installedNativeDir, usableBinaries } from "../../src/embedded-postgres/binaries.js";
 import { copyBinaries } from "../../src/embedded-postgres/binaries-copy.js";
-import { logger, nativeWithoutLinks, startPostgres, temporaryFolder } from "./temporary.js";
+import { logger, nativeWithoutLinks, postgresFolder, startTestPostgres } from "./temporary.js";
 
 const asRoot = process.getuid?.() === 0;
 /** A user other than root, who owns nothing here. */
 const stranger = asRoot ? { uid: 65534, gid: 65534 } : undefined;
 
 /** A folder that everybody can enter, as for most installations. */
-function openFolder(t: Parameters<typeof temporaryFolder>[0]): string {
+function openFolder(t: Parameters<typeof postgresFolder>[0]): string {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-open-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o755);
@@ -41,11 +41,11 @@ t.test("library links that npm ci --ignore-scripts omits are created", async (t)
 });
 
 t.test("a server starts from programs without links, below a folder that only we can enter", async (t) => {
-  const outer = temporaryFolder(t);
+  const outer = postgresFolder(t);
   chmodSync(outer, 0o700);
   const native = nativeWithoutLinks(outer);
   const copyFolders = [join(openFolder(t), "copies")];
-  const postgres = await startPostgres(t, { nativeDir: native, copyFolders });
+  const postgres = await startTestPostgres(t, { nativeDir: native, copyFolders });
   const client = new pg.Client(postgres.connection);
   await client.connect();
   t.strictSame((await client.query("SELECT 1 AS one")).rows, [{ one: 1 }]);

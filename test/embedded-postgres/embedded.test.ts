@@ -7,7 +7,7 @@ import { startEmbeddedPostgres } from "../../src/embedded-postgres/start.js";
 import { openPostgres } from "../../src/postgres/client.js";
 import { processStart } from "../../src/stores/data-dir-owner.js";
 import { until } from "../until.js";
-import { logger, startPostgres, temporaryFolder } from "./temporary.js";
+import { logger, postgresFolder, startTestPostgres } from "./temporary.js";
 
 async function query(connection: pg.PoolConfig, text: string): Promise<Record<string, unknown>[]> {
   const client = new pg.Client(connection);
@@ -20,8 +20,8 @@ async function query(connection: pg.PoolConfig, text: string): Promise<Record<st
 }
 
 t.test("the first start creates a cluster, and the next one finds its rows", async (t) => {
-  const dataDir = temporaryFolder(t);
-  const first = await startPostgres(t, { dataDir });
+  const dataDir = postgresFolder(t);
+  const first = await startTestPostgres(t, { dataDir });
   await query(first.connection, "CREATE TABLE kept AS SELECT generate_series(1, 1000) AS n");
   t.equal(statSync(join(dataDir, "postgres.password")).mode & 0o777, 0o600);
   await first.stop();
@@ -32,13 +32,13 @@ t.test("the first start creates a cluster, and the next one finds its rows", asy
     "a stopped server refuses connections",
   );
 
-  const second = await startPostgres(t, { dataDir });
+  const second = await startTestPostgres(t, { dataDir });
   t.strictSame(await query(second.connection, "SELECT count(*)::int AS n FROM kept"), [{ n: 1000 }]);
 });
 
 t.test("the server is private, durable and modest", async (t) => {
   process.env.CHARGEHOUSE_TEST_SECRET = "not for the server";
-  const postgres = await startPostgres(t);
+  const postgres = await startTestPostgres(t);
   const settings = await query(
     postgres.connection,
     `SELECT string_agg(name || '=' || setting, ' ' ORDER BY name) AS settings FROM pg_settings
@@ -58,7 +58,7 @@ t.test("the server is private, durable and modest", async (t) => {
 });
 
 t.test("text sorts by code point, and letters of all languages have two cases", async (t) => {
-  const { connection } = await startPostgres(t);
+  const { connection } = await startTestPostgres(t);
   const rows = await query(
     connection,
     "SELECT x, lower(x) AS lower FROM (VALUES ('b'), ('É'), ('B'), ('a')) v(x) ORDER BY x",
@@ -71,7 +71,7 @@ t.test("text sorts by code point, and letters of all languages have two cases", 
 });
 
 t.test("a killed server restarts with all acknowledged rows, and the pool continues", async (t) => {
-  const postgres = await startPostgres(t);
+  const postgres = await startTestPostgres(t);
   const pool = openPostgres(postgres.connection, { logger });
   t.teardown(() => pool.end());
   await pool.query("CREATE TABLE acked (n int)");
@@ -91,15 +91,15 @@ t.test("a killed server restarts with all acknowledged rows, and the pool contin
 });
 
 t.test("stopping during a restart leaves no server behind", async (t) => {
-  const postgres = await startPostgres(t);
+  const postgres = await startTestPostgres(t);
   process.kill(postgres.pid, "SIGKILL");
   await postgres.stop();
   t.equal(processStart(postgres.pid), undefined);
 });
 
 t.test("the error of a failed start contains the server's output", async (t) => {
-  const dataDir = temporaryFolder(t);
-  await (await startPostgres(t, { dataDir })).stop();
+  const dataDir = postgresFolder(t);
+  await (await startTestPostgres(t, { dataDir })).stop();
   writeFileSync(join(dataDir, "postgres/PG_VERSION"), "12\n");
   await t.rejects(startEmbeddedPostgres({ dataDir, logger }), {
     message: /ended at its start[\s\S]*initialized by PostgreSQL version 12/,
@@ -107,38 +107,38 @@ t.test("the error of a failed start contains the server's output", async (t) => 
 });
 
 t.test("a missing password file is reported", async (t) => {
-  const dataDir = temporaryFolder(t);
-  await (await startPostgres(t, { dataDir })).stop();
+  const dataDir = postgresFolder(t);
+  await (await startTestPostgres(t, { dataDir })).stop();
   rmSync(join(dataDir, "postgres.password"));
   await t.rejects(startEmbeddedPostgres({ dataDir, logger }), { message: /password .* is missing/ });
 });
 
 t.test("an interrupted first start is repeated", async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = postgresFolder(t);
   mkdirSync(join(dataDir, "postgres.unfinished/base"), { recursive: true });
   writeFileSync(join(dataDir, "postgres.password"), "of a cluster that was never finished");
-  const { connection } = await startPostgres(t, { dataDir });
+  const { connection } = await startTestPostgres(t, { dataDir });
   t.strictSame(await query(connection, "SELECT 1 AS one"), [{ one: 1 }]);
   t.notOk(existsSync(join(dataDir, "postgres.unfinished")));
 });
 
 t.test("a data directory too deep for a socket address works", async (t) => {
   const dataDir = join(
-    temporaryFolder(t),
+    postgresFolder(t),
     ...Array.from({ length: 6 }, () => randomBytes(10).toString("hex")),
   );
   mkdirSync(dataDir, { recursive: true });
   t.ok(`${dataDir}/postgres/.s.PGSQL.5432`.length > 107);
-  const { connection } = await startPostgres(t, { dataDir });
+  const { connection } = await startTestPostgres(t, { dataDir });
   t.strictSame(await query(connection, "SELECT 1 AS one"), [{ one: 1 }]);
 });
 
 t.test("a data directory below folders that only we can enter works", async (t) => {
-  const outer = temporaryFolder(t);
+  const outer = postgresFolder(t);
   const dataDir = join(outer, "private/data");
   mkdirSync(dataDir, { recursive: true });
   for (const folder of [outer, join(outer, "private"), dataDir]) chmodSync(folder, 0o700);
-  const { connection, pid } = await startPostgres(t, { dataDir });
+  const { connection, pid } = await startTestPostgres(t, { dataDir });
   await query(connection, "CREATE TABLE kept AS SELECT generate_series(1, 100000) AS n");
   process.kill(pid, "SIGKILL"); // Recovery replays the log, also with paths that do not exist from the root.
   await until("recovery", () =>
@@ -153,7 +153,7 @@ t.test("a data directory below folders that only we can enter works", async (t) 
 
 t.test("a start can be cancelled", async (t) => {
   const signal = AbortSignal.abort(new Error("enough"));
-  const dataDir = temporaryFolder(t);
+  const dataDir = postgresFolder(t);
   await t.rejects(startEmbeddedPostgres({ dataDir, logger, signal }), { message: "enough" });
   t.notOk(existsSync(join(dataDir, "postgres/postmaster.pid")));
 });

@@ -8,7 +8,7 @@ import t, { type Test } from "tap";
 import { programArguments } from "../../src/common/program.js";
 import { processStart } from "../../src/stores/data-dir-owner.js";
 import { until } from "../until.js";
-import { startPostgres, temporaryFolder } from "./temporary.js";
+import { postgresFolder, startTestPostgres } from "./temporary.js";
 
 const OWNER = programArguments("./owner-process.js", import.meta.url);
 
@@ -47,7 +47,7 @@ for (const isGuarded of [true, false]) {
     ? "after kill -9 of the owner its server ends by itself"
     : "after kill -9 of the owner and of what ends its server, the next start ends it";
   t.test(`${what}, and every acknowledged row is there`, async (t) => {
-    const dataDir = temporaryFolder(t);
+    const dataDir = postgresFolder(t);
     const owner = startOwner(t, dataDir);
     const postmaster = Number((await owner.next()).replace("postmaster ", ""));
     let acked = 0;
@@ -60,7 +60,7 @@ for (const isGuarded of [true, false]) {
     else t.ok(isAlive(postmaster), "the postmaster outlives its parent");
     t.notOk(isAlive(guard));
 
-    const postgres = await startPostgres(t, { dataDir });
+    const postgres = await startTestPostgres(t, { dataDir });
     t.notOk(isAlive(postmaster));
     t.not(postgres.pid, postmaster);
     const client = new pg.Client(postgres.connection);
@@ -72,7 +72,7 @@ for (const isGuarded of [true, false]) {
 }
 
 t.test("a second owner is refused, and the first one's server does not notice", async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = postgresFolder(t);
   const first = startOwner(t, dataDir);
   const postmaster = Number((await first.next()).replace("postmaster ", ""));
   await first.next();
@@ -92,7 +92,7 @@ t.test("a second owner is refused, and the first one's server does not notice", 
 });
 
 t.test("of two owners that start together, one serves and one is refused", async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = postgresFolder(t);
   const owners = [startOwner(t, dataDir), startOwner(t, dataDir)];
   const answers = await Promise.all(owners.map((owner) => owner.next()));
   t.strictSame(answers.map((answer) => answer.split(" ")[0]).sort(), ["The", "postmaster"]);
@@ -101,7 +101,7 @@ t.test("of two owners that start together, one serves and one is refused", async
 });
 
 t.test("an uncaught exception in the owner ends the server as well", async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = postgresFolder(t);
   const owner = startOwner(t, dataDir);
   const postmaster = Number((await owner.next()).replace("postmaster ", ""));
   owner.child.kill("SIGUSR2"); // owner-process.ts prints this.
@@ -111,9 +111,9 @@ t.test("an uncaught exception in the owner ends the server as well", async (t) =
 });
 
 t.test("a stale pid file does not prevent a start, even if another process has its pid", async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = postgresFolder(t);
   const file = join(dataDir, "postgres/postmaster.pid");
-  const first = await startPostgres(t, { dataDir });
+  const first = await startTestPostgres(t, { dataDir });
   const ofServer = readFileSync(file, "utf8");
   await first.stop();
 
@@ -121,7 +121,7 @@ t.test("a stale pid file does not prevent a start, even if another process has i
   t.teardown(() => stranger.kill("SIGKILL"));
   for (const pid of [String(stranger.pid), "999999999"]) {
     writeFileSync(file, ofServer.replace(/^\d+/, pid));
-    const postgres = await startPostgres(t, { dataDir });
+    const postgres = await startTestPostgres(t, { dataDir });
     t.match(readFileSync(file, "utf8"), new RegExp(`^${postgres.pid}\n`));
     await postgres.stop();
   }
@@ -129,13 +129,13 @@ t.test("a stale pid file does not prevent a start, even if another process has i
 });
 
 t.test("children of a killed postmaster are waited for", async (t) => {
-  const dataDir = temporaryFolder(t);
+  const dataDir = postgresFolder(t);
   const owner = startOwner(t, dataDir);
   const postmaster = Number((await owner.next()).replace("postmaster ", ""));
   process.kill(guardOf(owner), "SIGKILL");
   owner.child.kill("SIGKILL");
   await owner.ended;
   process.kill(postmaster, "SIGKILL");
-  const postgres = await startPostgres(t, { dataDir });
+  const postgres = await startTestPostgres(t, { dataDir });
   t.ok(isAlive(postgres.pid));
 });

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import t from "tap";
 import { programArguments } from "../../src/common/program.js";
-import { nativeWithoutLinks, startPostgres } from "./temporary.js";
+import { nativeWithoutLinks, startTestPostgres } from "./temporary.js";
 
 const SCRIPT = programArguments("./ordinary-user-process.js", import.meta.url);
 const NOBODY = 65534;
@@ -40,7 +40,7 @@ t.test(
     t.equal(statSync(join(dataDir, "postgres")).uid, uid);
     t.ok(existsSync(join(dataDir, "postgres.programs")));
 
-    const postgres = await startPostgres(t, { dataDir, nativeDir: native });
+    const postgres = await startTestPostgres(t, { dataDir, nativeDir: native });
     if (process.platform === "linux") t.equal(statSync(`/proc/${postgres.pid}`).uid, uid);
     await postgres.stop();
     await runAsOrdinaryUser();

@@ -16,24 +16,24 @@ import { openPostgres } from "../../src/postgres/client.js";
 export const logger = pino({ level: "silent" });
 
 /** The folder has mode 0700. If we are root, the server's user cannot enter it. */
-export function temporaryFolder(t: Test): string {
+export function postgresFolder(t: Test): string {
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
 
-export async function startPostgres(
+export async function startTestPostgres(
   t: Test,
   options: Partial<EmbeddedPostgresOptions> = {},
 ): Promise<EmbeddedPostgres> {
-  const dataDir = options.dataDir ?? temporaryFolder(t);
+  const dataDir = options.dataDir ?? postgresFolder(t);
   const postgres = await startEmbeddedPostgres({ dataDir, logger, ...options });
   t.teardown(() => postgres.stop());
   return postgres;
 }
 
 export async function temporaryPool(t: Test): Promise<pg.Pool> {
-  const { connection } = await startPostgres(t);
+  const { connection } = await startTestPostgres(t);
   const pool = openPostgres(connection, { logger });
   t.teardown(() => pool.end());
   return pool;

@@ -2,7 +2,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { ScratchEngine } from "../../src/focus/check/scratch-engine.js";
-import { columnsOf } from "../../src/focus/columns.js";
+import { columnsOfVersion } from "../../src/focus/columns.js";
 import type { FocusVersion } from "../../src/focus/version.js";
 
 type Row = Record<string, string | null>;
@@ -188,7 +188,7 @@ const splitColumns = ["x_SplitOriginCost", "x_SplitOriginId"];
 
 /** A valid file of the version. */
 export function validFile(version: FocusVersion): TestFile {
-  const names = columnsOf(version)
+  const names = columnsOfVersion(version)
     .map(({ name }) => name)
     .concat(version >= "1.3" ? splitColumns : []);
   const rows = validRows().map((row) =>
@@ -225,7 +225,7 @@ export async function writeParquet(
   types: Readonly<Record<string, string>> = {},
 ): Promise<string> {
   const csv = writeCsv(folder, csvOf(file));
-  const known = new Map(columnsOf("1.4").map(({ name, type }) => [name, type])).set(
+  const known = new Map(columnsOfVersion("1.4").map(({ name, type }) => [name, type])).set(
     "x_SplitOriginCost",
     "Decimal",
   );

@@ -4,7 +4,7 @@ import t from "tap";
 import { projectRoot } from "../../src/common/project.js";
 import { checks } from "../../src/focus/check/checks.js";
 import { ENGINE_MEMORY_GIB } from "../../src/focus/check/scratch-engine.js";
-import { columnsOf, focusColumns } from "../../src/focus/columns.js";
+import { columnsOfVersion, focusColumns } from "../../src/focus/columns.js";
 import { renames } from "../../src/focus/renames.js";
 import { serviceCategories } from "../../src/focus/service-categories.js";
 import { detectVersion, focusVersions } from "../../src/focus/version.js";
@@ -25,7 +25,7 @@ t.test(
     const names = focusColumns.map(({ name }) => name);
     t.strictSame(names, [...new Set(names)].sort());
     t.strictSame(
-      focusVersions.map((version) => [version, columnsOf(version).length]),
+      focusVersions.map((version) => [version, columnsOfVersion(version).length]),
       [
         ["0.5", 21],
         ["1.0-preview", 39],
@@ -42,7 +42,7 @@ t.test(
       [19, 82, 82],
     );
     const [before, now] = (["1.3", "1.4"] as const).map((version) =>
-      columnsOf(version).find(({ name }) => name === "PricingCurrency"),
+      columnsOfVersion(version).find(({ name }) => name === "PricingCurrency"),
     );
     t.strictSame(
       [before?.nullable, before?.format, now?.nullable, now?.format],
@@ -61,7 +61,7 @@ t.test("each rename leads from a removed column to a new one", async (t) => {
 
 t.test("versions are detected from the columns in any case, unless they fit several versions", async (t) => {
   for (const version of focusVersions) {
-    const names = columnsOf(version).map(({ name }) => name.toLowerCase());
+    const names = columnsOfVersion(version).map(({ name }) => name.toLowerCase());
     t.equal(detectVersion(names), version);
   }
   for (const [names, version] of [
@@ -79,6 +79,6 @@ t.test("the reference page of the export has all columns of 1.4 in order", async
   const [, table = ""] = page.split("\n## Columns\n");
   t.strictSame(
     [...table.matchAll(/^\| `([A-Za-z]+)` \|/gm)].map(([, name]) => name),
-    columnsOf("1.4").map(({ name }) => name),
+    columnsOfVersion("1.4").map(({ name }) => name),
   );
 });

@@ -7,7 +7,7 @@ import t from "tap";
 import { checkFile } from "../../src/focus/check/check-file.js";
 import { costs, type FocusReport } from "../../src/focus/check/report.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
-import { expected, layOutSamples, SAMPLES, samplesOf, traps } from "../focus-samples.js";
+import { expectedTotals, layOutSamples, SAMPLES, samplesOf, traps } from "../focus-samples.js";
 import { testLogger } from "../stores.js";
 
 function filesIn(folder: string): string[] {
@@ -74,7 +74,7 @@ t.test("bills in the formats of the providers are read correctly", async (t) => 
     await t.test(`rows and totals of ${set} match those of their author`, async (t) => {
       const reports: FocusReport[] = [];
       for (const file of filesIn(join(root, set))) reports.push(await checkFile(engine, file));
-      const wanted = samplesOf(set).map((sample) => expected[sample]);
+      const wanted = samplesOf(set).map((sample) => expectedTotals[sample]);
       t.strictSame(
         [reports.reduce((all, { rows }) => all + rows, 0), sumsOf(reports.flatMap(({ totals }) => totals))],
         [
@@ -88,7 +88,7 @@ t.test("bills in the formats of the providers are read correctly", async (t) => 
     t.equal(traps.length, 10);
     for (const trap of traps) {
       const { rows, totals } = await checkFile(engine, join(root, "traps", trap));
-      const wanted = expected[`traps/${trap}`];
+      const wanted = expectedTotals[`traps/${trap}`];
       t.strictSame(
         [rows, sumsOf(totals)],
         [wanted?.rows, rows === 0 ? {} : sumsOf([wanted?.total ?? {}])],

@@ -15,16 +15,16 @@ import {
   lossSaidBefore,
   reconciled,
   runContext,
+  runDay,
   runOnce,
   runRecords,
   shortTenants,
   tenantOf,
-  today,
   trackingDate,
 } from "../runner/runs.js";
 import { scriptedUpstream } from "../runner/scripted-upstream.js";
 import { openTestStores, testLogger } from "../stores.js";
-import { send } from "../tags/tagging.js";
+import { sendTagRequest } from "../tags/tagging.js";
 import { until } from "../until.js";
 
 const signal = new AbortController().signal;
@@ -52,7 +52,7 @@ t.test("runs and the API do not disturb each other", async (t) => {
       logger: testLogger,
       version: "1.2.3",
       mode: control === undefined ? "api" : "both",
-      clock: () => new Date(`${today}T12:00:00Z`),
+      clock: () => new Date(`${runDay}T12:00:00Z`),
     });
     faults.push(holdContract(app));
     t.teardown(() => app.close());
@@ -65,7 +65,7 @@ t.test("runs and the API do not disturb each other", async (t) => {
     const context = runContext(stores, { ecosystems });
     await runOnce(context, config, "acme");
     const app = await serve(context);
-    const { body } = await send(app, "GET", `acme/chargebacks?start_date=${daysBefore(3)}`);
+    const { body } = await sendTagRequest(app, "GET", `acme/chargebacks?start_date=${daysBefore(3)}`);
     let proceed = () => {};
     upstream.onWindow = () => new Promise<void>((resolve) => (proceed = resolve));
     const run = await startTenantRun(context, tenantOf(config, "acme"), {
@@ -75,10 +75,17 @@ t.test("runs and the API do not disturb each other", async (t) => {
     });
     await until("it gathers", async () => (await runRecords(stores, "acme")).at(-1)?.stage === "gathering");
     const tags = `acme/chargebacks/${body.items[0].dimension_id}/tags`;
-    const made = await send(app, "POST", tags, { tag_key: "team", display_name: "A", created_by: "ada" });
+    const made = await sendTagRequest(app, "POST", tags, {
+      tag_key: "team",
+      display_name: "A",
+      created_by: "ada",
+    });
     t.equal(made.status, 201);
-    t.equal((await send(app, "PATCH", `acme/tags/${made.body.tag_id}`, { display_name: "B" })).status, 200);
-    holds(t, (await send(app, "GET", tags)).body, [{ display_name: "B" }]);
+    t.equal(
+      (await sendTagRequest(app, "PATCH", `acme/tags/${made.body.tag_id}`, { display_name: "B" })).status,
+      200,
+    );
+    holds(t, (await sendTagRequest(app, "GET", tags)).body, [{ display_name: "B" }]);
     t.equal((await runRecords(stores, "acme")).at(-1)?.status, "running", "the run is still in progress");
     await until("the run is over", async () => {
       proceed();
@@ -101,15 +108,15 @@ t.test("runs and the API do not disturb each other", async (t) => {
       trigger: "cli",
       signal: stop.signal,
     });
-    const refused = await send(app, "POST", "acme/pipeline/run");
+    const refused = await sendTagRequest(app, "POST", "acme/pipeline/run");
     holds(t, [refused.status, refused.body.code], [409, "run_in_progress"]);
-    holds(t, (await send(app, "GET", "acme/pipeline/status")).body, {
+    holds(t, (await sendTagRequest(app, "GET", "acme/pipeline/status")).body, {
       is_running: true,
       last_result: { dates_calculated: Number },
     });
     await t.test("an API process that starts during a run leaves the run alone", async (t) => {
       const started = await serve(undefined);
-      holds(t, (await send(started, "GET", "acme/pipeline/status")).body, { is_running: true });
+      holds(t, (await sendTagRequest(started, "GET", "acme/pipeline/status")).body, { is_running: true });
       t.equal((await runRecords(stores, "acme")).at(-1)?.status, "running");
     });
     stop.abort(new Error("the test is over"));
@@ -128,7 +135,7 @@ t.test("runs and the API do not disturb each other", async (t) => {
     await lossSaidBefore(stores, "acme");
     const before = (await runRecords(stores, "acme")).length;
     const answers = await Promise.all(
-      [...apps, ...apps, ...apps, ...apps].map((app) => send(app, "POST", "acme/pipeline/run")),
+      [...apps, ...apps, ...apps, ...apps].map((app) => sendTagRequest(app, "POST", "acme/pipeline/run")),
     );
     t.same(answers.map(({ status }) => status).sort(), [202, ...Array.from({ length: 7 }, () => 409)]);
     t.equal((await runRecords(stores, "acme")).length, before + 1);
@@ -140,17 +147,21 @@ t.test("runs and the API do not disturb each other", async (t) => {
 
   await t.test("a triggered run that cannot start leaves a record with the reason", async (t) => {
     const app = await serve(runContext(stores, { ecosystems: scriptedUpstream().ecosystems }));
-    const { status, body } = await send(app, "POST", "away/pipeline/run");
+    const { status, body } = await sendTagRequest(app, "POST", "away/pipeline/run");
     t.equal(status, 202);
-    const record = async () => (await send(app, "GET", `away/pipeline/runs/${body.run_id}`)).body;
+    const record = async () => (await sendTagRequest(app, "GET", `away/pipeline/runs/${body.run_id}`)).body;
     await until("it has failed", async () => (await record()).status === "failed");
     holds(t, await record(), { trigger: "api", errors: [{ message: /ECONNREFUSED/ }] });
-    holds(t, (await send(app, "GET", "away/pipeline/status")).body, {
+    holds(t, (await sendTagRequest(app, "GET", "away/pipeline/status")).body, {
       is_running: false,
       last_result: { errors: [/ECONNREFUSED/] },
     });
-    t.equal((await send(app, "GET", "away/chargebacks")).status, 503);
-    t.equal((await send(app, "GET", "acme/chargebacks")).status, 200, "other tenants are not affected");
+    t.equal((await sendTagRequest(app, "GET", "away/chargebacks")).status, 503);
+    t.equal(
+      (await sendTagRequest(app, "GET", "acme/chargebacks")).status,
+      200,
+      "other tenants are not affected",
+    );
   });
 
   await t.test("a line with an unknown granularity is allocated like any other", async (t) => {
@@ -163,7 +174,7 @@ t.test("runs and the API do not disturb each other", async (t) => {
     });
     t.same(await chargedOn(stores, "odd", daysBefore(3)), ["ann: 5", "bob: 5"]);
     const app = await serve(undefined);
-    const { body } = await send(app, "GET", `odd/billing?start_date=${daysBefore(5)}`);
+    const { body } = await sendTagRequest(app, "GET", `odd/billing?start_date=${daysBefore(5)}`);
     t.same(
       body.items.map((line: { granularity: string }) => line.granularity),
       ["fortnightly", "fortnightly"],
@@ -204,7 +215,7 @@ t.test("runs and the API do not disturb each other", async (t) => {
     t.equal(await pending(), 1, "the day counts as pending");
     const later = runContext(stores, {
       ecosystems,
-      now: () => new Date(`${addDays(today, 5)}T12:00:00Z`),
+      now: () => new Date(`${addDays(runDay, 5)}T12:00:00Z`),
     });
     holds(t, await runOnce(later, config, "late"), { status: "completed", dates_calculated: 1 });
     t.same(await chargedOn(stores, "late", day), ["ann: 5", "bob: 5"]);
@@ -220,10 +231,10 @@ t.test("runs and the API do not disturb each other", async (t) => {
       "UPDATE runs SET status = 'running', stage = 'gathering', ended_at = NULL WHERE tenant_name = 'cut' AND epoch <= 2",
     );
     const app = await serve(undefined);
-    const history = async () => (await send(app, "GET", "cut/pipeline/runs")).body.items;
+    const history = async () => (await sendTagRequest(app, "GET", "cut/pipeline/runs")).body.items;
     const interrupted = { status: "failed", stage: null, errors: [{ message: /interrupted/ }] };
     holds(t, await history(), [{ status: "completed" }, interrupted, interrupted]);
-    holds(t, (await send(app, "GET", "cut/pipeline/status")).body, {
+    holds(t, (await sendTagRequest(app, "GET", "cut/pipeline/status")).body, {
       is_running: false,
       last_result: { errors: [] },
     });

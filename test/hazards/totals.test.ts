@@ -3,7 +3,7 @@ import t from "tap";
 import { holds } from "../holds.js";
 import { get, insertChargebacks, type Service, startService } from "../http/service.js";
 import fc, { seedOf } from "../property.js";
-import { recordDimensions, send } from "../tags/tagging.js";
+import { recordTestDimensions, sendTagRequest } from "../tags/tagging.js";
 
 const rows = "/api/v1/tenants/acme/chargebacks";
 const groups = [
@@ -98,14 +98,14 @@ t.test("tagging everything does not block other requests", async (t) => {
   const { app } = service;
   const MANY = 12_000;
   await fill(service, MANY, MANY);
-  await recordDimensions(service.stores, "acme");
+  await recordTestDimensions(service.stores, "acme");
 
   await t.test(
     "one request tags more dimensions than a page or a list of ids can have, and other requests are served meanwhile",
     async (t) => {
       let answered = 0;
       let done = false;
-      const tagging = send(app, "POST", "acme/tags/bulk-by-filter", {
+      const tagging = sendTagRequest(app, "POST", "acme/tags/bulk-by-filter", {
         tag_key: "all",
         display_name: "All",
         created_by: "ada",

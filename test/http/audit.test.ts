@@ -6,7 +6,7 @@ import type { Scope } from "../../src/domain/scopes.js";
 import { buildApp } from "../../src/http/app.js";
 import { createToken } from "../../src/postgres/tokens.js";
 import { openTestStores, temporaryFolder, testLogger } from "../stores.js";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 import { get, insertChargebacks, startService } from "./service.js";
 
 const acme = "/api/v1/tenants/acme";
@@ -23,7 +23,7 @@ t.test("the audit records every change", async (t) => {
   const headers = await made("tagger", ["tags"]);
   const admin = await made("auditor", ["admin"]);
   await insertChargebacks(stores, "acme", [{ timestamp: "2026-03-01T00:00:00Z", amount: "1" }]);
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const { dimension_id } = (await get(app, `${acme}/chargebacks?start_date=2026-03-01`, headers)).body
     .items[0];
   const send = async (method: "POST" | "PATCH" | "DELETE", path: string, payload?: object, on = app) => {

@@ -3,7 +3,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import t, { type Test } from "tap";
 import { needs } from "../programs.js";
-import { dimensionIds, recordDimensions, written } from "../tags/tagging.js";
+import { dimensionIds, recordTestDimensions, writtenTags } from "../tags/tagging.js";
 import { browserPath, launchBrowser } from "./browser.js";
 import { insertChargebacks, type Service, startService } from "./service.js";
 
@@ -16,7 +16,7 @@ t.test("pages of other origins and hosts cannot use the API", async (t) => {
   const service = await startService(t, ["enable_cors: true", `cors_origins: ['${CONSOLE}']`]);
   const { app, stores, build, config } = service;
   await insertChargebacks(stores, "acme", [{ timestamp: "2026-03-01T00:00:00Z", amount: "1" }]);
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const [id] = await dimensionIds(stores, "acme", "sa-1");
   const closed = await build({ config: { ...config, api: { ...config.api, enable_cors: false } } });
   const open = await build({ config: { ...config, api: { ...config.api, cors_origins: ["*"] } } });
@@ -32,7 +32,7 @@ t.test("pages of other origins and hosts cannot use the API", async (t) => {
       await app.inject({ method: "DELETE", url: String(answer.headers.location) });
       return 201;
     }
-    t.strictSame(await written(stores, "acme"), [], "nothing was written");
+    t.strictSame(await writtenTags(stores, "acme"), [], "nothing was written");
     return `${answer.statusCode} ${answer.json().code}`;
   };
   const refused = "403 cross_site_request";
@@ -146,7 +146,7 @@ async function inBrowser(t: Test, { stores, build, config }: Service): Promise<v
     await page.evaluate(send, [url, JSON.stringify(tag)] as const);
   }
   t.strictSame(seen, ["cross-site 403", "same-site 403"], "no page of another origin writes");
-  t.strictSame(await written(stores, "acme"), [], "nothing was written");
+  t.strictSame(await writtenTags(stores, "acme"), [], "nothing was written");
 
   await page.goto(`http://localhost:${port}/docs`);
   const own = await page.evaluate(

@@ -3,7 +3,7 @@ import type { ApiDocument } from "../../src/http/description/document.js";
 import { openapiDocument } from "../../src/http/description/documents.js";
 import { holds } from "../holds.js";
 import { lineNotOfCloud } from "../not-of-cloud.js";
-import { type Answer, judgeOf } from "./contract.js";
+import { type ContractResponse, judgeOf } from "./contract.js";
 
 /** All tests of this folder rely on this check. */
 t.test("a response that breaks the documented contract is reported", async (t) => {
@@ -35,7 +35,7 @@ t.test("a response that breaks the documented contract is reported", async (t) =
     pages: 1,
     next_cursor: null,
   };
-  const billing = (body: unknown, more: Partial<Answer> = {}): Answer => ({
+  const billing = (body: unknown, more: Partial<ContractResponse> = {}): ContractResponse => ({
     operationId: "listBilling",
     status: 200,
     type: "application/json",
@@ -60,7 +60,7 @@ t.test("a response that breaks the documented contract is reported", async (t) =
     undefined,
   );
 
-  const faults: [string, Answer, RegExp][] = [
+  const faults: [string, ContractResponse, RegExp][] = [
     ["a status that is not documented", billing({}, { status: 418 }), /418 .* not documented/],
     ["a type that is not documented", billing(page, { type: "text/html" }), /text\/html: is not documented/],
     ["no type where there is to be a body", billing(undefined, { type: undefined }), /not documented/],

@@ -17,9 +17,9 @@ import {
 const PROBLEM = "application/problem+json";
 
 /** Describes what is wrong with a response. Returns undefined if nothing is. */
-export type Judge = (answer: Answer) => string | undefined;
+export type Judge = (answer: ContractResponse) => string | undefined;
 
-export interface Answer {
+export interface ContractResponse {
   /** Undefined for paths and methods that the API does not have. */
   readonly operationId: string | undefined;
   readonly status: number;
@@ -66,7 +66,7 @@ export function judgeOf(document: ApiDocument): Judge {
  */
 function schemaPointer(
   operation: Operation,
-  { status, type }: Pick<Answer, "status" | "type">,
+  { status, type }: Pick<ContractResponse, "status" | "type">,
   document: ApiDocument,
 ): string | undefined | false {
   const given = operation.responses[status];

@@ -2,7 +2,15 @@ import t from "tap";
 import type { ChargebackRow } from "../../src/query/chargebacks/list.js";
 import { holds } from "../holds.js";
 import { notOfCloud } from "../not-of-cloud.js";
-import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "../tags/tagging.js";
+import {
+  dimensionIds,
+  mirrored,
+  miscounted,
+  recordTestDimensions,
+  sendTagRequest,
+  tag,
+  writtenTags,
+} from "../tags/tagging.js";
 import { insertChargebacks, startService } from "./service.js";
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/;
@@ -19,19 +27,19 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
   await insertChargebacks(stores, "globex", [
     { timestamp: "2026-03-05T00:00:00Z", amount: "1", identity_id: "sa-9" },
   ]);
-  for (const tenant of ["acme", "globex"]) await recordDimensions(stores, tenant);
+  for (const tenant of ["acme", "globex"]) await recordTestDimensions(stores, tenant);
   const [one = 0] = await dimensionIds(stores, "acme", "sa-1");
   const [two = 0] = await dimensionIds(stores, "acme", "sa-2");
   const [foreign = 0] = await dimensionIds(stores, "globex", "sa-9");
   const at = (id: number | string) => `acme/chargebacks/${id}`;
-  const read = async (id: number) => (await send(app, "GET", at(id))).body;
+  const read = async (id: number) => (await sendTagRequest(app, "GET", at(id))).body;
   const labels = async (id: number) =>
-    (await send(app, "GET", `${at(id)}/tags`)).body.map((each: { tag_key: string; display_name: string }) =>
-      [each.tag_key, each.display_name].join("="),
+    (await sendTagRequest(app, "GET", `${at(id)}/tags`)).body.map(
+      (each: { tag_key: string; display_name: string }) => [each.tag_key, each.display_name].join("="),
     );
 
   await t.test("GET returns the fields and the newest row of a dimension without tags", async (t) => {
-    const { status, body } = await send(app, "GET", at(one));
+    const { status, body } = await sendTagRequest(app, "GET", at(one));
     t.equal(status, 200);
     t.same(body, {
       dimension_id: one,
@@ -75,7 +83,7 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       { ...shared, identity_id: "even-2", allocation_method: "even_split", component: 1 },
       { ...shared, identity_id: "UNALLOCATED", allocation_method: "terminal" },
     ]);
-    await recordDimensions(stores, "globex");
+    await recordTestDimensions(stores, "globex");
     const usage = (metric: string, identity_id: string, micro_units: string) => ({
       timestamp: "2026-03-06 03:00:00",
       resource_id: "r-9",
@@ -93,10 +101,10 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
         usage("in", "other", `5${"0".repeat(36)}`),
       ],
     });
-    const { items } = (await send(app, "GET", "globex/chargebacks?resource_id=r-9")).body;
+    const { items } = (await sendTagRequest(app, "GET", "globex/chargebacks?resource_id=r-9")).body;
     t.equal(items.length, 6);
     for (const item of items) {
-      const { body } = await send(app, "GET", `globex/chargebacks/${item.dimension_id}`);
+      const { body } = await sendTagRequest(app, "GET", `globex/chargebacks/${item.dimension_id}`);
       t.same({ ...body, tags: [], env_id: undefined }, { ...item, env_id: undefined }, item.identity_id);
       const { identity_id, cost_type } = item;
       const exported = await app.inject({
@@ -128,7 +136,7 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       query: `INSERT INTO dimensions (dimension_id, fingerprint, ecosystem, tenant_id, env_id, resource_id, product_category, product_type, identity_id, cost_type)
         VALUES (77, 77, 'e', 'acme', '', 'r', 'c', 'p', 'gone', 'shared')`,
     });
-    const { status, body } = await send(app, "GET", at(77));
+    const { status, body } = await sendTagRequest(app, "GET", at(77));
     t.equal(status, 200);
     holds(t, body, {
       identity_id: "gone",
@@ -160,7 +168,7 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
         ["GET", `${at(id)}/tags`, undefined],
         ["POST", `${at(id)}/tags`, tag("k", "n")],
       ] as const) {
-        const answer = await send(app, method, path, body);
+        const answer = await sendTagRequest(app, method, path, body);
         holds(
           t,
           answer,
@@ -176,7 +184,7 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
         ["GET", `${at(id)}/tags`, undefined],
         ["POST", `${at(id)}/tags`, tag("k", "n")],
       ] as const) {
-        const answer = await send(app, method, path, body);
+        const answer = await sendTagRequest(app, method, path, body);
         holds(
           t,
           answer,
@@ -193,15 +201,15 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
   await t.test(
     "an unknown tenant is reported first, then invalid input, then a missing object",
     async (t) => {
-      holds(t, await send(app, "GET", "nobody/chargebacks/abc"), {
+      holds(t, await sendTagRequest(app, "GET", "nobody/chargebacks/abc"), {
         status: 404,
         body: { code: "tenant_not_found" },
       });
-      holds(t, await send(app, "POST", `${at(4)}/tags`, { tag_key: "" }), {
+      holds(t, await sendTagRequest(app, "POST", `${at(4)}/tags`, { tag_key: "" }), {
         status: 400,
         body: { code: "invalid_request" },
       });
-      holds(t, await send(app, "PATCH", at(4), { tag: [] }), {
+      holds(t, await sendTagRequest(app, "PATCH", at(4), { tag: [] }), {
         status: 400,
         body: { code: "invalid_request" },
       });
@@ -210,14 +218,19 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
 
   await t.test("dates, aggregate and allocation-issues are not ids", async (t) => {
     const dates = ["2026-01-01", "2026-03-02", "2026-03-05"];
-    holds(t, await send(app, "GET", at("dates")), { status: 200, body: { dates } });
-    holds(t, await send(app, "GET", at("aggregate")), { status: 200, body: { total_rows: 3 } });
-    t.not((await send(app, "GET", at("allocation-issues"))).body.errors?.[0]?.name, "dimension_id");
-    holds(t, await send(app, "PATCH", at("dates"), {}), { status: 405 });
+    holds(t, await sendTagRequest(app, "GET", at("dates")), { status: 200, body: { dates } });
+    holds(t, await sendTagRequest(app, "GET", at("aggregate")), { status: 200, body: { total_rows: 3 } });
+    t.not((await sendTagRequest(app, "GET", at("allocation-issues"))).body.errors?.[0]?.name, "dimension_id");
+    holds(t, await sendTagRequest(app, "PATCH", at("dates"), {}), { status: 405 });
   });
 
   await t.test("POST returns 201 with the record and its location", async (t) => {
-    const { status, headers, body } = await send(app, "POST", `${at(one)}/tags`, tag("team", "Platform"));
+    const { status, headers, body } = await sendTagRequest(
+      app,
+      "POST",
+      `${at(one)}/tags`,
+      tag("team", "Platform"),
+    );
     t.equal(status, 201);
     holds(t, body, {
       tag_id: Number,
@@ -227,18 +240,24 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       created_at: INSTANT,
     });
     t.equal(headers.location, `/api/v1/tenants/acme/tags/${body.tag_id}`);
-    t.same((await send(app, "GET", `acme/tags/${body.tag_id}`)).body, body);
+    t.same((await sendTagRequest(app, "GET", `acme/tags/${body.tag_id}`)).body, body);
     t.same((await read(one)).tags, [body]);
-    t.same((await send(app, "GET", `${at(one)}/tags`)).body, [body], "the response is a list without paging");
+    t.same(
+      (await sendTagRequest(app, "GET", `${at(one)}/tags`)).body,
+      [body],
+      "the response is a list without paging",
+    );
     t.same(await mirrored(stores, "acme"), [`${one} team=Platform`], "the list of chargebacks shows the tag");
-    t.same((await send(app, "GET", "acme/chargebacks?identity_id=sa-1")).body.items[0].tags, ["Platform"]);
+    t.same((await sendTagRequest(app, "GET", "acme/chargebacks?identity_id=sa-1")).body.items[0].tags, [
+      "Platform",
+    ]);
   });
 
   await t.test("POST of a key that the dimension has is 409, and keys are case-sensitive", async (t) => {
-    const taken = await send(app, "POST", `${at(one)}/tags`, tag("team", "Other"));
+    const taken = await sendTagRequest(app, "POST", `${at(one)}/tags`, tag("team", "Other"));
     holds(t, taken, { status: 409, body: { code: "tag_key_exists", detail: /"team"/ } });
-    t.equal((await send(app, "POST", `${at(one)}/tags`, tag("Team", "Case"))).status, 201);
-    t.equal((await send(app, "POST", `${at(two)}/tags`, tag("team", "Platform"))).status, 201);
+    t.equal((await sendTagRequest(app, "POST", `${at(one)}/tags`, tag("Team", "Case"))).status, 201);
+    t.equal((await sendTagRequest(app, "POST", `${at(two)}/tags`, tag("team", "Platform"))).status, 201);
     t.same(await labels(one), ["team=Platform", "Team=Case"]);
   });
 
@@ -252,11 +271,11 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       tag("null", "NULL", "undefined"),
     ];
     for (const each of fits) {
-      const { status, body } = await send(app, "POST", `${at(two)}/tags`, each);
+      const { status, body } = await sendTagRequest(app, "POST", `${at(two)}/tags`, each);
       t.equal(status, 201, each.tag_key.slice(0, 30));
       holds(t, body, each);
     }
-    const names = (await send(app, "GET", "acme/chargebacks?identity_id=sa-2")).body.items[0].tags;
+    const names = (await sendTagRequest(app, "GET", "acme/chargebacks?identity_id=sa-2")).body.items[0].tags;
     t.same(
       names,
       ["Platform", ...fits.map((each) => each.display_name)],
@@ -278,7 +297,10 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       ["tag_key", null],
       ["tag_key", ["a"]],
     ] as const) {
-      const answer = await send(app, "POST", `${at(two)}/tags`, { ...tag("fresh", "n"), [field]: bad });
+      const answer = await sendTagRequest(app, "POST", `${at(two)}/tags`, {
+        ...tag("fresh", "n"),
+        [field]: bad,
+      });
       holds(
         t,
         answer,
@@ -286,21 +308,25 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
         `${field} ${JSON.stringify(bad).slice(0, 20)}`,
       );
     }
-    holds(t, await send(app, "POST", `${at(two)}/tags`, {}), {
+    holds(t, await sendTagRequest(app, "POST", `${at(two)}/tags`, {}), {
       status: 400,
       body: {
         errors: [{ code: "missing", name: "tag_key" }, { name: "display_name" }, { name: "created_by" }],
       },
     });
-    holds(t, await send(app, "POST", `${at(two)}/tags`, { ...tag("fresh", "n"), tag_value: "mine" }), {
-      status: 400,
-    });
+    holds(
+      t,
+      await sendTagRequest(app, "POST", `${at(two)}/tags`, { ...tag("fresh", "n"), tag_value: "mine" }),
+      {
+        status: 400,
+      },
+    );
     t.equal((await labels(two)).length, 7);
   });
 
   await t.test("PATCH replaces, removes and adds tags, in this order", async (t) => {
     const before = (await read(one)).tags[0];
-    const replaced = await send(app, "PATCH", at(one), {
+    const replaced = await sendTagRequest(app, "PATCH", at(one), {
       tags: [tag("team", "Search"), tag("tier", "Gold")],
     });
     t.equal(replaced.status, 200);
@@ -309,30 +335,37 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
     const [team, tier] = replaced.body.tags;
     t.ok(team.tag_id > before.tag_id, "a replaced tag has a new id");
     t.not(team.tag_value, before.tag_value);
-    await send(app, "PATCH", at(one), {
+    await sendTagRequest(app, "PATCH", at(one), {
       add_tags: [tag("cost", "Centre")],
       remove_tag_ids: [tier.tag_id, tier.tag_id],
     });
     t.same(await labels(one), ["team=Search", "cost=Centre"]);
     const [{ tag_id: search }] = (await read(one)).tags;
-    const again = await send(app, "PATCH", at(one), {
+    const again = await sendTagRequest(app, "PATCH", at(one), {
       remove_tag_ids: [search],
       add_tags: [tag("team", "Payments")],
     });
     t.equal(again.status, 200, "a key that is removed can be added again");
     t.same(await labels(one), ["cost=Centre", "team=Payments"]);
-    await send(app, "PATCH", at(one), { tags: [tag("a", "1")], add_tags: [tag("b", "2"), tag("team", "3")] });
+    await sendTagRequest(app, "PATCH", at(one), {
+      tags: [tag("a", "1")],
+      add_tags: [tag("b", "2"), tag("team", "3")],
+    });
     t.same(await labels(one), ["a=1", "b=2", "team=3"], "a key that was replaced can be used again");
     const same = await read(one);
     for (const nothing of [{}, { tags: null }, { add_tags: [], remove_tag_ids: [] }]) {
-      t.same((await send(app, "PATCH", at(one), nothing)).body, same, JSON.stringify(nothing));
+      t.same((await sendTagRequest(app, "PATCH", at(one), nothing)).body, same, JSON.stringify(nothing));
     }
-    t.same(await mirrored(stores, "acme"), await written(stores, "acme"));
-    t.same((await send(app, "PATCH", at(one), { tags: [] })).body.tags, [], "an empty list removes all");
+    t.same(await mirrored(stores, "acme"), await writtenTags(stores, "acme"));
+    t.same(
+      (await sendTagRequest(app, "PATCH", at(one), { tags: [] })).body.tags,
+      [],
+      "an empty list removes all",
+    );
   });
 
   await t.test("a PATCH that fails changes nothing", async (t) => {
-    await send(app, "PATCH", at(one), { tags: [tag("team", "Platform"), tag("tier", "Gold")] });
+    await sendTagRequest(app, "PATCH", at(one), { tags: [tag("team", "Platform"), tag("tier", "Gold")] });
     const before = await read(one);
     const [{ tag_id: ours }] = before.tags;
     const [{ tag_id: others }] = (await read(two)).tags;
@@ -355,13 +388,13 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       ],
       [{ add_tag: [] }, 400, "invalid_request"],
     ] as const) {
-      const answer = await send(app, "PATCH", at(one), changes);
+      const answer = await sendTagRequest(app, "PATCH", at(one), changes);
       holds(t, answer, { status, body: { code } }, JSON.stringify(changes).slice(0, 80));
       t.same(await read(one), before);
     }
     const wrong = { remove_tag_ids: Array.from({ length: 1000 }, () => "x") };
     t.equal(
-      (await send(app, "PATCH", at(one), wrong)).body.errors.length,
+      (await sendTagRequest(app, "PATCH", at(one), wrong)).body.errors.length,
       20,
       "the message does not list every wrong item",
     );

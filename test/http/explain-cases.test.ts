@@ -2,7 +2,7 @@ import t from "tap";
 import { buildRuleSet } from "../../src/allocate/rules.js";
 import { unit } from "../allocate/staged-days.js";
 import { holds } from "../holds.js";
-import { dimensionIds, recordDimensions } from "../tags/tagging.js";
+import { dimensionIds, recordTestDimensions } from "../tags/tagging.js";
 import { soundness } from "./explained.js";
 import { injections } from "./fuzzing/hostile.js";
 import { gatherInto } from "./gathered-inventory.js";
@@ -359,7 +359,7 @@ t.test("an explanation shows how an amount was calculated", async (t) => {
     await insertChargebacks(stores, "acme", [
       { timestamp: `${day}T00:00:00Z`, amount: "5", identity_id: "old" },
     ]);
-    await recordDimensions(stores, "acme");
+    await recordTestDimensions(stores, "acme");
     holds(t, (await get(app, await pathOf("old"))).body, {
       weights_kept: false,
       rule: null,

@@ -5,11 +5,11 @@
 import type { Static } from "@sinclair/typebox";
 import type { FastifyInstance } from "fastify";
 import createXxHash from "xxhash-wasm";
-import type { Explanation as ExplanationSchema } from "../../src/http/schemas/explanation.js";
+import type { explanationSchema as ExplanationSchema } from "../../src/http/schemas/explanation.js";
 import { get } from "./service.js";
 
-export type Explanation = Static<typeof ExplanationSchema>;
-type Recipient = Explanation["this"];
+export type ExplanationBody = Static<typeof ExplanationSchema>;
+type Recipient = ExplanationBody["this"];
 
 const { h64 } = await createXxHash();
 
@@ -33,14 +33,19 @@ function plain(value: bigint): string {
 const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 /** Draws a point of a whole from the line. The whole is in units of 1e-18, and weights are counted in `unit`. */
-function drawn({ date, line, row, ...of }: Explanation, point: string, whole: bigint, unit: bigint): bigint {
+function drawn(
+  { date, line, row, ...of }: ExplanationBody,
+  point: string,
+  whole: bigint,
+  unit: bigint,
+): bigint {
   const seconds = Date.parse(row.timestamp) / 1000;
   const key = [of.env_id, of.resource_id, of.product_category, of.product_type, row.currency, row.line_id];
   return ((h64([date, seconds, ...key, point].join("\n")) * (whole / unit)) >> 64n) * unit;
 }
 
 /** Lists every number that differs from the explanation, and the amounts of all recipients by identity. */
-function recalculated(answer: Explanation, everybody: readonly Recipient[]) {
+function recalculated(answer: ExplanationBody, everybody: readonly Recipient[]) {
   const { line, rule, split, row } = answer;
   if (line === null || rule === null || split === null) throw new Error("nothing is explained");
   const cost = scaled(line.total_cost);
@@ -92,7 +97,7 @@ function recalculated(answer: Explanation, everybody: readonly Recipient[]) {
 }
 
 /** Calculates the amount of one recipient directly, as the description of `Recipient` states it. */
-function amountOf({ line, split }: Explanation, recipient: Recipient): string {
+function amountOf({ line, split }: ExplanationBody, recipient: Recipient): string {
   if (line === null || split === null) throw new Error("nothing is explained");
   const total = scaled(split.total_weight);
   const upTo = scaled(recipient.weight_up_to);
@@ -108,8 +113,8 @@ function amountOf({ line, split }: Explanation, recipient: Recipient): string {
 async function explained(
   app: FastifyInstance,
   path: string,
-): Promise<{ answer: Explanation; everybody: Recipient[] }> {
-  const pages: Explanation[] = [];
+): Promise<{ answer: ExplanationBody; everybody: Recipient[] }> {
+  const pages: ExplanationBody[] = [];
   do {
     const { status, body } = await get(app, `${path}&page_size=1000&page=${pages.length + 1}`);
     if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);

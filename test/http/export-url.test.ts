@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { tableFromIPC } from "apache-arrow";
 import t from "tap";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 import { insertChargebacks, startService } from "./service.js";
 
 const url = "/api/v1/tenants/acme/export";
@@ -15,7 +15,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     { timestamp: "2026-03-03T00:00:00Z", amount: "9999999999999999999999999.5", identity_id: "b" },
     { timestamp: "2026-01-01T00:00:00Z", amount: "7", identity_id: "old" },
   ]);
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const { client } = await stores.tenant("acme");
   await client.command({
     query:

@@ -1,7 +1,7 @@
 import t from "tap";
 import { copyNames } from "../../src/ingest/inventory/copy-names.js";
 import fc, { seedOf } from "../property.js";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 import { gatherInto } from "./gathered-inventory.js";
 import { type ChargebackInput, get, insertBilling, insertChargebacks, startService } from "./service.js";
 
@@ -183,7 +183,7 @@ t.test("filters take several values, and can exclude", async (t) => {
   const { client } = await stores.tenant("acme");
   const signal = new AbortController().signal;
   t.equal(await copyNames({ client, postgres: stores.postgres, tenantName: "acme", signal }), true);
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const post = async (url: string, payload: object) => {
     const response = await app.inject({ method: "POST", url: `${acme}/${url}`, payload });
     return { status: response.statusCode, text: response.body };

@@ -6,7 +6,7 @@ import t from "tap";
 import { checkFile } from "../../src/focus/check/check-file.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
 import { temporaryFolder, testLogger } from "../stores.js";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
 
 const url = "/api/v1/tenants/acme/export";
@@ -196,7 +196,7 @@ t.test("format=focus returns rows that fit FOCUS", async (t) => {
       "acme",
       ["ann", "bob"].map((identity_id) => ({ ...key, identity_id, amount: "1" })),
     );
-    await recordDimensions(stores, "acme");
+    await recordTestDimensions(stores, "acme");
     const tag = async (identity_id: string, tag_key: string, display_name: string) => {
       const payload = {
         tag_key,

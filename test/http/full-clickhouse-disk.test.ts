@@ -10,7 +10,14 @@ import { openStores } from "../../src/stores/open-stores.js";
 import { shortTenants } from "../runner/runs.js";
 import { mounts, smallDisk } from "../small-disk.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
-import { dimensionIds, mirrored, recordDimensions, send, tag, written } from "../tags/tagging.js";
+import {
+  dimensionIds,
+  mirrored,
+  recordTestDimensions,
+  sendTagRequest,
+  tag,
+  writtenTags,
+} from "../tags/tagging.js";
 import { until } from "../until.js";
 import { insertChargebacks, NOW } from "./service.js";
 
@@ -39,7 +46,7 @@ t.test("exports and tags survive a full disk of ClickHouse", mounts, async (t) =
     "acme",
     identities.map((identity_id) => ({ timestamp, amount: "1", identity_id })),
   );
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const period = { start_date: "2026-03-01", end_date: "2026-03-01" };
   const exported = async (accept: string, columns?: readonly string[]) => {
     const answer = await app.inject({
@@ -58,9 +65,9 @@ t.test("exports and tags survive a full disk of ClickHouse", mounts, async (t) =
   disk.fill();
   for (const format of formats)
     t.equal(await exported(format), whole.get(format), `${format} needs no disk space, and is complete`);
-  const made = await send(app, "POST", `acme/chargebacks/${first}/tags`, tag("team", "web"));
+  const made = await sendTagRequest(app, "POST", `acme/chargebacks/${first}/tags`, tag("team", "web"));
   t.equal(made.status, 201, "Postgres has space");
-  t.strictSame(await written(stores, "acme"), [`${first} team=web`]);
+  t.strictSame(await writtenTags(stores, "acme"), [`${first} team=web`]);
   t.equal(
     await exported("text/csv", ["identity_id", "tags"]),
     "503",
@@ -74,5 +81,5 @@ t.test("exports and tags survive a full disk of ClickHouse", mounts, async (t) =
     tagged.split("\n").filter((line) => line.includes("web")),
     ["sa-1,web"],
   );
-  t.strictSame(await mirrored(stores, "acme"), await written(stores, "acme"));
+  t.strictSame(await mirrored(stores, "acme"), await writtenTags(stores, "acme"));
 });

@@ -9,8 +9,8 @@ import { type OperationAt, operationsOf } from "../../src/http/description/docum
 import fc from "../property.js";
 import { testLogger } from "../stores.js";
 import { documentOf, judgeOf } from "./contract.js";
-import { type HttpAnswer, send, shown } from "./fuzzing/client.js";
-import { addTag, filled, remember } from "./fuzzing/known-values.js";
+import { type HttpAnswer, sendFuzzed, shown } from "./fuzzing/client.js";
+import { filled, fuzzTag, remember } from "./fuzzing/known-values.js";
 import { type FuzzRequest, nextRequests, requestsOf } from "./fuzzing/requests.js";
 import { startService } from "./service.js";
 
@@ -61,7 +61,7 @@ t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 
 
   const check = async (at: OperationAt, request: FuzzRequest, isNext = false): Promise<void> => {
     const faultsBefore = service.faults().length;
-    const answer = await send(address, agent, request);
+    const answer = await sendFuzzed(address, agent, request);
     const statuses = counts.get(at.operation.operationId) ?? new Map<number, number>();
     counts.set(at.operation.operationId, statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1));
     const wrong = [...service.faults().slice(faultsBefore)];
@@ -93,7 +93,7 @@ t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 
       const requests = requestsOf(at, document.components ?? {}, own);
       const property = fc.asyncProperty(requests, async (build) => {
         // Tags are added and removed. This one stays for later requests.
-        if (at.path.includes("{tag_id}")) await addTag(app, known);
+        if (at.path.includes("{tag_id}")) await fuzzTag(app, known);
         await check(at, build(own));
       });
       await fc.assert(property, { numRuns: runs, seed });

@@ -5,12 +5,12 @@
  */
 import t from "tap";
 import { holds } from "../holds.js";
-import { mirrored, recordDimensions, send, written } from "../tags/tagging.js";
+import { mirrored, recordTestDimensions, sendTagRequest, writtenTags } from "../tags/tagging.js";
 import { documentOf } from "./contract.js";
 import { percentEncoded } from "./fuzzing/drawing.js";
 import { injections } from "./fuzzing/hostile.js";
 import { filled } from "./fuzzing/known-values.js";
-import { LITERAL, type Place, placesOf } from "./fuzzing/places.js";
+import { type FuzzedPlace, LITERAL, placesOf } from "./fuzzing/places.js";
 import { get, insertChargebacks, startService } from "./service.js";
 import { contents } from "./store-contents.js";
 
@@ -50,8 +50,8 @@ t.test("SQL injection is not possible", async (t) => {
     env_id: text,
   }));
   await insertChargebacks(stores, "acme", hostileRows);
-  await recordDimensions(stores, "acme");
-  const answer = async ({ request, compared }: Place, text: string) => {
+  await recordTestDimensions(stores, "acme");
+  const answer = async ({ request, compared }: FuzzedPlace, text: string) => {
     const { statusCode: status, body } = await app.inject(request(text));
     if (compared === "code" && status >= 400) return { status, body: JSON.parse(body).code };
     // A cursor is made of the filters and belongs to them.
@@ -59,7 +59,7 @@ t.test("SQL injection is not possible", async (t) => {
   };
   const hostileIds: number[] = [];
   const places = placesOf(documentOf(app), known);
-  const literal = new Map<Place, Awaited<ReturnType<typeof answer>>>();
+  const literal = new Map<FuzzedPlace, Awaited<ReturnType<typeof answer>>>();
   for (const place of places) literal.set(place, await answer(place, LITERAL));
   // The first read of a dimension copies it. Reading all of them here keeps the stores unchanged afterwards.
   const before = await contents(stores);
@@ -115,9 +115,11 @@ t.test("SQL injection is not possible", async (t) => {
         const id = hostileIds[index];
         const name = `${text}${index}`;
         const tag = { tag_key: text, display_name: text, created_by: text };
-        const made = await send(app, "POST", `acme/chargebacks/${id}/tags`, tag);
+        const made = await sendTagRequest(app, "POST", `acme/chargebacks/${id}/tags`, tag);
         holds(t, [made.status, made.body], [201, tag], text);
-        const renamed = await send(app, "PATCH", `acme/tags/${made.body.tag_id}`, { display_name: name });
+        const renamed = await sendTagRequest(app, "PATCH", `acme/tags/${made.body.tag_id}`, {
+          display_name: name,
+        });
         holds(t, renamed.body, { ...tag, display_name: name }, text);
         const search = await get(app, `/api/v1/tenants/acme/tags?search=${percentEncoded(name)}`);
         t.ok(
@@ -144,20 +146,24 @@ t.test("SQL injection is not possible", async (t) => {
       const ids = known.dimension_id ?? [];
       for (const text of injections.slice(2, 5)) {
         const bulk = { tag_key: text, display_name: text, created_by: text, override_existing: true };
-        const listed = await send(app, "POST", "acme/tags/bulk", { ...bulk, dimension_ids: ids });
+        const listed = await sendTagRequest(app, "POST", "acme/tags/bulk", { ...bulk, dimension_ids: ids });
         holds(t, listed.body, { created_count: ids.length, errors: [] }, text);
         const byFilter = { ...bulk, display_name: `${text}!`, identity_id: "sa-0" };
-        const { body } = await send(app, "POST", "acme/tags/bulk-by-filter", byFilter);
+        const { body } = await sendTagRequest(app, "POST", "acme/tags/bulk-by-filter", byFilter);
         t.ok(body.updated_count > 0 && body.updated_count < ids.length, text);
         const byTag = { ...bulk, [`tag:${text}`]: `${text}!`.replaceAll(/[\\,]/g, "\\$&") };
         holds(
           t,
-          (await send(app, "POST", "acme/tags/bulk-by-filter", byTag)).body,
+          (await sendTagRequest(app, "POST", "acme/tags/bulk-by-filter", byTag)).body,
           body,
           `by the tag ${text}`,
         );
       }
-      t.same(await mirrored(stores, "acme"), await written(stores, "acme"), "both stores have the same tags");
+      t.same(
+        await mirrored(stores, "acme"),
+        await writtenTags(stores, "acme"),
+        "both stores have the same tags",
+      );
     },
   );
 
@@ -180,7 +186,7 @@ function inGroups(texts: readonly string[]): string[][] {
 }
 
 /** Texts that are valid in a position or occur in the service's own data. */
-function isData({ name }: Place, text: string): boolean {
+function isData({ name }: FuzzedPlace, text: string): boolean {
   if (/identity_id|resource_id|environment_id|product_type|breakDownChargebacks: search/.test(name))
     return true;
   return /group_by|sort|columns|an unknown parameter/.test(name) && text === "identity_id";

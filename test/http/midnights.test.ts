@@ -1,6 +1,6 @@
 /** On this day the clocks of the Azores show midnight twice: 2026-10-25 begins at 00:00 UTC and ends 25 hours later. */
 import t from "tap";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme";
@@ -57,7 +57,7 @@ t.test("a day begins at its first midnight in every read", async (t) => {
   });
   t.equal(file.body, ["timestamp", ...inDay, ""].join("\n"), "the export has the rows");
 
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const bulk = await app.inject({
     method: "POST",
     url: `${base}/tags/bulk-by-filter`,

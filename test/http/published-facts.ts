@@ -8,7 +8,7 @@ import type { OpenedStores } from "../../src/stores/open-stores.js";
 import type { RefereeInput } from "../allocate/referee.js";
 import { stageInput, variedRuleSet } from "../allocate/staged-days.js";
 import { sumUp } from "../sum-up.js";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 
 const shown: readonly FactTable[] = ["billing", "usage", "identity_sets", "usage_gaps", "chargebacks"];
 
@@ -52,11 +52,11 @@ export async function publishFacts(
     await client.command({ query: `INSERT INTO ${table} SELECT * FROM ${stagedTable(table, epoch)}` });
   }
   await sumUp(client);
-  await recordDimensions(stores, tenant);
+  await recordTestDimensions(stores, tenant);
 }
 
 /** Inserts a row for each split with the path of its explanation, whatever its identity is. */
-export interface SplitRow {
+export interface PublishedSplit {
   readonly name: string;
   readonly path: string;
   readonly method: string;
@@ -66,7 +66,7 @@ export async function splitRows(
   stores: OpenedStores,
   tenant: string,
   onePer = "day, resource_id, product_type, timestamp, component, currency",
-): Promise<SplitRow[]> {
+): Promise<PublishedSplit[]> {
   const { client } = await stores.tenant(tenant);
   const found = await client.query({
     query: `

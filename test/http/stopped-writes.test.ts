@@ -4,7 +4,7 @@
 import t, { type Test } from "tap";
 import { createWorker } from "../../src/cli/worker.js";
 import { lockKey } from "../../src/postgres/advisory-lock.js";
-import { dimensionIds, miscounted, recordDimensions, tag, written } from "../tags/tagging.js";
+import { dimensionIds, miscounted, recordTestDimensions, tag, writtenTags } from "../tags/tagging.js";
 import { insertChargebacks, startService } from "./service.js";
 import { eventually, postgresWaits } from "./store-processes.js";
 
@@ -20,7 +20,7 @@ t.test("a write that exceeds the time limit changes nothing", async (t) => {
     "acme",
     identities.map((identity_id) => ({ timestamp: "2026-03-01T00:00:00Z", amount: "1", identity_id })),
   );
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const ids = await Promise.all(
     identities.map(async (each) => (await dimensionIds(stores, "acme", each))[0]),
   );
@@ -90,7 +90,7 @@ t.test("a write that exceeds the time limit changes nothing", async (t) => {
         );
         t.strictSame(codes(answers), Array(6).fill("504 request_timeout"));
         await isQuiet();
-        t.strictSame(await written(stores, "acme"), before);
+        t.strictSame(await writtenTags(stores, "acme"), before);
         t.strictSame(await miscounted(stores), []);
       },
     );
@@ -134,7 +134,7 @@ t.test("a write that exceeds the time limit changes nothing", async (t) => {
       return (await late).statusCode;
     });
     t.equal(status, 201);
-    t.strictSame(await written(stores, "acme"), [...before, `${ids[0]} team=new 0`].sort());
+    t.strictSame(await writtenTags(stores, "acme"), [...before, `${ids[0]} team=new 0`].sort());
     t.strictSame(await miscounted(stores), []);
   });
 });

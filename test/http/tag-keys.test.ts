@@ -1,5 +1,5 @@
 import t from "tap";
-import { dimensionIds, recordDimensions, send, tag } from "../tags/tagging.js";
+import { dimensionIds, recordTestDimensions, sendTagRequest, tag } from "../tags/tagging.js";
 import { get, insertBilling, insertChargebacks, startService } from "./service.js";
 
 t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
@@ -22,10 +22,13 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
     { timestamp: "2026-01-01T00:00:00Z", amount: "1", identity_id: "sa-1" },
   ]);
   for (const tenant of ["acme", "globex"]) {
-    await recordDimensions(stores, tenant);
+    await recordTestDimensions(stores, tenant);
     const [id] = await dimensionIds(stores, tenant, "sa-1");
     for (const key of ["team", "Zone", "äu", `only-${tenant}`])
-      t.equal((await send(app, "POST", `${tenant}/chargebacks/${id}/tags`, tag(key, "x"))).status, 201);
+      t.equal(
+        (await sendTagRequest(app, "POST", `${tenant}/chargebacks/${id}/tags`, tag(key, "x"))).status,
+        201,
+      );
   }
   const line = (day: string, line_tags: Record<string, string>, resource_id: string) => ({
     timestamp: `2026-03-0${day}T00:00:00Z`,
@@ -65,8 +68,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
   });
 
   await t.test("a key disappears with its last tag", async (t) => {
-    const { items } = (await send(app, "GET", "acme/tags?search=Zone")).body;
-    t.equal((await send(app, "DELETE", `acme/tags/${items[0].tag_id}`)).status, 204);
+    const { items } = (await sendTagRequest(app, "GET", "acme/tags?search=Zone")).body;
+    t.equal((await sendTagRequest(app, "DELETE", `acme/tags/${items[0].tag_id}`)).status, 204);
     t.strictSame((await ask()).tag_keys, ["only-acme", "team", "äu"]);
   });
 

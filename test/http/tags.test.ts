@@ -1,6 +1,14 @@
 import t from "tap";
 import { holds } from "../holds.js";
-import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "../tags/tagging.js";
+import {
+  dimensionIds,
+  mirrored,
+  miscounted,
+  recordTestDimensions,
+  sendTagRequest,
+  tag,
+  writtenTags,
+} from "../tags/tagging.js";
 import { insertChargebacks, startService } from "./service.js";
 
 t.test("…/tags reads and changes the tags of a tenant", async (t) => {
@@ -20,21 +28,21 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
   await insertChargebacks(stores, "globex", [
     { timestamp: "2026-03-01T00:00:00Z", amount: "1", identity_id: "sa-0" },
   ]);
-  for (const tenant of ["acme", "globex"]) await recordDimensions(stores, tenant);
+  for (const tenant of ["acme", "globex"]) await recordTestDimensions(stores, tenant);
   const ids = await Promise.all(
     rows.map(async (row) => (await dimensionIds(stores, "acme", row.identity_id))[0] ?? 0),
   );
   const [foreign = 0] = await dimensionIds(stores, "globex", "sa-0");
   const [old = 0] = await dimensionIds(stores, "acme", "old");
   const list = async (query = "", tenant = "acme") => {
-    const { status, body } = await send(app, "GET", `${tenant}/tags?${query}`);
+    const { status, body } = await sendTagRequest(app, "GET", `${tenant}/tags?${query}`);
     if (status !== 200) throw new Error(`${query}: ${status} ${body.detail}`);
     return body;
   };
   const names = async (query: string) =>
     (await list(query)).items.map((item: { display_name: string }) => item.display_name);
   const add = async (index: number, key: string, name: string) =>
-    (await send(app, "POST", `acme/chargebacks/${ids[index]}/tags`, tag(key, name))).body;
+    (await sendTagRequest(app, "POST", `acme/chargebacks/${ids[index]}/tags`, tag(key, name))).body;
 
   await t.test("without tags the page is empty", async (t) => {
     t.same(await list(), { items: [], total: 0, page: 1, page_size: 100, pages: 0, next_cursor: null });
@@ -47,7 +55,7 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
   await add(3, "env", "under_score");
   await add(4, "stra\u00dfe", "Cafe\u0301 👩‍👩‍👧‍👦");
   await add(5, "plat", "backslash \\ quote ' \" dollar $1");
-  await send(app, "POST", `globex/chargebacks/${foreign}/tags`, tag("team", "Platform"));
+  await sendTagRequest(app, "POST", `globex/chargebacks/${foreign}/tags`, tag("team", "Platform"));
 
   await t.test("GET returns each tag with its dimension, by tag_id", async (t) => {
     const { items, total, pages } = await list();
@@ -93,15 +101,15 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
         t.same(await names(query), wanted, JSON.stringify(search));
         t.equal((await list(query)).total, wanted.length, `total of ${JSON.stringify(search)}`);
       }
-      holds(t, await send(app, "GET", `acme/tags?search=${"x".repeat(501)}`), { status: 400 });
+      holds(t, await sendTagRequest(app, "GET", `acme/tags?search=${"x".repeat(501)}`), { status: 400 });
       holds(
         t,
-        await send(app, "GET", "acme/tags?search=team%0AP"),
+        await sendTagRequest(app, "GET", "acme/tags?search=team%0AP"),
         { status: 400 },
         "no tag can contain this text",
       );
-      holds(t, await send(app, "GET", "acme/tags?search=a&search=b"), { status: 400 });
-      holds(t, await send(app, "GET", "acme/tags?serch=a"), {
+      holds(t, await sendTagRequest(app, "GET", "acme/tags?search=a&search=b"), { status: 400 });
+      holds(t, await sendTagRequest(app, "GET", "acme/tags?serch=a"), {
         status: 400,
         body: { detail: /did you mean `search`/ },
       });
@@ -109,14 +117,18 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
   );
 
   await t.test("PATCH only changes the name, and searches find the new one", async (t) => {
-    const renamed = await send(app, "PATCH", `acme/tags/${first.tag_id}`, { display_name: "Foundations" });
+    const renamed = await sendTagRequest(app, "PATCH", `acme/tags/${first.tag_id}`, {
+      display_name: "Foundations",
+    });
     t.same(renamed.body, { ...first, display_name: "Foundations" });
     t.equal(renamed.status, 200);
     t.same(await names("search=platform"), []);
     t.same(await names("search=foundations"), ["Foundations"]);
-    t.same((await send(app, "GET", "acme/chargebacks?identity_id=sa-0")).body.items[0].tags, ["Foundations"]);
+    t.same((await sendTagRequest(app, "GET", "acme/chargebacks?identity_id=sa-0")).body.items[0].tags, [
+      "Foundations",
+    ]);
     t.same(
-      (await send(app, "PATCH", `acme/tags/${first.tag_id}`, { display_name: "Foundations" })).body,
+      (await sendTagRequest(app, "PATCH", `acme/tags/${first.tag_id}`, { display_name: "Foundations" })).body,
       renamed.body,
     );
     for (const body of [
@@ -127,7 +139,7 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
     ]) {
       holds(
         t,
-        await send(app, "PATCH", `acme/tags/${first.tag_id}`, body),
+        await sendTagRequest(app, "PATCH", `acme/tags/${first.tag_id}`, body),
         { status: 400 },
         JSON.stringify(body).slice(0, 40),
       );
@@ -143,21 +155,21 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       ] as const) {
         holds(
           t,
-          await send(app, method, path, body),
+          await sendTagRequest(app, method, path, body),
           { status: 404, body: { code: "tag_not_found" } },
           `${method} ${path}`,
         );
       }
     }
     for (const id of ["x", "-1", "1.5", "9007199254740993"]) {
-      holds(t, await send(app, "DELETE", `acme/tags/${id}`), {
+      holds(t, await sendTagRequest(app, "DELETE", `acme/tags/${id}`), {
         status: 400,
         body: { errors: [{ in: "path", name: "tag_id" }] },
       });
     }
     holds(
       t,
-      await send(app, "PATCH", "acme/tags/999999", {}),
+      await sendTagRequest(app, "PATCH", "acme/tags/999999", {}),
       { status: 400 },
       "invalid input is reported before a missing tag",
     );
@@ -166,17 +178,20 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
 
   await t.test("DELETE returns 204 and then 404, and the id is never reused", async (t) => {
     const newest = await add(6, "short", "lived");
-    holds(t, await send(app, "DELETE", `acme/tags/${newest.tag_id}`), { status: 204, body: undefined });
-    holds(t, await send(app, "DELETE", `acme/tags/${newest.tag_id}`), { status: 404 });
-    t.same((await send(app, "GET", "acme/chargebacks?identity_id=sa-6")).body.items[0].tags, []);
+    holds(t, await sendTagRequest(app, "DELETE", `acme/tags/${newest.tag_id}`), {
+      status: 204,
+      body: undefined,
+    });
+    holds(t, await sendTagRequest(app, "DELETE", `acme/tags/${newest.tag_id}`), { status: 404 });
+    t.same((await sendTagRequest(app, "GET", "acme/chargebacks?identity_id=sa-6")).body.items[0].tags, []);
     t.same(await names("search=lived"), []);
     const next = await add(6, "short", "lived");
     t.ok(next.tag_id > newest.tag_id);
     t.not(next.tag_value, newest.tag_value);
-    holds(t, await send(app, "PATCH", `acme/tags/${newest.tag_id}`, { display_name: "stale" }), {
+    holds(t, await sendTagRequest(app, "PATCH", `acme/tags/${newest.tag_id}`, { display_name: "stale" }), {
       status: 404,
     });
-    await send(app, "DELETE", `acme/tags/${next.tag_id}`);
+    await sendTagRequest(app, "DELETE", `acme/tags/${next.tag_id}`);
   });
 
   await t.test("POST …/bulk creates and skips tags, and lists unknown ids", async (t) => {
@@ -184,10 +199,10 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       dimension_ids: [ids[0], ids[10], ids[11], ids[10], 4, foreign, ids[11]],
       ...tag("team", "Bulk"),
     };
-    const before = await written(stores, "acme");
-    const preview = await send(app, "POST", "acme/tags/bulk", { ...body, dry_run: true });
-    t.same(await written(stores, "acme"), before, "a dry run changes nothing");
-    const { status, body: result } = await send(app, "POST", "acme/tags/bulk", body);
+    const before = await writtenTags(stores, "acme");
+    const preview = await sendTagRequest(app, "POST", "acme/tags/bulk", { ...body, dry_run: true });
+    t.same(await writtenTags(stores, "acme"), before, "a dry run changes nothing");
+    const { status, body: result } = await sendTagRequest(app, "POST", "acme/tags/bulk", body);
     t.equal(status, 200);
     t.same(preview.body, result, "the write returns the counts of the dry run");
     const missing = [4, foreign].sort((a, b) => a - b);
@@ -197,9 +212,9 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       skipped_count: 1,
       errors: missing.map((dimension_id) => ({ dimension_id, code: "dimension_not_found" })),
     });
-    t.equal((await written(stores, "acme")).length, before.length + 2);
+    t.equal((await writtenTags(stores, "acme")).length, before.length + 2);
     t.same(await names("search=bulk"), ["Bulk", "Bulk"]);
-    holds(t, await send(app, "POST", "acme/tags/bulk", { ...body, dimension_ids: [4] }), {
+    holds(t, await sendTagRequest(app, "POST", "acme/tags/bulk", { ...body, dimension_ids: [4] }), {
       status: 200,
       body: { created_count: 0, skipped_count: 0, errors: [{ dimension_id: 4 }] },
     });
@@ -207,13 +222,13 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
 
   await t.test("POST …/bulk with override changes name and author, and keeps id and value", async (t) => {
     const [before] = (await list("search=foundations")).items;
-    const { body } = await send(app, "POST", "acme/tags/bulk", {
+    const { body } = await sendTagRequest(app, "POST", "acme/tags/bulk", {
       dimension_ids: [ids[0], ids[12]],
       ...tag("team", "Override", "grace"),
       override_existing: true,
     });
     t.same(body, { created_count: 1, updated_count: 1, skipped_count: 0, errors: [] });
-    t.same((await send(app, "GET", `acme/chargebacks/${ids[0]}/tags`)).body[0], {
+    t.same((await sendTagRequest(app, "GET", `acme/chargebacks/${ids[0]}/tags`)).body[0], {
       ...first,
       display_name: "Override",
       created_by: "grace",
@@ -240,11 +255,11 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       [{ display_name: "a\tb" }, "display_name"],
       [{ dimension_id: 1 }, "dimension_id"],
     ] as const) {
-      const answer = await send(app, "POST", "acme/tags/bulk", { ...usual, ...change });
+      const answer = await sendTagRequest(app, "POST", "acme/tags/bulk", { ...usual, ...change });
       holds(t, answer, { status: 400, body: { errors: [{ in: "body", name }] } }, name);
     }
     const repeated = { ...usual, dimension_ids: [...many.slice(0, 9_000), ...many.slice(0, 9_000)] };
-    const { status, body } = await send(app, "POST", "acme/tags/bulk", repeated);
+    const { status, body } = await sendTagRequest(app, "POST", "acme/tags/bulk", repeated);
     t.strictSame([status, body.errors.length], [200, 9_000]);
     t.same(await names("search=k"), [
       "Search & Ranking",
@@ -257,10 +272,13 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
   await t.test("POST …/bulk-by-filter tags the dimensions in the list of chargebacks", async (t) => {
     const by = async (filter: object, key: string) => {
       const body = { ...tag(key, "Filtered"), ...filter };
-      const before = await written(stores, "acme");
-      const preview = await send(app, "POST", "acme/tags/bulk-by-filter", { ...body, dry_run: true });
-      t.same(await written(stores, "acme"), before, "a dry run changes nothing");
-      const done = await send(app, "POST", "acme/tags/bulk-by-filter", body);
+      const before = await writtenTags(stores, "acme");
+      const preview = await sendTagRequest(app, "POST", "acme/tags/bulk-by-filter", {
+        ...body,
+        dry_run: true,
+      });
+      t.same(await writtenTags(stores, "acme"), before, "a dry run changes nothing");
+      const done = await sendTagRequest(app, "POST", "acme/tags/bulk-by-filter", body);
       t.same(preview.body, done.body, "the write returns the counts of the dry run");
       return done.body;
     };
@@ -288,7 +306,7 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       skipped_count: 0,
       errors: [],
     });
-    t.same((await send(app, "GET", `acme/chargebacks/${old}/tags`)).body.length, 1);
+    t.same((await sendTagRequest(app, "GET", `acme/chargebacks/${old}/tags`)).body.length, 1);
 
     t.same(
       await by({ "tag:f2": "Filtered" }, "g0"),
@@ -297,8 +315,9 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
     );
     t.same(await by({ "tag:f2": "UNTAGGED,Filtered" }, "g1"), created(30));
     const both = { "tag:f1": "Filtered", "tag:f2": "UNTAGGED", product_type: "NETWORK" };
-    const listed = (await send(app, "GET", `acme/chargebacks?page_size=1000&${new URLSearchParams(both)}`))
-      .body;
+    const listed = (
+      await sendTagRequest(app, "GET", `acme/chargebacks?page_size=1000&${new URLSearchParams(both)}`)
+    ).body;
     const ids = new Set(listed.items.map((row: { dimension_id: number }) => row.dimension_id));
     t.ok(ids.size > 0 && ids.size < 30);
     t.same(await by(both, "g2"), created(ids.size));
@@ -332,12 +351,16 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       [{ dimension_ids: [1] }, "dimension_ids"],
       [{ identity: "x" }, "identity"],
     ] as const) {
-      holds(t, await send(app, "POST", "acme/tags/bulk-by-filter", { ...tag("x", "n"), ...filter }), {
-        status: 400,
-        body: { errors: [{ in: "body", name }] },
-      });
+      holds(
+        t,
+        await sendTagRequest(app, "POST", "acme/tags/bulk-by-filter", { ...tag("x", "n"), ...filter }),
+        {
+          status: 400,
+          body: { errors: [{ in: "body", name }] },
+        },
+      );
     }
-    holds(t, await send(app, "POST", "acme/tags/bulk-by-filter"), {
+    holds(t, await sendTagRequest(app, "POST", "acme/tags/bulk-by-filter"), {
       status: 400,
       body: { code: "invalid_request" },
     });
@@ -383,10 +406,10 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       "cursor=abc",
       `cursor=${cursor}&search=filter&page=2`,
     ]) {
-      t.equal((await send(app, "GET", `acme/tags?${query}`)).status, 400, query);
+      t.equal((await sendTagRequest(app, "GET", `acme/tags?${query}`)).status, 400, query);
     }
     t.equal(
-      (await send(app, "GET", `globex/tags?search=filter&cursor=${cursor}`)).status,
+      (await sendTagRequest(app, "GET", `globex/tags?search=filter&cursor=${cursor}`)).status,
       400,
       "the cursor belongs to another tenant",
     );
@@ -394,7 +417,7 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
 
   await t.test("all written tags are mirrored and counted", async (t) => {
     for (const tenant of ["acme", "globex"])
-      t.same(await mirrored(stores, tenant), await written(stores, tenant));
+      t.same(await mirrored(stores, tenant), await writtenTags(stores, tenant));
     t.same(await miscounted(stores), []);
   });
 });

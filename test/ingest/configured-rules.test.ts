@@ -3,7 +3,7 @@ import t from "tap";
 import { planAllocation } from "../../src/config/allocation/plan.js";
 import type { TenantConfig } from "../../src/config/config.js";
 import { prepareStore } from "../../src/ingest/configured/store-maps.js";
-import { ruleSetOf } from "../../src/runner/tenant-rules.js";
+import { tenantRuleSet } from "../../src/runner/tenant-rules.js";
 import { forever } from "./generic_metrics_only/tenant.js";
 import { DAYS, line, openStaging } from "./staging-script.js";
 
@@ -48,7 +48,7 @@ t.test("configured rules apply to staged days", async (t) => {
   const { store, stage, rows, hashes } = await openStaging(t);
   const staged = async (plan: ReturnType<typeof planOf>) => {
     await prepareStore(store.client, plan, forever);
-    return await stage({ billing }, { allocation: plan, rulesHash: ruleSetOf([], plan).hash });
+    return await stage({ billing }, { allocation: plan, rulesHash: tenantRuleSet([], plan).hash });
   };
 
   await t.test(

@@ -1,6 +1,6 @@
 /** The uploads of a store that count, as runs would gather them. */
 import { readRows, type Statement } from "../../src/clickhouse/statement.js";
-import { coveredDays, sendUploaded } from "../../src/ingest/usage-uploads/in-effect.js";
+import { sendUploaded, uploadedDays } from "../../src/ingest/usage-uploads/in-effect.js";
 import type { UploadStore } from "../../src/ingest/usage-uploads/take-upload.js";
 import { recordingSink } from "./recording-sink.js";
 
@@ -21,7 +21,7 @@ export async function countingUploads(store: UploadStore): Promise<CountingUploa
     usageRows: async (select: Statement) => void selected.push(select),
     usageGapsOfBilled: async () => undefined,
   };
-  await sendUploaded(store, await coveredDays(store, window, metrics), sink, new AbortController().signal);
+  await sendUploaded(store, await uploadedDays(store, window, metrics), sink, new AbortController().signal);
   const facts: string[] = [];
   for (const { query, params } of selected) {
     const summed = `SELECT concat(formatDateTime(timestamp, '%dT%H'), ' ', metric, ' ', resource_id, ' ', identity_id, ': ', toString(sum(micro_units))) AS fact

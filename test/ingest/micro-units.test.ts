@@ -4,10 +4,10 @@
 import t from "tap";
 import { type Exact, parseExact, plus, roundedQuotient } from "../../src/common/exact-decimal.js";
 import {
-  type Amount,
   amountAt,
-  amountOf,
   isTooLarge,
+  type MicroAmount,
+  microAmount,
   plusAmounts,
   unitsAt,
 } from "../../src/ingest/micro-units.js";
@@ -20,7 +20,7 @@ function readAt(text: string) {
 }
 
 t.test("texts of samples are parsed", async (t) => {
-  const cases: [string, Amount | undefined][] = [
+  const cases: [string, MicroAmount | undefined][] = [
     ["0", 0],
     ["0.0", 0],
     ["-0", 0],
@@ -58,7 +58,7 @@ t.test("texts of samples are parsed", async (t) => {
     [`0.${"0".repeat(1300)}`, undefined],
   ];
   for (const [text, wanted] of cases) {
-    t.strictSame(amountOf(text), wanted, text.slice(0, 30));
+    t.strictSame(microAmount(text), wanted, text.slice(0, 30));
     t.strictSame(readAt(text), wanted, `${text.slice(0, 30)}, in bytes`);
   }
 });
@@ -105,7 +105,7 @@ function classesOf(text: string): (typeof classes)[number][] {
     ...(units > 2n ** 53n ? ["beyond 2^53" as const] : []),
     ...(/^0\d/.test(whole) ? ["leading zero" as const] : []),
     ...(/e/i.test(text) ? ["exponent" as const] : []),
-    ...(typeof amountOf(text) === "object" ? ["kept exactly" as const] : []),
+    ...(typeof microAmount(text) === "object" ? ["kept exactly" as const] : []),
   ];
 }
 
@@ -119,7 +119,7 @@ t.test("the fast path and the exact path agree", async (t) => {
       for (const name of classesOf(text)) met.met(name);
       const value = parseExact(text);
       const read = readAt(text);
-      t.strictSame(read, amountOf(text));
+      t.strictSame(read, microAmount(text));
       if (value === undefined || value.units < 0n) return read === undefined;
       if (typeof read === "object") return isBelowAMillion(value) && !isWholeMillionths(value);
       const exact = roundedQuotient(value, 1n, 6);
@@ -155,7 +155,7 @@ t.test("a sum with fine amounts is exact, in any order", async (t) => {
   const texts = ["0.1", "0.0000000001", "3", "12345678901234567890", "4.5e-7", "0.30000000000000004"];
   const wanted = texts.map((text) => parseExact(text) ?? { units: -1n, scale: 0 }).reduce(plus);
   for (const order of [texts, [...texts].reverse()]) {
-    const sum = order.map((text) => amountOf(text) ?? 0).reduce(plusAmounts);
+    const sum = order.map((text) => microAmount(text) ?? 0).reduce(plusAmounts);
     t.equal(unitsAt(sum, 30), roundedQuotient(wanted, 1n, 36));
   }
 });

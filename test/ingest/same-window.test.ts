@@ -5,7 +5,7 @@
 import t from "tap";
 import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
 import { holds } from "../holds.js";
-import { billing, DAYS, openStaging, type Script, scripted, usage } from "./staging-script.js";
+import { billing, DAYS, openStaging, type StagingScript, scripted, usage } from "./staging-script.js";
 
 t.test("a window is gathered again only if it has changed", async (t) => {
   const { postgres, stage, rows, dates, publish } = await openStaging(t);
@@ -18,11 +18,11 @@ t.test("a window is gathered again only if it has changed", async (t) => {
       same = true,
       failures = 0,
       ...script
-    }: Script & { readonly same?: boolean; readonly failures?: number } = {},
+    }: StagingScript & { readonly same?: boolean; readonly failures?: number } = {},
     changes: Partial<StageWindowOptions> = {},
   ): Promise<boolean> {
     let asked = false;
-    const upstream = scripted({ billing: bill, usage, ...script });
+    const upstream = scripted({ billing: bill, stagedUsage: usage, ...script });
     const gatherer: StageWindowOptions["gatherer"] = {
       ...upstream,
       async gatherWindow(...request) {
@@ -147,7 +147,7 @@ t.test("a window is gathered again only if it has changed", async (t) => {
   await t.test(
     "a window is not recorded if data of the bill was missing, or published data was kept",
     async (t) => {
-      const lacking: Script[] = [
+      const lacking: StagingScript[] = [
         { complete: [first, second] },
         { gaps: [{ day: first, metric: "other", resource_id: "c1", reason: "down" }] },
         { billing: [...bill, { ...bill[0], currency: "" } as (typeof bill)[number]] },

@@ -48,7 +48,7 @@ t.test("staging a window survives failures", async (t) => {
       fact("2026-01-02", "x", { micro_units: "-1" }),
       fact("2026-01-04", "y"),
     ];
-    const badUsage = await stage({ billing, usage: [...usage, ...bad] });
+    const badUsage = await stage({ billing, stagedUsage: [...usage, ...bad] });
     holds(t, badUsage, { staged: DAYS, dropped: { malformed: 2, outside_window: 1 } });
     t.same(
       (await dates()).map((date) => (date.lacks as string[]).length > 0),
@@ -63,7 +63,7 @@ t.test("staging a window survives failures", async (t) => {
   const fails = () => Promise.reject(new Error("down"));
 
   await t.test("an upstream that is down leaves earlier staged days in place", async (t) => {
-    await stage({ billing, usage });
+    await stage({ billing, stagedUsage: usage });
     const before = await dates();
     await t.rejects(stage({ last: fails }), { message: "down" });
     t.same(await dates(), before);
@@ -71,25 +71,30 @@ t.test("staging a window survives failures", async (t) => {
   });
 
   await t.test("an upstream that fails half-way leaves nothing staged", async (t) => {
-    await stage({ billing, usage });
-    await t.rejects(stage({ billing, usage: plenty, last: fails }), { message: "down" });
+    await stage({ billing, stagedUsage: usage });
+    await t.rejects(stage({ billing, stagedUsage: plenty, last: fails }), { message: "down" });
     t.same(await hashes(), [null, null, null]);
-    holds(t, await stage({ billing, usage }), { staged: DAYS }, "the next gathering starts from nothing");
+    holds(
+      t,
+      await stage({ billing, stagedUsage: usage }),
+      { staged: DAYS },
+      "the next gathering starts from nothing",
+    );
     t.equal((await rows("usage")).length, 6);
   });
 
   await t.test("a holder of a lost lease neither stages nor records anything", async (t) => {
-    await stage({ billing, usage });
+    await stage({ billing, stagedUsage: usage });
     const before = await dates();
-    await t.rejects(stage({ billing, usage }, { epoch: EPOCH - 1 }), LeaseLostError);
+    await t.rejects(stage({ billing, stagedUsage: usage }, { epoch: EPOCH - 1 }), LeaseLostError);
     t.same(await dates(), before);
     const taken = async () => {
       await postgres.query("UPDATE leases SET epoch = $1", [EPOCH + 1]);
     };
-    await t.rejects(stage({ billing, usage, last: taken }), LeaseLostError);
+    await t.rejects(stage({ billing, stagedUsage: usage, last: taken }), LeaseLostError);
     t.same(await dates(), before, "the lease is lost while gathering");
     await postgres.query("UPDATE leases SET epoch = $1", [EPOCH]);
-    await t.rejects(stage({ billing, usage: plenty, last: taken }), LeaseLostError);
+    await t.rejects(stage({ billing, stagedUsage: plenty, last: taken }), LeaseLostError);
     t.same(await hashes(), [null, null, null], "if the lease is lost while staging, nothing is recorded");
     await postgres.query("UPDATE leases SET epoch = $1", [EPOCH]);
   });

@@ -5,13 +5,22 @@ import type { Gatherer, UsageSeries } from "../../src/ingest/ecosystem.js";
 import type { StageWindowOptions } from "../../src/ingest/staged-window.js";
 import { factsOf } from "../../src/ingest/usage-series.js";
 import { holds } from "../holds.js";
-import { billing, DAYS, fact, line, openStaging, type Script, scripted, usage } from "./staging-script.js";
+import {
+  billing,
+  DAYS,
+  fact,
+  line,
+  openStaging,
+  type StagingScript,
+  scripted,
+  usage,
+} from "./staging-script.js";
 
 t.test("a window is staged", async (t) => {
   const { postgres, store, stage, rows, dates, hashes, publish } = await openStaging(t);
 
   await t.test("everything is stored as it came, to the last digit and character", async (t) => {
-    const result = await stage({ billing, usage, members: ["s"] });
+    const result = await stage({ billing, stagedUsage: usage, members: ["s"] });
     holds(t, result, { staged: DAYS, unchanged: [], empty: [], incomplete: [], errors: [], dropped: {} });
     holds(t, result, { billingLines: 3, usageFacts: 6 });
     const [first] = await rows("billing");
@@ -117,29 +126,32 @@ t.test("a window is staged", async (t) => {
 
   await t.test("the hash ignores the order of rows, and nothing else", async (t) => {
     const two = [...billing, line("2026-01-01", { product_type: "Q" })];
-    await stage({ billing: two, usage });
+    await stage({ billing: two, stagedUsage: usage });
     const base = await hashes();
-    await stage({ billing: [...two].reverse(), usage: [...usage].reverse() });
+    await stage({ billing: [...two].reverse(), stagedUsage: [...usage].reverse() });
     t.same(await hashes(), base, "the order of rows does not matter");
-    const others: [string, Script, Partial<StageWindowOptions>?][] = [
-      ["a cost", { billing: [line("2026-01-01", { total_cost: "1" }), ...two.slice(1)], usage }],
-      ["a repeated line", { billing: [...two, line("2026-01-01")], usage }],
-      ["a line twice is not no line", { billing: [...two, line("2026-01-01"), line("2026-01-01")], usage }],
+    const others: [string, StagingScript, Partial<StageWindowOptions>?][] = [
+      ["a cost", { billing: [line("2026-01-01", { total_cost: "1" }), ...two.slice(1)], stagedUsage: usage }],
+      ["a repeated line", { billing: [...two, line("2026-01-01")], stagedUsage: usage }],
+      [
+        "a line twice is not no line",
+        { billing: [...two, line("2026-01-01"), line("2026-01-01")], stagedUsage: usage },
+      ],
       [
         "a quantity of usage",
-        { billing: two, usage: [fact("2026-01-01", "a", { micro_units: "1" }), ...usage.slice(1)] },
+        { billing: two, stagedUsage: [fact("2026-01-01", "a", { micro_units: "1" }), ...usage.slice(1)] },
       ],
-      ["a member", { billing: two, usage, members: ["x"] }],
+      ["a member", { billing: two, stagedUsage: usage, members: ["x"] }],
       [
         "a gap",
         {
           billing: two,
-          usage,
+          stagedUsage: usage,
           gaps: [{ day: "2026-01-01", metric: "m", resource_id: "c1", reason: "down" }],
         },
       ],
-      ["the rules", { billing: two, usage }, { rulesHash: "other" }],
-      ["the decimal places", { billing: two, usage }, { decimalPlaces: 5 }],
+      ["the rules", { billing: two, stagedUsage: usage }, { rulesHash: "other" }],
+      ["the decimal places", { billing: two, stagedUsage: usage }, { decimalPlaces: 5 }],
     ];
     const seen = new Set([base[0]]);
     for (const [name, script, changes] of others) {
@@ -165,25 +177,31 @@ t.test("a window is staged", async (t) => {
   await t.test(
     "a day that is published with the same input is not staged, unless it is forced",
     async (t) => {
-      await stage({ billing, usage });
+      await stage({ billing, stagedUsage: usage });
       await publish();
-      holds(t, await stage({ billing, usage }), { staged: [], unchanged: DAYS });
+      holds(t, await stage({ billing, stagedUsage: usage }), { staged: [], unchanged: DAYS });
       t.same(await rows("billing"), []);
       t.same(await rows("usage"), []);
       t.same(await hashes(), [null, null, null]);
       const changed = [line("2026-01-01"), line("2026-01-02", { total_cost: "-1" }), line("2026-01-03")];
-      holds(t, await stage({ billing: changed, usage }), { staged: ["2026-01-02"] });
+      holds(t, await stage({ billing: changed, stagedUsage: usage }), { staged: ["2026-01-02"] });
       holds(t, await rows("billing", "day, total_cost"), [{ day: "2026-01-02", total_cost: "-1" }]);
-      holds(t, await stage({ billing, usage }, { force: true }), { staged: DAYS, unchanged: [] });
+      holds(t, await stage({ billing, stagedUsage: usage }, { force: true }), {
+        staged: DAYS,
+        unchanged: [],
+      });
     },
   );
 
   await t.test("attempts continue with the same input, and restart with new input", async (t) => {
-    await stage({ billing, usage });
+    await stage({ billing, stagedUsage: usage });
     await postgres.query("UPDATE tracking_dates SET allocation_attempts = 2, last_error = 'x'");
-    await stage({ billing, usage });
+    await stage({ billing, stagedUsage: usage });
     holds(t, (await dates())[0], { allocation_attempts: 2, last_error: "x" });
-    await stage({ billing: [line("2026-01-01", { total_cost: "9" }), ...billing.slice(1)], usage });
+    await stage({
+      billing: [line("2026-01-01", { total_cost: "9" }), ...billing.slice(1)],
+      stagedUsage: usage,
+    });
     holds(t, await dates(), [
       { allocation_attempts: 0, last_error: null },
       { allocation_attempts: 2, last_error: "x" },
@@ -192,7 +210,7 @@ t.test("a window is staged", async (t) => {
   });
 
   await t.test("a day without lines needs nothing, unless something was published of it", async (t) => {
-    holds(t, await stage({ billing: billing.slice(0, 1), usage }), {
+    holds(t, await stage({ billing: billing.slice(0, 1), stagedUsage: usage }), {
       staged: ["2026-01-01"],
       empty: DAYS.slice(1),
     });
@@ -203,7 +221,7 @@ t.test("a window is staged", async (t) => {
       "usage of a day without lines is not stored",
     );
     await publish();
-    holds(t, await stage({ usage }), { staged: ["2026-01-01"], empty: DAYS.slice(1) });
+    holds(t, await stage({ stagedUsage: usage }), { staged: ["2026-01-01"], empty: DAYS.slice(1) });
     t.same(await rows("usage"), []);
     await publish();
     holds(t, await stage({}), { staged: [], unchanged: ["2026-01-01"] }, "the published day stays empty");
@@ -218,11 +236,15 @@ t.test("a window is staged", async (t) => {
   });
 
   await t.test("an incomplete day stays as it is published", async (t) => {
-    await stage({ billing, usage });
+    await stage({ billing, stagedUsage: usage });
     await publish();
     const before = await dates();
     const other = DAYS.map((day) => line(day, { total_cost: "5" }));
-    const result = await stage({ billing: other, usage, complete: [DAYS[0] ?? "", DAYS[2] ?? ""] });
+    const result = await stage({
+      billing: other,
+      stagedUsage: usage,
+      complete: [DAYS[0] ?? "", DAYS[2] ?? ""],
+    });
     holds(t, result, { staged: [DAYS[0], DAYS[2]], incomplete: [DAYS[1]] });
     t.same((await dates())[1], before[1]);
     t.same(await rows("billing", "DISTINCT toString(day) AS day"), [{ day: DAYS[0] }, { day: DAYS[2] }]);
@@ -230,12 +252,12 @@ t.test("a window is staged", async (t) => {
 
   await t.test("resources_gathered is that of the inventory that the day was gathered with", async (t) => {
     const flags = async () => (await dates()).map((date) => date.resources_gathered);
-    await stage({ billing, usage }, { inventoryLacks: ["connectors: HTTP 403"] });
+    await stage({ billing, stagedUsage: usage }, { inventoryLacks: ["connectors: HTTP 403"] });
     t.same(await flags(), [false, false, false]);
-    await stage({ billing, usage });
+    await stage({ billing, stagedUsage: usage });
     await publish();
     const changed = [line("2026-01-01", { total_cost: "1" }), ...billing.slice(1)];
-    await stage({ billing: changed, usage }, { inventoryLacks: ["connectors: HTTP 403"] });
+    await stage({ billing: changed, stagedUsage: usage }, { inventoryLacks: ["connectors: HTTP 403"] });
     t.same(await flags(), [false, true, true], "an unchanged day keeps its flag");
   });
 
@@ -265,12 +287,12 @@ t.test("a window is staged", async (t) => {
       of("outside", [start - 3600, start, start + 3 * 86_400], [1, 2, 3]),
       of("control\u0007", hours.slice(48, 50), [1, 2]),
     ];
-    const staged = async (script: Script) => {
+    const staged = async (script: StagingScript) => {
       const billed = billing.map((each) => ({ ...each, resource_id: "c\\1" }));
       const result = await stage({ billing: billed, ...script });
       return { result, usage: await rows("usage"), gaps: await rows("usage_gaps"), hashes: await hashes() };
     };
-    const facts = await staged({ usage: factsOf(series) });
+    const facts = await staged({ stagedUsage: factsOf(series) });
     t.strictSame(await staged({ series }), facts);
     t.equal(facts.usage.length, 72 + 5 + 4 + 1 + 2 + 1 + 1);
     t.equal(facts.gaps.length, 2 * 3, "the metric and its derived identity set have gaps");

@@ -44,9 +44,9 @@ export const fact = (day: string, identity_id: string, changes: Partial<UsageFac
   ...changes,
 });
 
-export interface Script {
+export interface StagingScript {
   readonly billing?: readonly BillingLine[];
-  readonly usage?: readonly UsageFact[];
+  readonly stagedUsage?: readonly UsageFact[];
   /** Lines that the engine selects. */
   readonly selected?: Statement;
   readonly series?: readonly UsageSeries[];
@@ -61,13 +61,13 @@ export interface Script {
 export const scripted = ({
   billing = [],
   selected,
-  usage = [],
+  stagedUsage: usage = [],
   series = [],
   gaps = [],
   members = [],
   complete = DAYS,
   last,
-}: Script): Gatherer => ({
+}: StagingScript): Gatherer => ({
   daysPerWindow: 31,
   gatherInventory: async () => ({ completeResourceTypes: [], completeIdentityTypes: [], errors: [] }),
   async gatherWindow(_window, sink: WindowSink) {
@@ -93,7 +93,7 @@ export const scripted = ({
 /** The stores, and helpers of these tests. The state of days is deleted before each subtest. */
 export async function openStaging(t: Test) {
   const { postgres, store } = await openGatheringStores(t);
-  const stage = (script: Script, changes: Partial<StageWindowOptions> = {}) =>
+  const stage = (script: StagingScript, changes: Partial<StageWindowOptions> = {}) =>
     stageWindow({
       store,
       postgres,

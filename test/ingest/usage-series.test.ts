@@ -1,6 +1,6 @@
 /** Amounts by step, added up in whatever order they come. */
 import t from "tap";
-import { type Amount, amountOf } from "../../src/ingest/micro-units.js";
+import { type MicroAmount, microAmount } from "../../src/ingest/micro-units.js";
 import { addAmount, factsOf, inWholeUnits, noAmounts } from "../../src/ingest/usage-series.js";
 import fc from "../property.js";
 import { Classes } from "./classes.js";
@@ -13,7 +13,7 @@ t.test("each step has the sum of its amounts, and steps are ascending", async (t
   fc.assert(
     fc.property(added, (list) => {
       const amounts = noAmounts();
-      const wanted = new Map<number, Amount>();
+      const wanted = new Map<number, MicroAmount>();
       for (const [start, amount] of list) {
         const last = amounts.starts.at(-1);
         met.met(wanted.has(start) ? "a step again" : start > (last ?? -1) ? "in order" : "out of order");
@@ -70,7 +70,7 @@ t.test("whatever the unit is, the parts of a day keep nine digits of the largest
         const value = part * 10 ** exponent;
         const amounts = series.get(who) ?? noAmounts();
         series.set(who, amounts);
-        addAmount(amounts, hour * 3600, amountOf(String(value)) ?? 0);
+        addAmount(amounts, hour * 3600, microAmount(String(value)) ?? 0);
         const key = `${Math.floor((hour * 3600) / DAY)} ${who}`;
         wanted.set(key, (wanted.get(key) ?? 0) + value);
       }

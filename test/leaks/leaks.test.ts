@@ -12,7 +12,7 @@ import { signalEntries } from "../signal-entries.js";
 import { temporaryFolder } from "../stores.js";
 import { until } from "../until.js";
 import { growthOf } from "./growth.js";
-import { type LoadedTenant, readAndTag, run } from "./load.js";
+import { type LoadedTenant, readAndTag, runLoad } from "./load.js";
 import { startCountedService, type Use } from "./service.js";
 
 const minutes = Number(process.env.LEAK_MINUTES ?? 0);
@@ -148,7 +148,7 @@ t.test("nothing piles up", { timeout: 0 }, async (t) => {
     simulator.setFaults(days.map((day) => ({ kind: "revision", day, factor })));
     await Promise.all(
       loaded.map(async (tenant) => {
-        const [rows] = await Promise.all([run(t, url, tenant), readAndTag(t, url, tenant)]);
+        const [rows] = await Promise.all([runLoad(t, url, tenant), readAndTag(t, url, tenant)]);
         if (rows === 0) t.fail(`round ${rounds}: the run of ${tenant.name} published nothing`);
       }),
     );

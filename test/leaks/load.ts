@@ -70,7 +70,7 @@ async function sendHalf(url: string): Promise<void> {
 }
 
 /** Gathers and calculates the tenant completely. Returns the number of published rows. */
-export async function run(t: Test, url: string, { name }: LoadedTenant): Promise<number> {
+export async function runLoad(t: Test, url: string, { name }: LoadedTenant): Promise<number> {
   const pipeline = `${url}/api/v1/tenants/${name}/pipeline`;
   const started = await ask(`${pipeline}/run`, { body: { force_gather: true } });
   if (started.status !== 202) throw new Error(`no run: ${started.text}`);

@@ -4,7 +4,7 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, readFileSync, readlinkSync, writeFileSync } from "node:fs";
 import { join, sep } from "node:path";
 import type { Test } from "tap";
-import { childPids, familyMiB, residentMiB } from "../../bench/measure.js";
+import { childPids, familyMiB, residentMemoryMiB } from "../../bench/measure.js";
 import { programArguments } from "../../src/common/program.js";
 import { copyMigratedPostgres } from "../migrated-postgres.js";
 import type { FromService, Held } from "./service-process.js";
@@ -72,10 +72,10 @@ export async function startCountedService(t: Test, folder: string, config: objec
       const postgres = [pids.postgres, ...childPids(pids.postgres)];
       return {
         ...answer.held,
-        serviceMiB: residentMiB(pids.service),
+        serviceMiB: residentMemoryMiB(pids.service),
         serviceHandles: handles(pids.service).length,
         serviceThreads: threads(pids.service),
-        engineMiB: residentMiB(pids.engine),
+        engineMiB: residentMemoryMiB(pids.engine),
         engineHandles: handles(pids.engine).filter((link) => !OF_THREAD.test(link)).length,
         engineThreads: threads(pids.engine),
         postgresMiB: familyMiB(pids.postgres),

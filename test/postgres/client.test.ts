@@ -3,7 +3,7 @@ import t from "tap";
 import { lockKey, withAdvisoryLock } from "../../src/postgres/advisory-lock.js";
 import { openPostgres, safeInteger } from "../../src/postgres/client.js";
 import { withTransaction } from "../../src/postgres/transaction.js";
-import { logger, startPostgres, temporaryPool } from "../embedded-postgres/temporary.js";
+import { logger, startTestPostgres, temporaryPool } from "../embedded-postgres/temporary.js";
 
 t.test("values from Postgres are exact, or an error", async (t) => {
   const pool = await temporaryPool(t);
@@ -32,7 +32,7 @@ t.test("values from Postgres are exact, or an error", async (t) => {
 });
 
 t.test("a statement is cancelled at its timeout", async (t) => {
-  const { connection } = await startPostgres(t);
+  const { connection } = await startTestPostgres(t);
   const pool = openPostgres(connection, { logger, statementTimeoutMs: 50, applicationName: "a test" });
   t.teardown(() => pool.end());
   await t.rejects(pool.query("SELECT pg_sleep(10)"), { code: "57014" });

@@ -11,7 +11,7 @@ import { parseDotEnv } from "../../src/config/reader/dotenv.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { holds } from "../holds.js";
 import { needs } from "../programs.js";
-import { reconciled, rowsOf, runContext, runOnce, today } from "../runner/runs.js";
+import { reconciled, runContext, runDay, runOnce, runRows } from "../runner/runs.js";
 import { openTestStores, temporaryFolder } from "../stores.js";
 
 const folder = join(projectRoot(), "examples");
@@ -109,7 +109,7 @@ interface Dashboard {
 t.test(
   "simulated tenants of four ecosystems add up, and every panel of the dashboard shows them",
   async (t) => {
-    const now = () => Date.parse(`${today}T12:00:00Z`);
+    const now = () => Date.parse(`${runDay}T12:00:00Z`);
     const simulation = await startSimulation({ size: "tiny", days: 6, now });
     t.teardown(() => simulation.close());
     const simulated = simulation.tenants.map(({ ecosystem }) => ecosystem);
@@ -134,22 +134,22 @@ t.test(
     const dashboard: Dashboard = JSON.parse(
       readFileSync(join(projectRoot(), "deploy/grafana/dashboards/chargebacks.json"), "utf8"),
     );
-    const databases = await rowsOf<{ database: string }>(
+    const databases = await runRows<{ database: string }>(
       stores,
       "cloud",
       dashboard.templating.list[0]?.query ?? "",
     );
     t.strictSame(databases.map(({ database }) => database).sort(), [...config.tenants.keys()].sort());
     const currencies = (dashboard.templating.list[1]?.query ?? "").replaceAll(/\$\{database\}/g, "cloud");
-    t.strictSame(await rowsOf(stores, "cloud", currencies), [{ currency: "USD" }]);
+    t.strictSame(await runRows(stores, "cloud", currencies), [{ currency: "USD" }]);
     for (const { title, targets } of dashboard.panels) {
       for (const { rawSql } of targets) {
         const query = rawSql
           .replaceAll(/\$\{database\}/g, "cloud")
           .replaceAll(/\$\{currency\}/g, "USD")
-          .replaceAll(/\$__dateFilter\((\w+)\)/g, `$1 >= toDate('2026-01-01') AND $1 <= toDate('${today}')`);
+          .replaceAll(/\$__dateFilter\((\w+)\)/g, `$1 >= toDate('2026-01-01') AND $1 <= toDate('${runDay}')`);
         t.notMatch(query, /\$/, "no variable is left to replace");
-        t.ok((await rowsOf(stores, "cloud", query)).length > 0, title);
+        t.ok((await runRows(stores, "cloud", query)).length > 0, title);
       }
     }
   },

@@ -7,7 +7,7 @@ import { gatherInto } from "../http/gathered-inventory.js";
 import { type ChargebackInput, get, insertChargebacks, NOW } from "../http/service.js";
 import fc, { seedOf } from "../property.js";
 import { fixedTenant, openTestStores, testLogger } from "../stores.js";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 
 /** Values that would break out of unquoted text, or have a meaning in it. */
 const hostile = [
@@ -186,7 +186,7 @@ t.test("a breakdown is available as SQL", async (t) => {
   });
   t.teardown(() => app.close());
   await insertChargebacks(stores, "acme", rows);
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   await gatherInto(stores, "acme", {
     at: "2026-03-05T00:00:00Z",
     resources: [

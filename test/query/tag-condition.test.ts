@@ -7,7 +7,7 @@ import { UNTAGGED } from "../../src/query/tags/filter.js";
 import { tagLookup } from "../../src/query/tags/lookup.js";
 import { insertChargebacks, startService } from "../http/service.js";
 import fc, { seedOf } from "../property.js";
-import { recordDimensions } from "../tags/tagging.js";
+import { recordTestDimensions } from "../tags/tagging.js";
 
 const days = ["2026-03-01", "2026-03-02"];
 /** Each column has few values, so that most dimensions differ from another one in a single column. */
@@ -42,7 +42,7 @@ t.test("filters and groups by tags find the rows of exactly the tagged dimension
     "acme",
     rows.map(({ day, ...row }) => ({ ...row, timestamp: `${day}T00:00:00Z` })),
   );
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
 
   const keyOf = (of: Dimension) => dimensionFields.map((field) => of[field]).join("|");
   const stored = await readRows<Dimension & { readonly dimension_id: string }>(client, {

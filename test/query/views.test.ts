@@ -6,8 +6,8 @@ import { copyNames } from "../../src/ingest/inventory/copy-names.js";
 import { holds } from "../holds.js";
 import { gatherInto } from "../http/gathered-inventory.js";
 import { get } from "../http/service.js";
-import { daysBefore, rowsOf, runContext, runOnce, shortTenants, today } from "../runner/runs.js";
-import { topicUpstream, withTopics } from "../runner/topic-upstream.js";
+import { daysBefore, runContext, runDay, runOnce, runRows, shortTenants } from "../runner/runs.js";
+import { clusterWithTopics, topicUpstream } from "../runner/topic-upstream.js";
 import { openTestStores, testLogger } from "../stores.js";
 
 type Row = Record<string, unknown>;
@@ -17,7 +17,7 @@ t.test("views for BI tools show what the API shows", async (t) => {
   const { upstream, ecosystems } = topicUpstream();
   upstream.bill.set(daysBefore(4), { "r-1": "10", "metered-1": "0.333333333333" });
   upstream.bill.set(daysBefore(3), { "r-1": "-2.5", "metered-1": "8", "metered-2": "1" });
-  const withAttributions = withTopics(config);
+  const withAttributions = clusterWithTopics(config);
   holds(t, await runOnce(runContext(stores, { ecosystems }), withAttributions, "acme"), {
     status: "completed",
   });
@@ -28,11 +28,11 @@ t.test("views for BI tools show what the API shows", async (t) => {
     logger: testLogger,
     version: "1",
     mode: "api",
-    clock: () => new Date(`${today}T12:00:00Z`),
+    clock: () => new Date(`${runDay}T12:00:00Z`),
   });
   t.teardown(() => app.close());
   const read = async (path: string) => (await get(app, `/api/v1/tenants/acme/${path}`)).body;
-  const view = (query: string) => rowsOf<Row>(stores, "acme", `SELECT ${query} ORDER BY ALL`);
+  const view = (query: string) => runRows<Row>(stores, "acme", `SELECT ${query} ORDER BY ALL`);
   const sorted = (rows: readonly Row[]) =>
     rows.map((row) => JSON.stringify(Object.entries(row).sort())).sort();
   const same = (t: Test, found: readonly Row[], wanted: readonly Row[]) => {
@@ -114,7 +114,7 @@ t.test("views for BI tools show what the API shows", async (t) => {
     );
     const { client } = await stores.tenant("acme");
     const clusters = [{ resource_id: "r-1", resource_type: "kafka_cluster", display_name: "orders" }];
-    await gatherInto(stores, "acme", { at: `${today}T00:00:00Z`, resources: clusters, identities: [] });
+    await gatherInto(stores, "acme", { at: `${runDay}T00:00:00Z`, resources: clusters, identities: [] });
     const { signal } = new AbortController();
     await copyNames({ client, postgres: stores.postgres, tenantName: "acme", signal });
     for (const name of ["daily_cost_by_topic", "topic_attribution_details"])

@@ -9,9 +9,9 @@ import {
   reconciled,
   recordingLogger,
   recordingObserver,
-  rowsOf,
   runContext,
   runOnce,
+  runRows,
   shortTenants,
   trackingDate,
 } from "./runs.js";
@@ -111,7 +111,7 @@ t.test("days that cannot be calculated are tried a limited number of times", asy
       [["conservation check failed: the day is not published", heavy]],
     );
     holds(t, await trackingDate(stores, "damaged", heavy), { allocation_attempts: 1 });
-    const [sum] = await rowsOf<{ n: string }>(
+    const [sum] = await runRows<{ n: string }>(
       stores,
       "damaged",
       "SELECT toString(sum(amount)) AS n FROM chargebacks",

@@ -7,16 +7,16 @@ import {
   chargedOn,
   daysBefore,
   reconciled,
-  rowsOf,
   runContext,
   runOnce,
+  runRows,
   shortTenants,
   tenantOf,
 } from "./runs.js";
 import { evenRule, scriptedUpstream } from "./scripted-upstream.js";
 
-const published = (stores: Parameters<typeof rowsOf>[0]) =>
-  rowsOf(
+const published = (stores: Parameters<typeof runRows>[0]) =>
+  runRows(
     stores,
     "acme",
     "SELECT toString(day) AS day, groupBitXor(cityHash64(*)) AS h FROM chargebacks GROUP BY day ORDER BY day",

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t from "tap";
 import { csv } from "../ingest/focus/bills.js";
 import { openTestStores, temporaryFolder, testConfig } from "../stores.js";
-import { rowsOf, runContext, runOnce } from "./runs.js";
+import { runContext, runOnce, runRows } from "./runs.js";
 
 t.test("a changed map moves a charge to another identity, although the bill is unchanged", async (t) => {
   const folder = temporaryFolder(t);
@@ -34,7 +34,7 @@ t.test("a changed map moves a charge to another identity, although the bill is u
   const run = async () => {
     const config = testConfig(`data_dir: ${home}/data\n${yaml}`, home);
     const { status, dates_calculated } = await runOnce(runContext(stores), config, "acme");
-    const charged = await rowsOf<{ charge: string }>(
+    const charged = await runRows<{ charge: string }>(
       stores,
       "acme",
       "SELECT concat_ws(' ', resource_id, identity_id, toString(amount_hi + amount_lo)) AS charge FROM chargebacks ORDER BY charge",

@@ -3,13 +3,13 @@ import t from "tap";
 import { addDays, dayOf } from "../../src/common/days.js";
 import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { openTestStores } from "../stores.js";
-import { reconciled, rowsOf, runContext, runOnce, shortTenants } from "./runs.js";
+import { reconciled, runContext, runOnce, runRows, shortTenants } from "./runs.js";
 
 const today = dayOf(new Date());
 
 /** Returns the first and the last day of the bill, each with its sum. */
 async function daysOf(stores: OpenedStores, tenantName: string): Promise<string[]> {
-  const rows = await rowsOf<{ text: string }>(
+  const rows = await runRows<{ text: string }>(
     stores,
     tenantName,
     "SELECT concat(toString(day), ' ', toString(sum(total_cost))) AS text FROM billing GROUP BY day ORDER BY day",

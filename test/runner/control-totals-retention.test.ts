@@ -10,7 +10,7 @@ import { startBill } from "../ingest/confluent_cloud/bill.js";
 import { quick } from "../ingest/confluent_cloud/tenant.js";
 import { csv } from "../ingest/focus/bills.js";
 import { openTestStores, temporaryFolder } from "../stores.js";
-import { rowsOf, runContext, runOnce } from "./runs.js";
+import { runContext, runOnce, runRows } from "./runs.js";
 
 const first = "2026-05-29";
 /** Two days before the end of May, and four of June. */
@@ -46,7 +46,7 @@ async function runs(t: Test, yaml: string, offsets: readonly number[], ecosystem
     );
     const [control] = await readControlTotals(stores.postgres, "acme");
     t.ok(control !== undefined && isAccountedFor(control), "each row is in one class");
-    const [billed] = await rowsOf<{ cost: string }>(
+    const [billed] = await runRows<{ cost: string }>(
       stores,
       "acme",
       "SELECT toString(sum(total_cost)) AS cost FROM billing",

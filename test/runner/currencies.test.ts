@@ -10,12 +10,12 @@ import type { Emitter } from "../../src/config/settings/emitters.js";
 import { buildApp } from "../../src/http/app.js";
 import { reconcileDays } from "../../src/query/state/reconcile.js";
 import { commandIo } from "../cli/command-io.js";
-import { csvEmitter, linesOf, withEmitters } from "../export/emitters/emitting.js";
+import { csvEmitter, emittedLines, withEmitters } from "../export/emitters/emitting.js";
 import { holds } from "../holds.js";
 import { get } from "../http/service.js";
 import { openTestStores, testLogger } from "../stores.js";
-import { daysBefore, rowsOf, runContext, runOnce, shortTenants, today } from "./runs.js";
-import { topicUpstream, withTopics } from "./topic-upstream.js";
+import { daysBefore, runContext, runDay, runOnce, runRows, shortTenants } from "./runs.js";
+import { clusterWithTopics, topicUpstream } from "./topic-upstream.js";
 
 const [older, newer] = [daysBefore(4), daysBefore(3)];
 
@@ -47,7 +47,7 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
       params: { days: 2, provisional: "mark" },
     },
   ];
-  const config = withEmitters(withTopics(opened.config), "acme", files);
+  const config = withEmitters(clusterWithTopics(opened.config), "acme", files);
   holds(t, await runOnce(runContext(stores, { ecosystems }), config, "acme"), {
     status: "completed_with_errors",
     dates_calculated: 2,
@@ -60,7 +60,7 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
     logger: testLogger,
     version: "1",
     mode: "api",
-    clock: () => new Date(`${today}T12:00:00Z`),
+    clock: () => new Date(`${runDay}T12:00:00Z`),
   });
   t.teardown(() => app.close());
   const read = async (path: string) => (await get(app, `/api/v1/tenants/acme/${path}`)).body;
@@ -285,7 +285,7 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
 
   await t.test("views of SQL clients have a currency", async (t) => {
     const view = async (query: string) =>
-      (await rowsOf<Record<string, unknown>>(stores, "acme", `SELECT ${query} ORDER BY ALL`)).map((row) =>
+      (await runRows<Record<string, unknown>>(stores, "acme", `SELECT ${query} ORDER BY ALL`)).map((row) =>
         Object.values(row).join(" "),
       );
     const total = "toString(sum(total_amount)) AS total";
@@ -354,18 +354,20 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
       lines
         .map((line) => line.split(","))
         .map((cells) => [cells[3], cells[6], cells[8], cells.at(-1)].join(" "));
-    t.same(last(linesOf(folder, `acme_${newer}.provisional.csv`)), [
+    t.same(last(emittedLines(folder, `acme_${newer}.provisional.csv`)), [
       "metered-2 UNALLOCATED 5 EUR",
       "metered-2 UNALLOCATED 3 USD",
     ]);
     t.same(
-      last(linesOf(folder, "acme_2026-06-01_month.provisional.csv")).filter((line) =>
+      last(emittedLines(folder, "acme_2026-06-01_month.provisional.csv")).filter((line) =>
         line.startsWith("r-1 ann"),
       ),
       ["r-1 ann 3.5 EUR", "r-1 ann 5 USD"],
     );
     t.same(
-      linesOf(folder, `topic_attribution_${newer}.csv`).map((line) => line.split(",").slice(-2).join(" ")),
+      emittedLines(folder, `topic_attribution_${newer}.csv`).map((line) =>
+        line.split(",").slice(-2).join(" "),
+      ),
       ["1.25 EUR", "0.75 USD", "3.75 EUR", "2.25 USD"],
     );
   });

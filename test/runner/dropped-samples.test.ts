@@ -11,11 +11,11 @@ import { startConfluentCloud } from "../../src/simulator/confluent/cloud.js";
 import { quick } from "../ingest/confluent_cloud/tenant.js";
 import { PASSWORD, startRealPrometheus } from "../ingest/prometheus/real-prometheus.js";
 import { openTestStores } from "../stores.js";
-import { daysBefore, reconciled, rowsOf, runContext, runOnce, today } from "./runs.js";
+import { daysBefore, reconciled, runContext, runDay, runOnce, runRows } from "./runs.js";
 
 const DAYS = 7;
 const HOUR = 3600;
-const now = () => new Date(`${today}T12:00:00Z`);
+const now = () => new Date(`${runDay}T12:00:00Z`);
 
 /** A sample every half hour, from a day before the window until its end. */
 const halfHours = (series: string, valueAt: (index: number) => number) => {
@@ -130,7 +130,7 @@ t.test("published usage stays when the retention of a Prometheus has passed", as
   });
   const names = Object.keys(tenants);
   const charged = async (name: string) => {
-    const rows = await rowsOf<{ text: string }>(
+    const rows = await runRows<{ text: string }>(
       stores,
       name,
       `SELECT concat(toString(day), ' ', product_type, ' ', resource_id, ' ', identity_id, ' ', allocation_detail, ' ', toString(sum(amount))) AS text

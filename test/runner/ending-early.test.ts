@@ -8,10 +8,10 @@ import {
   chargedOn,
   daysBefore,
   reconciled,
-  rowsOf,
   runContext,
   runOnce,
   runRecords,
+  runRows,
   shortTenants,
   tenantOf,
 } from "./runs.js";
@@ -93,7 +93,7 @@ t.test("a run that is ended early", async (t) => {
     );
     holds(t, (await done).errors, [{ message: "Execution timed out after 5 seconds" }]);
     await until("no statement is left in the engine", async () => {
-      const running = await rowsOf<{ n: string }>(
+      const running = await runRows<{ n: string }>(
         stores,
         "limited",
         "SELECT count() AS n FROM system.processes WHERE query LIKE '%allocation_rules%' AND query NOT LIKE '%system.processes%'",

@@ -8,7 +8,7 @@ import { daysAgo } from "../ingest/generic_metrics_only/tenant.js";
 import { PASSWORD, startRealPrometheus } from "../ingest/prometheus/real-prometheus.js";
 import { needs } from "../programs.js";
 import { openTestStores } from "../stores.js";
-import { rowsOf, runContext, runOnce, runRecords } from "./runs.js";
+import { runContext, runOnce, runRecords, runRows } from "./runs.js";
 
 const GIB = 2 ** 30;
 const firstAge = 9;
@@ -94,7 +94,7 @@ t.test("a Prometheus with samples of a few days is gathered", needs("prometheus"
   const { config, stores } = await openTestStores(t, `tenants:${tenants.join("")}`);
   const context = runContext(stores, { now: () => new Date() });
   const days = (tenant: string) =>
-    rowsOf<{ day: string }>(
+    runRows<{ day: string }>(
       stores,
       tenant,
       "SELECT DISTINCT toString(day) AS day FROM chargebacks ORDER BY day",
@@ -161,7 +161,7 @@ t.test("a Prometheus with samples of a few days is gathered", needs("prometheus"
         status: "completed",
       },
     );
-    const details = await rowsOf<{ detail: string }>(
+    const details = await runRows<{ detail: string }>(
       stores,
       "silent",
       "SELECT DISTINCT allocation_detail AS detail FROM chargebacks WHERE product_type = 'PG_STORAGE'",

@@ -10,7 +10,7 @@ import { readControlTotals } from "../../src/query/state/control-totals.js";
 import { csv } from "../ingest/focus/bills.js";
 import fc from "../property.js";
 import { openTestStores, temporaryFolder } from "../stores.js";
-import { daysBefore, rowsOf, runContext, runOnce } from "./runs.js";
+import { daysBefore, runContext, runOnce, runRows } from "./runs.js";
 
 const LOOKBACK = 8;
 const CUTOFF = 1;
@@ -161,7 +161,7 @@ for (const spread of ["none", "daily"]) {
             total.currency,
           );
         }
-        const published = await rowsOf<{ currency: string; amount: string }>(
+        const published = await runRows<{ currency: string; amount: string }>(
           stores,
           name,
           "SELECT currency, toString(sum(total_cost)) AS amount FROM billing GROUP BY currency HAVING sum(total_cost) != 0",

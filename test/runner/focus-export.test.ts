@@ -9,13 +9,13 @@ import { summable } from "../../src/export/focus/line-columns.js";
 import { openFocusExport } from "../../src/export/focus/open-focus.js";
 import { checkFile } from "../../src/focus/check/check-file.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
-import { columnsOf } from "../../src/focus/columns.js";
+import { columnsOfVersion } from "../../src/focus/columns.js";
 import type { FocusVersion } from "../../src/focus/version.js";
 import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { decimalUnits } from "../allocate/staged-days.js";
 import { csvOf, type TestFile, validFile } from "../focus/files.js";
 import { openTestStores, temporaryFolder, testLogger } from "../stores.js";
-import { reconciled, rowsOf, runContext, runOnce } from "./runs.js";
+import { reconciled, runContext, runOnce, runRows } from "./runs.js";
 
 const tenant = (name: string, folder: string, allocation: string) => `
   ${name}:
@@ -98,7 +98,9 @@ const plainDecimal = (text: string) => (/e/i.test(text) ? Number(text).toFixed(1
 
 /** Returns the columns of a row besides its costs, quantities and split; tags are text. */
 function kept(row: Readonly<Record<string, string | null | undefined>>): string {
-  const names = columnsOf("1.4").filter(({ name, summable }) => !summable && !name.startsWith("Allocated"));
+  const names = columnsOfVersion("1.4").filter(
+    ({ name, summable }) => !summable && !name.startsWith("Allocated"),
+  );
   const says = names.map(({ name }) => [name, row[name] ?? ""] as const);
   const own = [
     ["x_CostCenter", row.x_CostCenter ?? ""],
@@ -204,11 +206,11 @@ t.test("an exported FOCUS file can be read as a bill", async (t) => {
     await run("b");
     await run("c");
     for (const query of [sums, identities]) {
-      const of = await rowsOf<Record<string, string>>(stores, "a", query);
+      const of = await runRows<Record<string, string>>(stores, "a", query);
       t.comment(JSON.stringify(of));
       t.ok(of.length > 1);
-      t.strictSame(await rowsOf(stores, "b", query), of);
-      t.strictSame(await rowsOf(stores, "c", query), of);
+      t.strictSame(await runRows(stores, "b", query), of);
+      t.strictSame(await runRows(stores, "c", query), of);
     }
   });
 

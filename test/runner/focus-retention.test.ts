@@ -8,7 +8,7 @@ import { addDays } from "../../src/common/days.js";
 import { readDeliveries } from "../../src/query/state/deliveries.js";
 import { csv } from "../ingest/focus/bills.js";
 import { openTestStores, temporaryFolder, testConfig } from "../stores.js";
-import { chargedByDay, reconciled, rowsOf, runContext, runOnce } from "./runs.js";
+import { chargedByDay, reconciled, runContext, runOnce, runRows } from "./runs.js";
 
 const tenant = (folder: string, retention: number, spread = "none") => `tenants:
   acme:
@@ -58,7 +58,7 @@ async function openTenant(t: Parameters<typeof openTestStores>[0], spread?: stri
   const states = async () => (await bills()).map(({ billing_period, state }) => `${billing_period} ${state}`);
   /** Returns the partitions of bills on disk with their number of lines. */
   const onDisk = async () => {
-    const parts = await rowsOf<{ rows: string }>(
+    const parts = await runRows<{ rows: string }>(
       stores,
       "acme",
       "SELECT toString(sum(rows)) AS rows FROM system.parts WHERE database = currentDatabase() AND active AND table = 'focus_lines' GROUP BY partition ORDER BY toUInt64(partition)",

@@ -9,7 +9,7 @@ import { buildApp } from "../../src/http/app.js";
 import { get } from "../http/service.js";
 import { csv } from "../ingest/focus/bills.js";
 import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";
-import { reconciled, rowsOf, runContext, runOnce } from "./runs.js";
+import { reconciled, runContext, runOnce, runRows } from "./runs.js";
 
 const tenant = (folder: string, shares: string) => `tenants:
   acme:
@@ -93,7 +93,7 @@ t.test("teams are charged for their own costs and their part of shared costs", a
   const first = await runOnce(runContext(stores), config, "acme");
   t.strictSame([first.status, first.errors], ["completed", []]);
   t.strictSame((await reconciled(stores, "acme")).off, []);
-  const found = await rowsOf<Record<string, string>>(stores, "acme", charged);
+  const found = await runRows<Record<string, string>>(stores, "acme", charged);
   t.strictSame(
     found.map((row) => Object.values(row).join(" ").replaceAll("  ", " ")),
     [
@@ -249,7 +249,7 @@ t.test("teams are charged for their own costs and their part of shared costs", a
     t.strictSame([changed.status, changed.dates_calculated], ["completed", 1]);
     const fixed = `${charged.replace("FROM chargebacks", "FROM chargebacks WHERE allocation_method = 'fixed_ratio'")}`;
     t.strictSame(
-      (await rowsOf<Record<string, string>>(stores, "acme", fixed)).map(
+      (await runRows<Record<string, string>>(stores, "acme", fixed)).map(
         ({ identity_id, amount }) => `${identity_id} ${amount}`,
       ),
       ["data 7.5", "web 7.5"],

@@ -11,7 +11,7 @@ import { layOutSamples } from "../focus-samples.js";
 import { openTestStores, temporaryFolder } from "../stores.js";
 import { openDuckDb, sumsByDuckDb } from "./focus-duckdb.js";
 import { errorsIn, readingTenant, sameCostsAgain } from "./read-again.js";
-import { reconciled, rowsOf, runContext, runOnce } from "./runs.js";
+import { reconciled, runContext, runOnce, runRows } from "./runs.js";
 
 const today = "2026-07-15";
 
@@ -155,7 +155,7 @@ async function compare(
 ) {
   const name = tenantName(sample);
   const lines = async (query: string) =>
-    (await rowsOf<{ line: string }>(stores, name, query)).map(({ line }) => line);
+    (await runRows<{ line: string }>(stores, name, query)).map(({ line }) => line);
   const now = () => new Date(`${today}T12:00:00Z`);
   const run = await runOnce(runContext(stores, { now }), config, name);
   t.equal(run.status, sample.errors.length === 0 ? "completed" : "completed_with_errors");

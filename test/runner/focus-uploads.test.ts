@@ -7,7 +7,7 @@ import { takeUpload } from "../../src/ingest/usage-uploads/take-upload.js";
 import { readUsageUploads } from "../../src/query/state/usage-uploads.js";
 import { csv } from "../ingest/focus/bills.js";
 import { openTestStores, temporaryFolder, testConfig } from "../stores.js";
-import { chargedOn, daysBefore, reconciled, rowsOf, runContext, runOnce } from "./runs.js";
+import { chargedOn, daysBefore, reconciled, runContext, runOnce, runRows } from "./runs.js";
 
 const tenant = (folder: string, metrics = "[gpu_hours]") => `tenants:
   acme:
@@ -68,7 +68,7 @@ t.test("lines are split by uploaded usage", async (t) => {
     await chargedOn(stores, "acme", second),
   ];
   const partitions = async () =>
-    (await rowsOf(stores, "acme", "SELECT DISTINCT upload_id FROM usage_uploads")).length;
+    (await runRows(stores, "acme", "SELECT DISTINCT upload_id FROM usage_uploads")).length;
 
   const before = await run();
   t.strictSame([before.status, before.errors], ["completed", []]);

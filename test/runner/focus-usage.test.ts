@@ -11,7 +11,7 @@ import { PASSWORD, startRealPrometheus } from "../ingest/prometheus/real-prometh
 import { type ScriptedSeries, startScriptedPrometheus } from "../ingest/prometheus/scripted-prometheus.js";
 import { needs } from "../programs.js";
 import { openTestStores, temporaryFolder, testConfig } from "../stores.js";
-import { chargedOn, reconciled, rowsOf, runContext, runOnce } from "./runs.js";
+import { chargedOn, reconciled, runContext, runOnce, runRows } from "./runs.js";
 
 const DAY = "2026-06-24";
 
@@ -113,7 +113,7 @@ t.test("lines are split by usage that Prometheus measured", needs("prometheus", 
   const run = async (address: string) =>
     await runOnce(runContext(stores), testConfig(tenant(folder, address), home), "acme");
   const provisional = async () =>
-    await rowsOf(stores, "acme", "SELECT DISTINCT day, provisional FROM chargebacks ORDER BY day");
+    await runRows(stores, "acme", "SELECT DISTINCT day, provisional FROM chargebacks ORDER BY day");
 
   const without = await run(NOWHERE);
   t.equal(without.status, "completed_with_errors");
@@ -197,7 +197,7 @@ t.test("usage that cannot be stored makes a day provisional only if its resource
   const run = async (series: typeof broken) => {
     broken = series;
     const { status, errors } = await runOnce(runContext(stores), config, "acme");
-    const provisional = await rowsOf<{ day: string }>(
+    const provisional = await runRows<{ day: string }>(
       stores,
       "acme",
       "SELECT DISTINCT toString(day) AS day FROM chargebacks WHERE provisional ORDER BY day",

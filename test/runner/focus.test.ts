@@ -4,7 +4,7 @@ import { join } from "node:path";
 import t from "tap";
 import { csv } from "../ingest/focus/bills.js";
 import { openTestStores, temporaryFolder } from "../stores.js";
-import { reconciled, rowsOf, runContext, runOnce } from "./runs.js";
+import { reconciled, runContext, runOnce, runRows } from "./runs.js";
 
 const tenant = (folder: string, settings = "") => `tenants:
   acme:
@@ -47,7 +47,7 @@ t.test("lines are charged to their days, equal ones together and currencies sepa
   const first = await run();
   t.strictSame([first.status, first.dates_calculated, first.errors], ["completed", 2, []]);
   t.strictSame(
-    (await rowsOf<Record<string, string>>(stores, "acme", published)).map((row) =>
+    (await runRows<Record<string, string>>(stores, "acme", published)).map((row) =>
       Object.values(row).join(" "),
     ),
     [
@@ -59,7 +59,7 @@ t.test("lines are charged to their days, equal ones together and currencies sepa
   );
   const cloud =
     "SELECT account_id, env_id, line_tags AS tags, toString(billed_cost) AS billed, metadata FROM billing WHERE day = '2026-06-23'";
-  t.strictSame(await rowsOf(stores, "acme", cloud), [
+  t.strictSame(await runRows(stores, "acme", cloud), [
     {
       account_id: "payer",
       env_id: "team",
@@ -86,7 +86,7 @@ t.test("lines are charged to their days, equal ones together and currencies sepa
     const changed = await run();
     t.strictSame([changed.status, changed.dates_calculated], ["completed", 1]);
     t.strictSame(
-      (await rowsOf<Record<string, string>>(stores, "acme", published))
+      (await runRows<Record<string, string>>(stores, "acme", published))
         .slice(0, 2)
         .map(({ day, cost }) => `${day} ${cost}`)
         .sort(),
@@ -115,7 +115,7 @@ t.test("a charge of many days is divided among them, to the last digit", async (
   const { config, stores } = await openTestStores(t, tenant(folder, "spread: daily"));
   const result = await runOnce(runContext(stores), config, "acme");
   t.strictSame([result.status, result.errors], ["completed", []]);
-  const rows = await rowsOf<Record<string, string>>(stores, "acme", published);
+  const rows = await runRows<Record<string, string>>(stores, "acme", published);
   const of = (id: string) =>
     rows.filter(({ resource_id }) => resource_id === id).map(({ day, cost }) => `${day?.slice(8)} ${cost}`);
   t.strictSame(of("three"), [
@@ -148,7 +148,7 @@ t.test("a line that is no longer readable does not reduce the days that it was c
   const amounts = async () => {
     const query =
       "SELECT toString(day) AS day, toString(sum(total_cost)) AS cost FROM billing GROUP BY day ORDER BY day";
-    const rows = await rowsOf<{ day: string; cost: string }>(stores, "acme", query);
+    const rows = await runRows<{ day: string; cost: string }>(stores, "acme", query);
     return rows.map(({ day, cost }) => `${day.slice(8)} ${cost}`);
   };
   t.strictSame(await run(), { status: "completed", errors: [] });
@@ -231,7 +231,7 @@ t.test("a resource that the inventory cannot store is reported, and its days are
   );
   const charged =
     "SELECT toString(day) AS day, toString(amount_hi + amount_lo) AS amount, provisional FROM chargebacks ORDER BY day";
-  t.strictSame(await rowsOf(stores, "acme", charged), [
+  t.strictSame(await runRows(stores, "acme", charged), [
     { day: "2026-06-23", amount: "3", provisional: false },
     { day: "2026-06-24", amount: "2", provisional: false },
   ]);

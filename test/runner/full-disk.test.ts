@@ -6,7 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import { notifyAll } from "../../src/runner/run-events.js";
 import { openStores } from "../../src/stores/open-stores.js";
-import { csvEmitter, emissionsOf, linesOf, namesIn, withEmitters } from "../export/emitters/emitting.js";
+import { csvEmitter, emissionsOf, emittedLines, namesIn, withEmitters } from "../export/emitters/emitting.js";
 import { mounts, smallDisk } from "../small-disk.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
 import {
@@ -105,5 +105,5 @@ t.test("a full disk of an emitter does not affect published days", mounts, async
     namesIn(out),
     days.map((day) => `acme_${day}.csv`),
   );
-  t.equal(linesOf(out, `acme_${days[0]}.csv`).length, 2);
+  t.equal(emittedLines(out, `acme_${days[0]}.csv`).length, 2);
 });

@@ -26,17 +26,24 @@ import { insertChargebacks, NOW } from "../http/service.js";
 import { needs } from "../programs.js";
 import { mounts, postgresOnSmallDisk, type SmallDisk, smallDisk, useUpLog } from "../small-disk.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
-import { mirrored, miscounted, recordDimensions, send, tag, written } from "../tags/tagging.js";
+import {
+  mirrored,
+  miscounted,
+  recordTestDimensions,
+  sendTagRequest,
+  tag,
+  writtenTags,
+} from "../tags/tagging.js";
 import { until } from "../until.js";
 import { watchStatements } from "../watched-statements.js";
 import {
   chargedByDay,
   daysBefore,
   reconciled,
-  rowsOf,
   runContext,
   runOnce,
   runRecords,
+  runRows,
   shortTenants,
 } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
@@ -192,18 +199,18 @@ t.test("tags and the audit stay consistent on a full Postgres disk", mounts, asy
     "acme",
     identities.map((identity_id) => ({ timestamp, amount: "1", identity_id })),
   );
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const ids = (
-    await rowsOf<{ id: string }>(
+    await runRows<{ id: string }>(
       stores,
       "acme",
       "SELECT toString(dimension_id) AS id FROM dimensions ORDER BY dimension_id",
     )
   ).map(({ id }) => id);
   const single = (at: number, key: string) =>
-    send(app, "POST", `acme/chargebacks/${ids[at]}/tags`, tag(key, "web"));
+    sendTagRequest(app, "POST", `acme/chargebacks/${ids[at]}/tags`, tag(key, "web"));
   const bulk = (key: string) =>
-    send(app, "POST", "acme/tags/bulk-by-filter", {
+    sendTagRequest(app, "POST", "acme/tags/bulk-by-filter", {
       ...tag(key, "all"),
       start_date: "2026-03-01",
       end_date: "2026-03-01",
@@ -211,7 +218,11 @@ t.test("tags and the audit stay consistent on a full Postgres disk", mounts, asy
   /** Expected tags and audit entries: those of successful requests. */
   const expected: { tags: string[]; entries: string[] } = { tags: [], entries: [] };
   const refusals = new Set<string>();
-  const took = (response: Awaited<ReturnType<typeof send>>, tags: readonly string[], operation: string) => {
+  const took = (
+    response: Awaited<ReturnType<typeof sendTagRequest>>,
+    tags: readonly string[],
+    operation: string,
+  ) => {
     if (response.status < 300) {
       expected.tags.push(...tags);
       expected.entries.push(operation);
@@ -232,7 +243,10 @@ t.test("tags and the audit stay consistent on a full Postgres disk", mounts, asy
     );
   const tagListed = async (key: string) =>
     took(
-      await send(app, "POST", "acme/tags/bulk", { ...tag(key, "listed"), dimension_ids: ids.map(Number) }),
+      await sendTagRequest(app, "POST", "acme/tags/bulk", {
+        ...tag(key, "listed"),
+        dimension_ids: ids.map(Number),
+      }),
       ids.map((id) => `${id} ${key}=listed`),
       "tagDimensions",
     );
@@ -245,7 +259,7 @@ t.test("tags and the audit stay consistent on a full Postgres disk", mounts, asy
     };
     t.strictSame([...refusals], [JSON.stringify({ ...problem, isAsDocumented: true })]);
     const tags = expected.tags.toSorted();
-    t.strictSame(await written(stores, "acme"), tags);
+    t.strictSame(await writtenTags(stores, "acme"), tags);
     t.strictSame(await miscounted(stores), []);
     const { rows } = await postgres.query("SELECT action FROM audit_entries ORDER BY audit_id");
     t.strictSame(

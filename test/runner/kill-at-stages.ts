@@ -3,7 +3,7 @@ import { addDays } from "../../src/common/days.js";
 import { temporaryFolder } from "../stores.js";
 import { childProcess } from "./child.js";
 import type { StatementPoint } from "./kill-points.js";
-import { shortTenants, today } from "./runs.js";
+import { runDay, shortTenants } from "./runs.js";
 import type { StageInput, StageRecovery } from "./stage-process.js";
 
 type Said = {
@@ -39,7 +39,7 @@ export function stagedTenant(t: Test) {
 }
 
 function isWhole(t: Test, recovery: StageRecovery, number: number, answered: readonly string[]): void {
-  const days = Array.from({ length: 7 }, (_, index) => addDays(today, number - 8 + index));
+  const days = Array.from({ length: 7 }, (_, index) => addDays(runDay, number - 8 + index));
   const { tags, files, ...rest } = recovery;
   const sum = 100 + number;
   t.strictSame(rest, {

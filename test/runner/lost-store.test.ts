@@ -12,19 +12,19 @@ import { migrationFolders, type OpenedStores, openStores } from "../../src/store
 import { addTag } from "../../src/tags/write.js";
 import { commandIo } from "../cli/command-io.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
-import { mirrored, tag, written } from "../tags/tagging.js";
+import { mirrored, tag, writtenTags } from "../tags/tagging.js";
 import {
   chargedOn,
   daysBefore,
   reconciled,
-  rowsOf,
   runContext,
+  runDay,
   runOnce,
   runRecords,
+  runRows,
   shortTenants,
-  today,
 } from "./runs.js";
-import { topicUpstream, withTopics } from "./topic-upstream.js";
+import { clusterWithTopics, topicUpstream } from "./topic-upstream.js";
 
 const days = [2, 3, 4, 5, 6, 7, 8].map(daysBefore).sort();
 const keepFrom = { chargebacks: "2000-01-01", topic_attributions: "2000-01-01" };
@@ -35,7 +35,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
   const folder = temporaryFolder(t);
   const configOf = (database: string, data = `${folder}/data`): Config => {
     const yaml = shortTenants(["acme"]).replace("embedded:acme", `embedded:${database}`);
-    return withTopics(testConfig(`data_dir: ${data}\n${yaml}`, folder));
+    return clusterWithTopics(testConfig(`data_dir: ${data}\n${yaml}`, folder));
   };
   const config = configOf("acme");
   const data = (name: string) => join(folder, "data", name);
@@ -64,7 +64,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
       logger: testLogger,
       version: "1",
       mode: "api",
-      clock: () => new Date(`${today}T12:00:00Z`),
+      clock: () => new Date(`${runDay}T12:00:00Z`),
     });
     try {
       const get = async (path: string) => await app.inject({ url: `/api/v1${path}` });
@@ -100,8 +100,8 @@ t.test("a store that differs from the records of Postgres is recovered", async (
     losses: 0,
   };
   const rows = async () => ({
-    chargebacks: await rowsOf(stores, "acme", "SELECT * FROM chargebacks ORDER BY ALL"),
-    topics: await rowsOf(stores, "acme", "SELECT * FROM topic_attributions ORDER BY ALL"),
+    chargebacks: await runRows(stores, "acme", "SELECT * FROM chargebacks ORDER BY ALL"),
+    topics: await runRows(stores, "acme", "SELECT * FROM topic_attributions ORDER BY ALL"),
   });
   const lost = async () =>
     (await stores.postgres.query("SELECT FROM tracking_dates WHERE lost_at IS NOT NULL")).rowCount;
@@ -111,7 +111,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
   t.strictSame(await differing(), []);
   const before = await rows();
   t.equal(before.topics.length > 0, true);
-  const [dimension] = await rowsOf<{ id: string }>(
+  const [dimension] = await runRows<{ id: string }>(
     stores,
     "acme",
     "SELECT min(dimension_id) AS id FROM dimensions",
@@ -120,7 +120,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
     { postgres: stores.postgres, tenantName: "acme", dimensionId: Number(dimension?.id) },
     tag("team", "A"),
   );
-  const tags = await written(stores, "acme");
+  const tags = await writtenTags(stores, "acme");
   t.equal(tags.length, 1);
 
   /** Asserts that after a run everything is as before the loss. */
@@ -131,7 +131,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
       days: 7,
       off: [],
     });
-    t.strictSame(await written(stores, "acme"), tags);
+    t.strictSame(await writtenTags(stores, "acme"), tags);
     t.strictSame(await mirrored(stores, "acme"), tags);
   };
   const hasNothingToDo = async (t: Test) => {
@@ -200,7 +200,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
       proof: "lost",
       losses: 1,
     });
-    t.strictSame(await written(stores, "acme"), tags);
+    t.strictSame(await writtenTags(stores, "acme"), tags);
     upstream.onWindow = async () => undefined;
     t.equal((await run()).dates_calculated, 7);
     t.strictSame(await rows(), before);

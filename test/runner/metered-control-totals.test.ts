@@ -7,7 +7,7 @@ import { dayOf } from "../../src/common/days.js";
 import { isAccountedFor, readControlTotals } from "../../src/query/state/control-totals.js";
 import { startScriptedPrometheus } from "../ingest/prometheus/scripted-prometheus.js";
 import { openTestStores, testConfig } from "../stores.js";
-import { daysBefore, rowsOf, runContext, runOnce } from "./runs.js";
+import { daysBefore, runContext, runOnce, runRows } from "./runs.js";
 
 const GIB = 2 ** 30;
 const [whole, failing] = [daysBefore(3), daysBefore(2)];
@@ -70,7 +70,7 @@ t.test("hours without a response show until their day is charged, and then stay 
     const { dates_calculated } = await runOnce(context, config, "acme");
     const [control] = await readControlTotals(stores.postgres, "acme");
     t.ok(control !== undefined && isAccountedFor(control), "each hour is in one class");
-    const [billed] = await rowsOf<{ cost: string }>(
+    const [billed] = await runRows<{ cost: string }>(
       stores,
       "acme",
       "SELECT toString(sum(total_cost)) AS cost FROM billing",

@@ -11,12 +11,12 @@ import { LOOKBACK } from "./clocked-upstream.js";
 import {
   CUTOFF,
   clockedTenant,
+  clockSettings,
   DAY,
   dayNumber,
   dayText,
   MINUTE,
   type Outcome,
-  settings,
 } from "./moving-clock.js";
 import { shortTenants } from "./runs.js";
 
@@ -156,7 +156,7 @@ for (const [zone, bases] of Object.entries(starts)) {
     );
     const opened = await openTestStores(
       t,
-      shortTenants(names, settings).replaceAll("    cutoff_days: 1\n", ""),
+      shortTenants(names, clockSettings).replaceAll("    cutoff_days: 1\n", ""),
     );
     t.equal(new Date(0).getTimezoneOffset() === 0, zone === "UTC", "the process has the zone");
     for (const [base, start] of bases.entries()) {

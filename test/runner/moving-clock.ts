@@ -3,14 +3,14 @@ import { strict as assert } from "node:assert";
 import type { Config } from "../../src/config/config.js";
 import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { clockedUpstream, LOOKBACK } from "./clocked-upstream.js";
-import { reconciled, rowsOf, runContext, runOnce } from "./runs.js";
+import { reconciled, runContext, runOnce, runRows } from "./runs.js";
 
 export const DAY = 86_400_000;
 export const MINUTE = 60_000;
 export const CUTOFF = 2;
 const RETENTION = 12;
 
-export const settings = [`cutoff_days: ${CUTOFF}`, `retention_days: ${RETENTION}`];
+export const clockSettings = [`cutoff_days: ${CUTOFF}`, `retention_days: ${RETENTION}`];
 
 const LAST_STORED = Date.UTC(2105, 11, 31) / DAY;
 
@@ -25,7 +25,7 @@ export interface Jolt {
 
 export type Outcome = "done" | "refused: pause" | "refused: ahead" | "refused: not stored";
 
-export interface Told {
+export interface ClockReport {
   readonly outcome: Outcome;
   /** Days that the run published, and those of them that had been published before. */
   readonly published: readonly number[];
@@ -38,7 +38,7 @@ export interface ClockedTenant {
   run(
     clock: number,
     options?: { readonly confirmed?: boolean; readonly jolt?: Jolt | undefined },
-  ): Promise<Told>;
+  ): Promise<ClockReport>;
   /** Returns the latest clock of all accepted runs. */
   latest(): number;
   /** Returns the rows of the window's days at this time. */
@@ -56,7 +56,7 @@ export function clockedTenant(
   let latest = Number.NEGATIVE_INFINITY;
 
   async function storedSums(): Promise<Map<number, string>> {
-    const rows = await rowsOf<{ day: number; billed: string; charged: string }>(
+    const rows = await runRows<{ day: number; billed: string; charged: string }>(
       stores,
       name,
       `SELECT toUInt16(day) AS day, toString(sum(bill)) AS billed, toString(sum(charge)) AS charged FROM (
@@ -144,7 +144,7 @@ export function clockedTenant(
       const today = dayNumber(clock);
       const days = `day >= '${dayText(today - LOOKBACK)}' AND day < '${dayText(today - CUTOFF)}'`;
       const rows = async (table: string) =>
-        await rowsOf(
+        await runRows(
           stores,
           name,
           `SELECT * EXCEPT (revision) REPLACE ('' AS tenant_id) FROM ${table} WHERE ${days} ORDER BY ALL`,

@@ -10,9 +10,9 @@ import {
   chargedOn,
   daysBefore,
   reconciled,
-  rowsOf,
   runContext,
   runOnce,
+  runRows,
   shortTenants,
   trackingDate,
 } from "./runs.js";
@@ -47,7 +47,7 @@ t.test("days with missing data are provisional and then final", async (t) => {
     return { provisional, provisional_attempts, lacks };
   };
   const marked = async (tenant: string) => {
-    const rows = await rowsOf<{ day: string }>(
+    const rows = await runRows<{ day: string }>(
       stores,
       tenant,
       "SELECT DISTINCT toString(day) AS day FROM chargebacks WHERE provisional ORDER BY day",
@@ -232,7 +232,7 @@ t.test("days with missing data are provisional and then final", async (t) => {
       upstream.gaps.add(heavy);
       await runOnce(runContext(stores, { ecosystems }), config, "derived");
       const shared = async (day: string) => {
-        const rows = await rowsOf<{ text: string }>(
+        const rows = await runRows<{ text: string }>(
           stores,
           "derived",
           `SELECT concat(identity_id, ' ', allocation_detail) AS text FROM chargebacks
@@ -284,7 +284,7 @@ t.test("days with missing data are provisional and then final", async (t) => {
     await runOnce(runContext(stores, { ecosystems }), config, "abandoned");
     t.same(await marked("abandoned"), [heavy, light]);
     const whole = "SELECT * EXCEPT (provisional, revision) FROM chargebacks ORDER BY ALL";
-    const before = await rowsOf(stores, "abandoned", whole);
+    const before = await runRows(stores, "abandoned", whole);
     const hash = (await trackingDate(stores, "abandoned", heavy)).published_hash;
 
     // The rule has changed, so a gathered day would be calculated with it.
@@ -301,7 +301,7 @@ t.test("days with missing data are provisional and then final", async (t) => {
     const after = await trackingDate(stores, "abandoned", heavy);
     t.equal(`${after.published_hash}-provisional`, hash);
     const { revision } = (
-      await rowsOf<{ revision: string }>(
+      await runRows<{ revision: string }>(
         stores,
         "abandoned",
         `SELECT DISTINCT toString(revision) AS revision FROM chargebacks WHERE day = '${heavy}'`,
@@ -311,7 +311,7 @@ t.test("days with missing data are provisional and then final", async (t) => {
     const stays = (rows: readonly unknown[]) => rows.filter((row) => (row as { day: string }).day === heavy);
     t.equal(stays(before).length, 3);
     t.same(
-      stays(await rowsOf(stores, "abandoned", whole)),
+      stays(await runRows(stores, "abandoned", whole)),
       stays(before),
       "by the rules of then, to the cent",
     );

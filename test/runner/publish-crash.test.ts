@@ -9,10 +9,10 @@ import {
   lossSaidBefore,
   reconciled,
   recordingLogger,
-  rowsOf,
   runContext,
   runOnce,
   runRecords,
+  runRows,
   shortTenants,
   trackingDate,
 } from "./runs.js";
@@ -77,7 +77,7 @@ t.test("an interrupted publish is completed or discarded", async (t) => {
       chargeback_rows: 2,
     });
     holds(t, await reconciled(stores, tenantName), { days: 2, off: [], staged: 0 });
-    const usage = await rowsOf<{ day: string }>(
+    const usage = await runRows<{ day: string }>(
       stores,
       tenantName,
       "SELECT DISTINCT toString(day) AS day FROM usage",

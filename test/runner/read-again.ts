@@ -7,7 +7,7 @@ import { checkFile } from "../../src/focus/check/check-file.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
 import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { testLogger } from "../stores.js";
-import { rowsOf, runContext, runOnce } from "./runs.js";
+import { runContext, runOnce, runRows } from "./runs.js";
 
 export interface ReadAgain {
   readonly config: Config;
@@ -65,7 +65,7 @@ export async function sameCostsAgain(t: Test, { config, stores, first, second, n
   t.strictSame(errors, []);
   for (const query of compared) {
     const of = async (name: string) =>
-      (await rowsOf<{ line: string }>(stores, name, query)).map(({ line }) => line).join("\n");
+      (await runRows<{ line: string }>(stores, name, query)).map(({ line }) => line).join("\n");
     const costs = await of(first);
     t.ok(costs.length > 0);
     t.equal(await of(second), costs);

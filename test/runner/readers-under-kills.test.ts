@@ -3,7 +3,7 @@ import { setTimeout as delay } from "node:timers/promises";
 import t from "tap";
 import { openTestStores } from "../stores.js";
 import { until } from "../until.js";
-import { daysBefore, reconciled, rowsOf, runContext, runOnce, shortTenants } from "./runs.js";
+import { daysBefore, reconciled, runContext, runOnce, runRows, shortTenants } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
 const versions = [
@@ -37,7 +37,7 @@ t.test("sums that are read while the engine is killed are of complete days", asy
   const read = async (name: keyof typeof sums) => {
     while (!isOver) {
       try {
-        const rows = await rowsOf<{ day: string; total: string }>(stores, "acme", sums[name]);
+        const rows = await runRows<{ day: string; total: string }>(stores, "acme", sums[name]);
         note(`${name} ${rows.length} days`);
         for (const { total } of rows) note(`${name} ${total}`);
       } catch {

@@ -2,7 +2,7 @@ import t from "tap";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
 import { until } from "../until.js";
-import { daysBefore, rowsOf, runContext, runOnce, shortTenants } from "./runs.js";
+import { daysBefore, runContext, runOnce, runRows, shortTenants } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
 /** Two versions of each day, which differ in amounts, identities and the number of lines. */
@@ -26,7 +26,7 @@ t.test("readers during a publish see the old day or the new one, never a part", 
   const sums = new Map<string, number>();
   const read = async () => {
     while (!isOver) {
-      const rows = await rowsOf<{ day: string; charged: string }>(
+      const rows = await runRows<{ day: string; charged: string }>(
         stores,
         "acme",
         "SELECT toString(day) AS day, toString(sum(amount)) AS charged FROM chargebacks GROUP BY day",

@@ -7,11 +7,11 @@ import { openTestStores } from "../stores.js";
 import {
   daysBefore,
   reconciled,
-  rowsOf,
   runContext,
+  runDay,
   runOnce,
+  runRows,
   shortTenants,
-  today,
   trackingDate,
 } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
@@ -28,7 +28,7 @@ t.test("data older than the retention is dropped in whole days", async (t) => {
       config,
       "acme",
     );
-  for (let attempt = 1; attempt <= 3; attempt += 1) await run(today);
+  for (let attempt = 1; attempt <= 3; attempt += 1) await run(runDay);
   holds(t, await reconciled(stores, "acme"), { days: 7, off: [] }, "a day at the boundary is kept");
   const old = `'${daysBefore(8)}T12:00:00Z'`;
   const fresh = `'${daysBefore(5)}T12:00:00Z'`;
@@ -40,11 +40,11 @@ t.test("data older than the retention is dropped in whole days", async (t) => {
     VALUES (gen_random_uuid(), 'acme', 'cli', 'completed', ${old}, ${old})`);
 
   // Two days later the two oldest days are too old; they are also no longer in the window.
-  const later = addDays(today, 2);
+  const later = addDays(runDay, 2);
   holds(t, await run(later), { status: "completed" });
   holds(t, await reconciled(stores, "acme"), { days: 5, off: [], staged: 0 });
   const tables = [...factTables, ...sumTables];
-  const counts = await rowsOf<{ name: string; n: string }>(
+  const counts = await runRows<{ name: string; n: string }>(
     stores,
     "acme",
     tables

@@ -16,11 +16,11 @@ import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { testLogger } from "../stores.js";
 
 /** The current day in runs of tests. */
-export const today = "2026-06-30";
+export const runDay = "2026-06-30";
 
 /** Returns the day this many days before the current day. */
 export function daysBefore(days: number): string {
-  return addDays(today, -days);
+  return addDays(runDay, -days);
 }
 
 /** Returns a runner's context on real stores. `changes` replace parts of it. */
@@ -31,7 +31,7 @@ export function runContext(stores: OpenedStores, changes: Partial<TenantRunConte
     holder: "test",
     logger: testLogger,
     observer: notifyAll([]),
-    now: () => new Date(`${today}T12:00:00Z`),
+    now: () => new Date(`${runDay}T12:00:00Z`),
     limits: usualLimits,
     ...changes,
   };
@@ -127,7 +127,7 @@ export async function runRecords(stores: OpenedStores, tenantName: string) {
 }
 
 /** Returns the rows of a query on a tenant's store. */
-export async function rowsOf<Row>(stores: OpenedStores, tenantName: string, query: string): Promise<Row[]> {
+export async function runRows<Row>(stores: OpenedStores, tenantName: string, query: string): Promise<Row[]> {
   const { client } = await stores.tenant(tenantName);
   return await (await client.query({ query, format: "JSONEachRow" })).json<Row>();
 }
@@ -136,13 +136,13 @@ export async function rowsOf<Row>(stores: OpenedStores, tenantName: string, quer
 export async function chargedByDay(stores: OpenedStores, tenantName: string): Promise<string[]> {
   const sums =
     "SELECT toString(day) AS day, toString(sum(amount_hi + amount_lo)) AS amount FROM chargebacks GROUP BY day ORDER BY day";
-  const found = await rowsOf<{ day: string; amount: string }>(stores, tenantName, sums);
+  const found = await runRows<{ day: string; amount: string }>(stores, tenantName, sums);
   return found.map(({ day, amount }) => `${day} ${amount}`);
 }
 
 /** Returns a day's published chargebacks, `identity: amount`, with the detail if it is an issue. */
 export async function chargedOn(stores: OpenedStores, tenantName: string, day: string): Promise<string[]> {
-  const rows = await rowsOf<{ who: string; amount: string; detail: string }>(
+  const rows = await runRows<{ who: string; amount: string; detail: string }>(
     stores,
     tenantName,
     `SELECT identity_id AS who, toString(amount) AS amount, allocation_detail AS detail FROM chargebacks
@@ -159,7 +159,7 @@ export async function reconciled(stores: OpenedStores, tenantName: string) {
   const { client } = await stores.tenant(tenantName);
   const { days, totals } = await reconcileDays(client, new AbortController().signal);
   const off = days.filter((day: DayReconciliation) => day.difference !== "0" || day.lines_off !== "0");
-  const [staged] = await rowsOf<{ n: string }>(
+  const [staged] = await runRows<{ n: string }>(
     stores,
     tenantName,
     "SELECT sum(total_rows) AS n FROM system.tables WHERE database = currentDatabase() AND name LIKE 'staged_%'",

@@ -6,12 +6,12 @@ import t from "tap";
 import { DAY_SECONDS } from "../../src/common/days.js";
 import { holds } from "../holds.js";
 import {
-  type Script,
+  type PrometheusScript,
   type ScriptedSeries,
   startScriptedPrometheus,
 } from "../ingest/prometheus/scripted-prometheus.js";
 import { openTestStores } from "../stores.js";
-import { daysBefore, reconciled, rowsOf, runContext, runOnce, trackingDate } from "./runs.js";
+import { daysBefore, reconciled, runContext, runOnce, runRows, trackingDate } from "./runs.js";
 
 const GIB = 2 ** 30;
 
@@ -21,7 +21,7 @@ const constant = (value: number, labels: Readonly<Record<string, string>> = {}):
 });
 
 /** As in the example of the documentation: 8.32 a day. alice writes 18 of 20 GiB and bob the rest, bob alone reads. */
-const usual: Script = (query) => {
+const usual: PrometheusScript = (query) => {
   const principal = (name: string, gib: number) => constant((gib * GIB) / 24, { principal: `User:${name}` });
   if (/group by/.test(query)) return [principal("alice", 24), principal("bob", 24)];
   if (/log_size/.test(query)) return [constant(50 * GIB)];
@@ -66,7 +66,7 @@ t.test("a self-managed cluster is billed by its metrics", async (t) => {
   const day = daysBefore(3);
   const run = (name: string) => runOnce(context, config, name);
   const rows = async (name: string) => {
-    const found = await rowsOf<Record<string, string>>(
+    const found = await runRows<Record<string, string>>(
       stores,
       name,
       `SELECT product_type, identity_id, allocation_method AS how, cost_type, allocation_detail, toString(sum(amount)) AS amount
@@ -95,7 +95,7 @@ t.test("a self-managed cluster is billed by its metrics", async (t) => {
   );
 
   await t.test("an outage of the metrics does not reduce a published day", async (t) => {
-    for (const outage of [() => 401, () => []] as const satisfies readonly Script[]) {
+    for (const outage of [() => 401, () => []] as const satisfies readonly PrometheusScript[]) {
       prometheus.answer = outage;
       const result = await run("acme");
       t.ok(result.errors.some(({ message }) => /the bill that is published stays/.test(message)));
@@ -127,10 +127,10 @@ t.test("a self-managed cluster is billed by its metrics", async (t) => {
     await run("late");
     t.same(await rows("late"), healthy);
     t.same((await reconciled(stores, "late")).off, []);
-    const before = await rowsOf(stores, "acme", "SELECT * FROM billing ORDER BY ALL");
+    const before = await runRows(stores, "acme", "SELECT * FROM billing ORDER BY ALL");
     await run("acme");
     t.same(
-      await rowsOf(stores, "acme", "SELECT * FROM billing ORDER BY ALL"),
+      await runRows(stores, "acme", "SELECT * FROM billing ORDER BY ALL"),
       before,
       "nothing is new to acme",
     );

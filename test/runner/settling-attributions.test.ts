@@ -2,8 +2,8 @@
 import t from "tap";
 import { usualLimits } from "../../src/runner/tenant-run.js";
 import { openTestStores } from "../stores.js";
-import { daysBefore, rowsOf, runContext, runOnce, shortTenants, trackingDate } from "./runs.js";
-import { topicUpstream, withTopics } from "./topic-upstream.js";
+import { daysBefore, runContext, runOnce, runRows, shortTenants, trackingDate } from "./runs.js";
+import { clusterWithTopics, topicUpstream } from "./topic-upstream.js";
 
 /** Too little memory for the crowd. */
 const tight = { ...usualLimits, maxMemoryBytes: 30e6 };
@@ -11,7 +11,7 @@ const tight = { ...usualLimits, maxMemoryBytes: 30e6 };
 t.test("a bill that waits to be charged is not replaced by the published bill", async (t) => {
   const settings = ["allocation_retry_limit: 5", "topic_attribution_retry_limit: 9"];
   const { config: plain, stores } = await openTestStores(t, shortTenants(["a"], settings));
-  const config = withTopics(plain);
+  const config = clusterWithTopics(plain);
   const day = daysBefore(8);
   const { upstream, ecosystems } = topicUpstream({
     topicRules: [{ product_type: "METERED", metrics: ["topic_bytes_in"] }],
@@ -34,7 +34,7 @@ t.test("a bill that waits to be charged is not replaced by the published bill", 
   const charged = await runOnce(next, config, "a");
   t.same(charged.notes, [`${day} is older than lookback_days, and final without the missing data`]);
   t.equal((await trackingDate(stores, "a", day)).published_hash, staged_hash);
-  const bill = await rowsOf<{ line: string }>(
+  const bill = await runRows<{ line: string }>(
     stores,
     "a",
     `SELECT concat(resource_id, ' ', toString(total_cost)) AS line FROM published_billing WHERE day = '${day}' ORDER BY line`,

@@ -14,11 +14,11 @@ import { clickHouseMigrationStatus } from "../../src/stores/migrate-clickhouse.j
 import { migrationFolders, openStores } from "../../src/stores/open-stores.js";
 import { createTagMirror } from "../../src/tags/tag-mirror.js";
 import { addTag } from "../../src/tags/write.js";
-import { csvEmitter, linesOf, namesIn, withEmitters } from "../export/emitters/emitting.js";
+import { csvEmitter, emittedLines, namesIn, withEmitters } from "../export/emitters/emitting.js";
 import { testConfig, testLogger } from "../stores.js";
 import { dieAt } from "./die-at.js";
 import type { StatementPoint } from "./kill-points.js";
-import { reconciled, rowsOf, runContext, runOnce, today } from "./runs.js";
+import { reconciled, runContext, runDay, runOnce, runRows } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
 export interface StageInput {
@@ -72,10 +72,10 @@ await stores.close();
 
 /** Runs on the day of this process, with its bill. */
 async function run(version: number) {
-  const now = new Date(`${addDays(today, version)}T12:00:00Z`);
+  const now = new Date(`${addDays(runDay, version)}T12:00:00Z`);
   const { upstream, ecosystems } = scriptedUpstream();
   for (let age = 2; age <= 8; age += 1)
-    upstream.bill.set(addDays(today, version - age), { "r-1": String(100 + version) });
+    upstream.bill.set(addDays(runDay, version - age), { "r-1": String(100 + version) });
   return await runOnce(runContext(stores, { ecosystems, now: () => now }), config, "acme");
 }
 
@@ -84,20 +84,20 @@ async function recover(): Promise<StageRecovery> {
     ...(await postgresMigrationStatus(postgres, migrationFolders.postgres)),
     ...(await clickHouseMigrationStatus(client, { dir: migrationFolders.clickhouse, database: "acme" })),
   ].filter(({ state }) => state !== "applied");
-  const leftUnbalanced = await rowsOf(
+  const leftUnbalanced = await runRows(
     stores,
     "acme",
     "SELECT * FROM daily_reconciliation WHERE difference != 0",
   );
   await mirror.beforeRead("acme");
-  const mirrored = await rowsOf<{ tag_key: string }>(
+  const mirrored = await runRows<{ tag_key: string }>(
     stores,
     "acme",
     "SELECT tag_key FROM dimension_tags FINAL WHERE is_deleted = 0 ORDER BY tag_key",
   );
   const { errors } = await run(number);
   const { off } = await reconciled(stores, "acme");
-  const days = await rowsOf<{ day: string }>(
+  const days = await runRows<{ day: string }>(
     stores,
     "acme",
     "SELECT concat(toString(day), ' ', toString(sum(amount))) AS day FROM chargebacks GROUP BY chargebacks.day ORDER BY day",
@@ -122,7 +122,7 @@ async function recover(): Promise<StageRecovery> {
 function sumOf(name: string): number {
   const [header = ""] = readFileSync(join(out, name), "utf8").split("\n");
   const column = header.split(",").indexOf("amount");
-  return linesOf(out, name).reduce(
+  return emittedLines(out, name).reduce(
     (sum, line) => sum + Number(line.split(",").at(column - header.split(",").length)),
     0,
   );
@@ -154,7 +154,7 @@ async function schemas() {
     SELECT table_name, column_name, data_type, column_default, is_nullable FROM information_schema.columns
     WHERE table_schema = 'public' ORDER BY table_name, ordinal_position`;
   const inClickHouse = async (database: string) =>
-    await rowsOf(
+    await runRows(
       stores,
       "acme",
       `SELECT table, name, type, default_kind, default_expression FROM system.columns

@@ -4,8 +4,8 @@ import { swapDays } from "../../src/allocate/swap-days.js";
 import { reconcileAttributions } from "../../src/query/state/reconcile.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";
-import { chargedOn, daysBefore, reconciled, rowsOf, runContext, runOnce, shortTenants } from "./runs.js";
-import { attributedOn, attributionDate, topicUpstream, withTopics } from "./topic-upstream.js";
+import { chargedOn, daysBefore, reconciled, runContext, runOnce, runRows, shortTenants } from "./runs.js";
+import { attributedOn, attributionDate, clusterWithTopics, topicUpstream } from "./topic-upstream.js";
 
 /** The bill of one day changes, the topics of both. */
 const [changed, kept] = [daysBefore(4), daysBefore(3)];
@@ -16,7 +16,7 @@ t.test("an interrupted publish of attributions is completed or discarded", async
   const opened = await openTestStores(t, shortTenants(names));
   const { stores } = opened;
   const { postgres } = stores;
-  const config = withTopics(opened.config);
+  const config = clusterWithTopics(opened.config);
 
   /** Brings a tenant to the state after the intent to publish its new days, and dies there. */
   const dieAfterIntent = async (tenantName: string) => {
@@ -120,7 +120,7 @@ t.test("an interrupted publish of attributions is completed or discarded", async
       upstream.onWindow = async () => undefined;
       await runOnce(context, config, "staging_gone");
       await isRolledForward(t, "staging_gone");
-      const usage = await rowsOf<{ n: string }>(
+      const usage = await runRows<{ n: string }>(
         stores,
         "staging_gone",
         "SELECT toString(count()) AS n FROM topic_usage",

@@ -11,14 +11,14 @@ import {
   daysBefore,
   lossSaidBefore,
   reconciled,
-  rowsOf,
   runContext,
+  runDay,
   runOnce,
+  runRows,
   shortTenants,
-  today,
   trackingDate,
 } from "./runs.js";
-import { attributedOn, attributionDate, topicUpstream, withTopics } from "./topic-upstream.js";
+import { attributedOn, attributionDate, clusterWithTopics, topicUpstream } from "./topic-upstream.js";
 
 const tenants = [
   "usual",
@@ -37,7 +37,7 @@ const [heavy, light, other] = [daysBefore(4), daysBefore(3), daysBefore(2)];
 t.test("costs are attributed to topics in addition to identities", async (t) => {
   const opened = await openTestStores(t, shortTenants(tenants, ["topic_attribution_retry_limit: 2"]));
   const { stores } = opened;
-  const config = withTopics(opened.config);
+  const config = clusterWithTopics(opened.config);
   const adds = (t: Test, tenant: string) => addsUp(t, stores, tenant);
 
   await t.test(
@@ -104,7 +104,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
         unmeasured,
         "without traffic, costs are attributed evenly, and SHARED has no rule now",
       );
-      const skipping = withTopics(opened.config, { missing_metrics_behavior: "skip" });
+      const skipping = clusterWithTopics(opened.config, { missing_metrics_behavior: "skip" });
       await runOnce(context, skipping, "usual");
       t.same(await attributedOn(stores, "usual", heavy), ["__UNATTRIBUTED__: 8 no_metrics_located"]);
       upstream.topicRules = [];
@@ -186,7 +186,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
       "the chargebacks are not provisional",
     );
     const marked = "SELECT DISTINCT toString(day) AS day FROM topic_attributions WHERE provisional";
-    t.same(await rowsOf(stores, "outage", marked), [{ day: heavy }]);
+    t.same(await runRows(stores, "outage", marked), [{ day: heavy }]);
     t.equal((await attributedOn(stores, "outage", light)).length, 5, "days without failures are complete");
     const published = await chargebackParts(stores, "outage");
     const settled = await runOnce(context, config, "outage");
@@ -199,7 +199,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     ]);
     t.equal(settled.dates_calculated, 0);
     t.same(await attributedOn(stores, "outage", heavy), nowhere);
-    t.same(await rowsOf(stores, "outage", marked), []);
+    t.same(await runRows(stores, "outage", marked), []);
     upstream.topicGaps.clear();
     await runOnce(context, config, "outage");
     t.equal((await attributedOn(stores, "outage", heavy)).length, 5, "the attribution waits for the metrics");
@@ -309,7 +309,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     for (const day of [heavy, light]) upstream.bill.set(day, { "metered-1": "8" });
     const context = runContext(stores, { ecosystems });
     await runOnce(context, config, "switched");
-    const off = withTopics(opened.config, { enabled: false });
+    const off = clusterWithTopics(opened.config, { enabled: false });
     upstream.bill.set(heavy, { "metered-1": "4" });
     holds(t, await runOnce(context, off, "switched"), { status: "completed", dates_calculated: 1 });
     t.same(await attributedOn(stores, "switched", heavy), []);
@@ -328,12 +328,12 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     for (let age = 2; age <= 7; age += 1) upstream.bill.set(daysBefore(age), { "metered-1": "8" });
     const requested: string[] = [];
     upstream.onTopics = (clusters) => requested.push(...clusters);
-    const three = withTopics(opened.config, { retention_days: 3 });
+    const three = clusterWithTopics(opened.config, { retention_days: 3 });
     await runOnce(runContext(stores, { ecosystems }), three, "kept");
     const days = async () => (await attributionDays(stores, "kept")).map((row) => row.day);
     t.same(await days(), [daysBefore(3), daysBefore(2)], "older days are not attributed");
     t.same(requested, ["metered-1"]);
-    const later = midnightOf(addDays(today, 1));
+    const later = midnightOf(addDays(runDay, 1));
     await runOnce(runContext(stores, { ecosystems, now: () => later }), three, "kept");
     t.same(await days(), [daysBefore(2)]);
     t.equal(
@@ -360,7 +360,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     const context = runContext(stores, { ecosystems });
     await runOnce(context, config, "excluded");
     const excluding = (...patterns: string[]) =>
-      runOnce(context, withTopics(opened.config, { exclude_topic_patterns: patterns }), "excluded");
+      runOnce(context, clusterWithTopics(opened.config, { exclude_topic_patterns: patterns }), "excluded");
     const attributed = async () => [
       await attributedOn(stores, "excluded", heavy),
       await attributedOn(stores, "excluded", light),
@@ -411,7 +411,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     t.same(await attributedOn(stores, "abandoned", heavy), nowhere);
     const rows =
       "SELECT toString(day) AS day, provisional, count() AS n FROM topic_attributions GROUP BY ALL";
-    t.same(await rowsOf(stores, "abandoned", rows), [{ day: heavy, provisional: false, n: "1" }]);
+    t.same(await runRows(stores, "abandoned", rows), [{ day: heavy, provisional: false, n: "1" }]);
     holds(t, await attributionDate(stores, "abandoned", heavy), { provisional: false, attribution_rows: 1 });
     t.same(
       await chargebackParts(stores, "abandoned"),
@@ -426,7 +426,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
 
 /** Returns the active parts of the facts, which change whenever a day is swapped. */
 async function partsOf(stores: OpenedStores, tenant: string): Promise<string[]> {
-  const rows = await rowsOf<{ part: string }>(
+  const rows = await runRows<{ part: string }>(
     stores,
     tenant,
     `SELECT concat(table, ' ', partition, ' ', name) AS part FROM system.parts
@@ -441,7 +441,7 @@ async function chargebackParts(stores: OpenedStores, tenant: string): Promise<st
 }
 
 async function attributionDays(stores: OpenedStores, tenant: string) {
-  return await rowsOf<{ day: string }>(
+  return await runRows<{ day: string }>(
     stores,
     tenant,
     "SELECT DISTINCT toString(day) AS day FROM topic_attributions ORDER BY day",

@@ -4,7 +4,7 @@ import type { TopicAttributionSettings } from "../../src/config/settings/topic-a
 import type { TopicMetric, TopicRule } from "../../src/domain/topic-rule.js";
 import type { AnyEcosystem, TopicUsageFact } from "../../src/ingest/ecosystem.js";
 import type { OpenedStores } from "../../src/stores/open-stores.js";
-import { rowsOf } from "./runs.js";
+import { runRows } from "./runs.js";
 import { scriptedUpstream, type Upstream } from "./scripted-upstream.js";
 
 /** A scripted upstream whose clusters have topics: METERED lines are attributed by bytes in, SHARED ones evenly. */
@@ -85,7 +85,7 @@ function factsOf(topics: Record<string, number>, day: string, clusters: readonly
 }
 
 /** Returns the configuration with topic attribution enabled for all its tenants. */
-export function withTopics(config: Config, changes: Partial<TopicAttributionSettings> = {}): Config {
+export function clusterWithTopics(config: Config, changes: Partial<TopicAttributionSettings> = {}): Config {
   const topic_attribution: TopicAttributionSettings = {
     enabled: true,
     exclude_topic_patterns: [],
@@ -103,7 +103,7 @@ export function withTopics(config: Config, changes: Partial<TopicAttributionSett
 
 /** Returns a day's published attributions, `topic: amount`, with the detail if it is an issue. */
 export async function attributedOn(stores: OpenedStores, tenantName: string, day: string): Promise<string[]> {
-  const rows = await rowsOf<{ text: string }>(
+  const rows = await runRows<{ text: string }>(
     stores,
     tenantName,
     `SELECT concat(topic_name, ': ', toString(amount), if(attribution_detail LIKE '%_allocation', '', concat(' ', attribution_detail))) AS text

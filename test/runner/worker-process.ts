@@ -19,12 +19,12 @@ import {
   lossSaidBefore,
   reconciled,
   recordingLogger,
-  rowsOf,
   runContext,
   runOnce,
   runRecords,
+  runRows,
 } from "./runs.js";
-import { withTopics } from "./topic-upstream.js";
+import { clusterWithTopics } from "./topic-upstream.js";
 
 export interface WorkerInput {
   readonly yaml: string;
@@ -54,14 +54,14 @@ export interface Recovery {
 }
 
 const { yaml, folder, version, point }: WorkerInput = JSON.parse(process.argv[2] ?? "{}");
-const config = withTopics(testConfig(yaml, folder));
+const config = clusterWithTopics(testConfig(yaml, folder));
 const stores = await openStores({ config, logger: testLogger });
 await runStatement(stores.postgres, expireLeases());
 const { client } = await stores.tenant("acme");
 const say = (fact: object) => console.log(JSON.stringify(fact));
 
 async function sums(): Promise<Record<string, string>> {
-  const rows = await rowsOf<{ day: string; charged: string }>(
+  const rows = await runRows<{ day: string; charged: string }>(
     stores,
     "acme",
     "SELECT toString(day) AS day, toString(sum(amount)) AS charged FROM chargebacks GROUP BY day ORDER BY day",
@@ -71,7 +71,7 @@ async function sums(): Promise<Record<string, string>> {
 
 async function recover(): Promise<Recovery> {
   const left = await sums();
-  const leftUnbalanced = await rowsOf(
+  const leftUnbalanced = await runRows(
     stores,
     "acme",
     "SELECT * FROM daily_reconciliation WHERE difference != 0",

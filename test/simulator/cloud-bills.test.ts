@@ -6,7 +6,7 @@ import { checkFile } from "../../src/focus/check/check-file.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
 import { csvGzOf, parquetOf } from "../../src/simulator/bills/files.js";
 import { billionths } from "../../src/simulator/bills/line.js";
-import { linesOf, type MonthOptions } from "../../src/simulator/bills/month.js";
+import { type MonthOptions, simulatedLines } from "../../src/simulator/bills/month.js";
 import { aws, azure, google } from "../../src/simulator/bills/providers.js";
 import { temporaryFolder, testLogger } from "../stores.js";
 
@@ -34,9 +34,9 @@ t.test("a month of each provider in its own format has no findings", async (t) =
   const engine = await openScratchEngine(testLogger);
   t.teardown(() => engine.close());
   const files = [
-    ["aws.parquet", parquetOf(linesOf(aws, october), "map"), "USD"],
-    ["azure.csv.gz", csvGzOf(linesOf(azure, october)), "EUR"],
-    ["google.parquet", parquetOf(linesOf(google, october), "labels"), "USD"],
+    ["aws.parquet", parquetOf(simulatedLines(aws, october), "map"), "USD"],
+    ["azure.csv.gz", csvGzOf(simulatedLines(azure, october)), "EUR"],
+    ["google.parquet", parquetOf(simulatedLines(google, october), "labels"), "USD"],
   ] as const;
   for (const [name, bytes, currency] of files) {
     const path = join(folder, name);
@@ -55,13 +55,13 @@ t.test("a month of each provider in its own format has no findings", async (t) =
 t.test(
   "the same seed produces the same bill, and a correction changes only the lines of its day",
   async (t) => {
-    const lines = linesOf(aws, october);
+    const lines = simulatedLines(aws, october);
     // Compare as text, because tap needs minutes to compare so many objects.
     const text = JSON.stringify(lines);
-    t.ok(JSON.stringify(linesOf(aws, october)) === text);
-    t.notOk(JSON.stringify(linesOf(aws, { ...october, seed: 2 })) === text);
+    t.ok(JSON.stringify(simulatedLines(aws, october)) === text);
+    t.notOk(JSON.stringify(simulatedLines(aws, { ...october, seed: 2 })) === text);
     const day = "2026-10-20";
-    const corrected = linesOf(aws, { ...october, corrected: [day] });
+    const corrected = simulatedLines(aws, { ...october, corrected: [day] });
     const changed = corrected.filter((line, at) => JSON.stringify(line) !== JSON.stringify(lines[at]));
     t.equal(changed.length, 40);
     t.ok(changed.every((line) => line.ChargePeriodStart === `${day}T00:00:00Z`));

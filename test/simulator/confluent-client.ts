@@ -8,7 +8,7 @@ import {
 
 export const now = () => Date.parse("2026-03-10T15:30:00Z");
 
-export interface Envelope {
+export interface ResponseEnvelope {
   readonly api_version: string;
   readonly kind: string;
   readonly metadata: { readonly first: string; readonly next?: string; readonly total_size?: number };
@@ -33,7 +33,7 @@ export interface ClientResponse {
 export interface Client {
   readonly cloud: ConfluentCloud;
   get(path: string): Promise<ClientResponse>;
-  page(path: string): Promise<Envelope>;
+  page(path: string): Promise<ResponseEnvelope>;
   /** Returns all items of a list by following `next`. */
   all(path: string): Promise<Record<string, unknown>[]>;
   error(path: string): Promise<VendorError["errors"][number] & { http: number }>;
@@ -53,7 +53,7 @@ export function clientOf(cloud: ConfluentCloud, base: string, authorization: str
     const response = await fetch(`${base}${path}`, { headers: { authorization } });
     return { status: response.status, headers: response.headers, text: await response.text() };
   };
-  const page = async (path: string): Promise<Envelope> => {
+  const page = async (path: string): Promise<ResponseEnvelope> => {
     const { status, text } = await get(path);
     if (status !== 200) throw new Error(`${path}: ${status} ${text}`);
     return JSON.parse(text);
@@ -82,5 +82,5 @@ export function clientOf(cloud: ConfluentCloud, base: string, authorization: str
   };
 }
 
-export const costs = (start: string, end: string, more = "") =>
+export const readCosts = (start: string, end: string, more = "") =>
   `/billing/v1/costs?start_date=${start}&end_date=${end}${more}`;

@@ -3,7 +3,7 @@ import t from "tap";
 import { waitHeaders } from "../../src/simulator/confluent/api-faults.js";
 import { malformedKinds } from "../../src/simulator/confluent/malformed.js";
 import { holds } from "../holds.js";
-import { costs, now, simulated } from "./confluent-client.js";
+import { now, readCosts, simulated } from "./confluent-client.js";
 
 const USERS = "/iam/v2/users";
 
@@ -113,14 +113,14 @@ t.test("pages can have wrong links and wrong content", async (t) => {
 
 t.test("each day has one malformed row of each configured kind", async (t) => {
   const { all, cloud } = await simulated(t, { malformed: malformedKinds });
-  const rows: unknown[] = await all(costs("2026-03-01", "2026-03-03"));
+  const rows: unknown[] = await all(readCosts("2026-03-01", "2026-03-03"));
   const ids = rows.filter((row) => JSON.stringify(row).includes('"bad-2026-03-02-'));
   t.equal(ids.length, malformedKinds.length - 1, "all kinds except the one that is not an object");
   t.equal(rows.filter((row) => typeof row === "string").length, 2);
   t.ok(ids.some((row) => Array.isArray((row as { resource: unknown }).resource)));
   t.ok(ids.some((row) => !("start_date" in (row as object))));
   cloud.bill.setMalformed([]);
-  const clean = await all(costs("2026-03-01", "2026-03-03"));
+  const clean = await all(readCosts("2026-03-01", "2026-03-03"));
   t.equal(clean.length, rows.length - 2 * malformedKinds.length);
 });
 

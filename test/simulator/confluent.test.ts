@@ -3,7 +3,7 @@ import t from "tap";
 import { decimalText } from "../../src/common/exact-decimal.js";
 import { lineTypes } from "../../src/simulator/confluent/line-types.js";
 import { holds } from "../holds.js";
-import { basic, clientOf, costs, now, simulated } from "./confluent-client.js";
+import { basic, clientOf, now, readCosts, simulated } from "./confluent-client.js";
 
 const lists = (environment: string, provider: string) => [
   "/org/v2/organizations",
@@ -26,7 +26,7 @@ t.test(
     const { environments, providers, clusters } = cloud.organisation;
     for (const path of [
       ...lists(environments[0]?.id ?? "", providers[0]?.id ?? ""),
-      costs("2026-03-01", "2026-03-02"),
+      readCosts("2026-03-01", "2026-03-02"),
     ]) {
       const { api_version, kind, metadata, data } = await page(path);
       t.match(path, new RegExp(`^/${api_version}/`));
@@ -109,11 +109,11 @@ t.test("unknown paths, methods and objects are rejected", async (t) => {
 t.test("costs include the start day, exclude the end day, and exclude today", async (t) => {
   const { all, cloud } = await simulated(t);
   const daysOf = async (start: string, end: string) =>
-    [...new Set((await all(costs(start, end))).map(({ start_date: day }) => day))].sort();
+    [...new Set((await all(readCosts(start, end))).map(({ start_date: day }) => day))].sort();
   t.strictSame(await daysOf("2026-03-04", "2026-03-06"), ["2026-03-04", "2026-03-05"]);
   t.strictSame(await daysOf("2026-03-09", "2026-03-11"), ["2026-03-09"], "today is not billed yet");
   t.strictSame(await daysOf("2026-01-20", "2026-02-10"), ["2026-02-08", "2026-02-09"], "30 days of history");
-  const rows = await all(costs("2026-03-04", "2026-03-06", "&page_size=17"));
+  const rows = await all(readCosts("2026-03-04", "2026-03-06", "&page_size=17"));
   const wanted = ["2026-03-04", "2026-03-05"].flatMap((day) => cloud.bill.rows(day).map(({ id }) => id));
   t.strictSame(
     rows.map(({ id }) => id).sort(),
@@ -127,12 +127,12 @@ t.test("costs of invalid windows are rejected", async (t) => {
   const refused: readonly (readonly [string, string])[] = [
     ["/billing/v1/costs?end_date=2026-03-02", "start_date"],
     ["/billing/v1/costs?start_date=2026-03-02", "end_date"],
-    [costs("2026-03-02", "2026-03-02"), "end_date"],
-    [costs("2026-02-30", "2026-03-02"), "start_date"],
-    [costs("2026-3-1", "2026-03-02"), "start_date"],
-    [costs("2026-02-01", "2026-03-02"), "end_date"],
-    [costs("2025-03-09", "2025-03-20"), "start_date"],
-    [costs("2026-03-01", "2026-03-02", "&page_size=10001"), "page_size"],
+    [readCosts("2026-03-02", "2026-03-02"), "end_date"],
+    [readCosts("2026-02-30", "2026-03-02"), "start_date"],
+    [readCosts("2026-3-1", "2026-03-02"), "start_date"],
+    [readCosts("2026-02-01", "2026-03-02"), "end_date"],
+    [readCosts("2025-03-09", "2025-03-20"), "start_date"],
+    [readCosts("2026-03-01", "2026-03-02", "&page_size=10001"), "page_size"],
   ];
   for (const [path, parameter] of refused)
     holds(t, await error(path), { http: 400, source: { parameter } }, path);
@@ -141,7 +141,7 @@ t.test("costs of invalid windows are rejected", async (t) => {
     ["2026-01-31", "2026-02-28"],
     ["2025-03-10", "2025-04-10"],
   ] as const) {
-    t.ok(await page(costs(start, end)), `${start} to ${end}`);
+    t.ok(await page(readCosts(start, end)), `${start} to ${end}`);
   }
 });
 
@@ -149,7 +149,7 @@ t.test(
   "the bill has all line types, tiers, refunds, credits without a resource, and numbers as text",
   async (t) => {
     const { all, cloud } = await simulated(t);
-    const rows = await all(costs("2026-02-10", "2026-03-10"));
+    const rows = await all(readCosts("2026-02-10", "2026-03-10"));
     t.strictSame([...new Set(rows.map((row) => row.line_type))].sort(), Object.keys(lineTypes).sort());
     t.equal(Object.keys(lineTypes).length, 29);
     t.ok(rows.some((row) => row.tier_dimensions && row.line_type === "NUM_RULES"));
@@ -179,7 +179,7 @@ t.test("each window has its rows in another order", async (t) => {
   const { all } = await simulated(t);
   const orders = await Promise.all(
     ["2026-03-01", "2026-03-02", "2026-03-03", "2026-03-04"].map(async (start) =>
-      (await all(costs(start, "2026-03-06")))
+      (await all(readCosts(start, "2026-03-06")))
         .filter(({ start_date: day }) => day === "2026-03-05")
         .map(({ id }) => id),
     ),
@@ -195,7 +195,7 @@ t.test("the same seed produces the same organisation, another seed another one",
     return Promise.all([
       all("/iam/v2/api-keys?page_size=100"),
       all(`/cmk/v2/clusters?environment=${environment}`),
-      all(costs("2026-03-01", "2026-03-04")),
+      all(readCosts("2026-03-01", "2026-03-04")),
     ]);
   };
   const [first, second, other] = await Promise.all([described(7), described(7), described(8)]);
@@ -209,7 +209,7 @@ t.test("objects that were deleted within the history are on the bill, but not in
   const gone = clusters.filter(({ deleted }) => deleted !== undefined);
   const young = clusters.filter(({ created }) => created > start);
   t.ok(gone.length > 0 && young.length > 0);
-  const rows = await all(costs("2026-02-10", "2026-03-10"));
+  const rows = await all(readCosts("2026-02-10", "2026-03-10"));
   for (const { id, environment } of gone) {
     t.ok(
       rows.some(({ resource }) => (resource as { id: string } | undefined)?.id === id),
@@ -228,9 +228,12 @@ t.test("the largest organisation has 5,000 lines a day and 2,000 identities on 2
   const { all, cloud, page } = await simulated(t, { size: "huge", days: 200 });
   const { identities } = cloud.organisation;
   t.equal(identities.length, 2000);
-  const rows = await all(costs("2026-03-06", "2026-03-09", "&page_size=10000"));
+  const rows = await all(readCosts("2026-03-06", "2026-03-09", "&page_size=10000"));
   t.ok(rows.length > 3 * 4750 && rows.length < 3 * 5500, `${rows.length / 3} lines a day`);
-  t.ok((await page(costs("2025-08-23", "2025-08-24"))).data.length > 4000, "the first day is complete, too");
+  t.ok(
+    (await page(readCosts("2025-08-23", "2025-08-24"))).data.length > 4000,
+    "the first day is complete, too",
+  );
 });
 
 t.test("metrics of a minute add up to the hour, by principals and topics of clusters", async (t) => {

@@ -2,7 +2,7 @@
 import t, { type Test } from "tap";
 import { type Size, sizes } from "../../src/simulator/organisation.js";
 import { parseQuery } from "../../src/simulator/selector.js";
-import { BYTES_IN, LOG_SIZE } from "../../src/simulator/series.js";
+import { KAFKA_BYTES_IN, LOG_SIZE } from "../../src/simulator/series.js";
 import { type SimulatorOptions, startSimulator } from "../../src/simulator/simulator.js";
 import { simulatedTenants } from "../../src/simulator/tenants.js";
 import { holds } from "../holds.js";
@@ -48,7 +48,7 @@ t.test("GET and POST return the same response", async (t) => {
 });
 
 t.test("the same seed produces the same series, another seed others", async (t) => {
-  const query = `sum by (principal) (increase(${BYTES_IN}[1h]))`;
+  const query = `sum by (principal) (increase(${KAFKA_BYTES_IN}[1h]))`;
   const [first, second, other] = await Promise.all(
     [7, 7, 8].map(async (seed) => (await (await simulator(t, { seed })).runQuery(query)).body),
   );
@@ -58,7 +58,7 @@ t.test("the same seed produces the same series, another seed others", async (t) 
 
 t.test("the bytes of the principals add up to those of the cluster", async (t) => {
   const { runQuery } = await simulator(t, { size: "small" });
-  const one = `increase(${BYTES_IN}{cluster="kafka-orders"}[1h])`;
+  const one = `increase(${KAFKA_BYTES_IN}{cluster="kafka-orders"}[1h])`;
   const whole = (await runQuery(`sum(${one})`)).body;
   const parts = (await runQuery(`sum by (principal) (${one})`)).body;
   t.ok(sumOf(whole) > 0n);
@@ -69,7 +69,9 @@ t.test("the bytes of the principals add up to those of the cluster", async (t) =
 
 t.test("some principals are idle on some days, and a few transfer most", async (t) => {
   const { runQuery } = await simulator(t, { size: "small" });
-  const { body } = await runQuery(`sum by (principal) (increase(${BYTES_IN}{cluster="kafka-orders"}[1h]))`);
+  const { body } = await runQuery(
+    `sum by (principal) (increase(${KAFKA_BYTES_IN}{cluster="kafka-orders"}[1h]))`,
+  );
   const totals = body.data.result
     .map((series) => Number(sumOf({ ...body, data: { ...body.data, result: [series] } })))
     .sort((a, b) => b - a);
@@ -95,9 +97,9 @@ t.test("unsupported queries return bad_data", async (t) => {
     "",
     "sum(",
     "a + b",
-    `topk(3, ${BYTES_IN})`,
-    `increase(${BYTES_IN})`,
-    `${BYTES_IN}{a=b}`,
+    `topk(3, ${KAFKA_BYTES_IN})`,
+    `increase(${KAFKA_BYTES_IN})`,
+    `${KAFKA_BYTES_IN}{a=b}`,
   ]) {
     const { status, body } = await runQuery(query);
     holds(t, [status, body.errorType], [400, "bad_data"], query);
@@ -132,7 +134,7 @@ t.test("selectors are parsed like PromQL", async (t) => {
 
 t.test("a revision changes one day, a missing day has no samples, and both can be undone", async (t) => {
   const { runQuery, setFaults } = await simulator(t);
-  const query = `sum(increase(${BYTES_IN}[1h]))`;
+  const query = `sum(increase(${KAFKA_BYTES_IN}[1h]))`;
   const before = (await runQuery(query)).body;
   setFaults([{ kind: "revision", day: "2026-03-05", factor: 2 }]);
   t.equal(sumOf((await runQuery(query)).body), 2n * sumOf(before));

@@ -7,7 +7,7 @@ import { projectRoot } from "../../src/common/project.js";
 import { createEmbeddedClickHouse } from "../../src/embedded-clickhouse/supervisor.js";
 import { clickHouseMigrationStatus, migrateClickHouse } from "../../src/stores/migrate-clickhouse.js";
 import { migrationFolder } from "../common/migrate/migration-folder.js";
-import { logger, temporaryFolder, temporaryPool } from "../embedded-postgres/temporary.js";
+import { logger, postgresFolder, temporaryPool } from "../embedded-postgres/temporary.js";
 import { holds } from "../holds.js";
 import { until } from "../until.js";
 
@@ -20,7 +20,7 @@ CREATE TABLE IF NOT EXISTS two (n UInt32) ENGINE = MergeTree ORDER BY n;
 CREATE OR REPLACE VIEW both_tables AS SELECT n FROM one UNION ALL SELECT n FROM two;
 `;
 
-const embedded = createEmbeddedClickHouse({ dataDir: temporaryFolder(t), logger });
+const embedded = createEmbeddedClickHouse({ dataDir: postgresFolder(t), logger });
 t.teardown(() => embedded.stop());
 const endpoint = embedded.endpoint();
 const pool = temporaryPool(t);

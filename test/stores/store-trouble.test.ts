@@ -3,7 +3,7 @@ import t from "tap";
 import { readRows } from "../../src/clickhouse/statement.js";
 import { storeInTrouble } from "../../src/stores/store-trouble.js";
 import { get, insertChargebacks, startService } from "../http/service.js";
-import { recordDimensions, send } from "../tags/tagging.js";
+import { recordTestDimensions, sendTagRequest } from "../tags/tagging.js";
 import { until } from "../until.js";
 
 const raise = (message: string, code: string) =>
@@ -56,13 +56,13 @@ t.test("errors of a store that cannot work are recognised", async (t) => {
   t.equal(storeInTrouble("ENOSPC"), undefined);
 
   await insertChargebacks(stores, "acme", [{ timestamp: "2026-03-01T00:00:00Z", amount: "1" }]);
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const { body } = await get(
     app,
     "/api/v1/tenants/acme/chargebacks?start_date=2026-03-01&end_date=2026-03-01",
   );
   const tag = () =>
-    send(app, "POST", `acme/chargebacks/${body.items[0].dimension_id}/tags`, {
+    sendTagRequest(app, "POST", `acme/chargebacks/${body.items[0].dimension_id}/tags`, {
       tag_key: "team",
       display_name: "web",
       created_by: "test",

@@ -3,7 +3,15 @@ import { forgetDimensions } from "../../src/tags/forget-dimensions.js";
 import { writeTags } from "../../src/tags/transaction.js";
 import { insertChargebacks, startService } from "../http/service.js";
 import { until } from "../until.js";
-import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "./tagging.js";
+import {
+  dimensionIds,
+  mirrored,
+  miscounted,
+  recordTestDimensions,
+  sendTagRequest,
+  tag,
+  writtenTags,
+} from "./tagging.js";
 
 t.test("tags stay consistent under many concurrent writers", async (t) => {
   const { app, stores, build } = await startService(t);
@@ -13,7 +21,7 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
     "acme",
     identities.map((identity_id) => ({ timestamp: "2026-03-05T00:00:00Z", amount: "1", identity_id })),
   );
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const ids = await Promise.all(
     identities.map(async (each) => (await dimensionIds(stores, "acme", each))[0] ?? 0),
   );
@@ -25,22 +33,26 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
   await t.test("one of twenty concurrent writers gets a tag key", async (t) => {
     const turns = Array.from({ length: 20 }, (_, turn) => turn);
     const answers = await Promise.all(
-      turns.map((turn) => send(at(turn), "POST", `acme/chargebacks/${one}/tags`, tag("team", `n-${turn}`))),
+      turns.map((turn) =>
+        sendTagRequest(at(turn), "POST", `acme/chargebacks/${one}/tags`, tag("team", `n-${turn}`)),
+      ),
     );
     const statuses = answers.map((response) => response.status);
     t.equal(statuses.filter((status) => status === 201).length, 1);
     t.equal(statuses.filter((status) => status === 409).length, 19);
     const won = answers.find((response) => response.status === 201)?.body;
-    t.same((await send(app, "GET", `acme/chargebacks/${one}/tags`)).body, [won]);
+    t.same((await sendTagRequest(app, "GET", `acme/chargebacks/${one}/tags`)).body, [won]);
   });
 
   await t.test("one of several concurrent replacements wins as a whole", async (t) => {
     const sets = Array.from({ length: 12 }, (_, set) => ["a", "b", "c"].map((key) => tag(key, `set-${set}`)));
     const answers = await Promise.all(
-      sets.map((tags, turn) => send(at(turn), "PATCH", `acme/chargebacks/${two}`, { tags })),
+      sets.map((tags, turn) => sendTagRequest(at(turn), "PATCH", `acme/chargebacks/${two}`, { tags })),
     );
     t.same(new Set(answers.map((response) => response.status)), new Set([200]));
-    const left: { display_name: string }[] = (await send(app, "GET", `acme/chargebacks/${two}/tags`)).body;
+    const left: { display_name: string }[] = (
+      await sendTagRequest(app, "GET", `acme/chargebacks/${two}/tags`)
+    ).body;
     t.equal(left.length, 3);
     t.equal(new Set(left.map((each) => each.display_name)).size, 1);
   });
@@ -56,8 +68,8 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
       override_existing: turn % 2 === 0,
     }));
     const answers = await Promise.all([
-      ...bulks.map((body, turn) => send(at(turn), "POST", "acme/tags/bulk", body)),
-      ...filters.map((body, turn) => send(at(turn), "POST", "acme/tags/bulk-by-filter", body)),
+      ...bulks.map((body, turn) => sendTagRequest(at(turn), "POST", "acme/tags/bulk", body)),
+      ...filters.map((body, turn) => sendTagRequest(at(turn), "POST", "acme/tags/bulk-by-filter", body)),
     ]);
     t.same(new Set(answers.map((response) => response.status)), new Set([200]));
     const created = answers.reduce((sum, response) => sum + response.body.created_count, 0);
@@ -78,24 +90,27 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
   await t.test(
     "label counts and mirror are correct after concurrent renames, deletions and bulks on the same tags",
     async (t) => {
-      const { body } = await send(app, "GET", "acme/tags?search=bulk&page_size=40");
+      const { body } = await sendTagRequest(app, "GET", "acme/tags?search=bulk&page_size=40");
       const tagIds = body.items.map((item: { tag_id: number }) => item.tag_id);
       const answers = await Promise.all([
         ...tagIds.flatMap((id: number, turn: number) => [
-          send(at(turn), "PATCH", `acme/tags/${id}`, { display_name: `renamed-${turn % 4}` }),
-          ...(turn % 3 === 0 ? [send(at(turn + 1), "DELETE", `acme/tags/${id}`)] : []),
+          sendTagRequest(at(turn), "PATCH", `acme/tags/${id}`, { display_name: `renamed-${turn % 4}` }),
+          ...(turn % 3 === 0 ? [sendTagRequest(at(turn + 1), "DELETE", `acme/tags/${id}`)] : []),
         ]),
-        send(app, "POST", "acme/tags/bulk-by-filter", { ...tag("bulk", "again"), override_existing: true }),
+        sendTagRequest(app, "POST", "acme/tags/bulk-by-filter", {
+          ...tag("bulk", "again"),
+          override_existing: true,
+        }),
       ]);
       t.same(
         answers.filter((response) => ![200, 204, 404].includes(response.status)),
         [],
       );
-      await send(app, "GET", "acme/chargebacks?page_size=1");
-      t.same(await mirrored(stores, "acme"), await written(stores, "acme"));
+      await sendTagRequest(app, "GET", "acme/chargebacks?page_size=1");
+      t.same(await mirrored(stores, "acme"), await writtenTags(stores, "acme"));
       t.same(await miscounted(stores), []);
-      const all = (await send(app, "GET", "acme/tags?page_size=1")).body.total;
-      t.equal(all, (await written(stores, "acme")).length);
+      const all = (await sendTagRequest(app, "GET", "acme/tags?page_size=1")).body.total;
+      t.equal(all, (await writtenTags(stores, "acme")).length);
     },
   );
 

@@ -13,7 +13,15 @@ import { addTag, deleteTag, renameTag } from "../../src/tags/write.js";
 import { holds } from "../holds.js";
 import { insertChargebacks, startService } from "../http/service.js";
 import { until } from "../until.js";
-import { dimensionIds, mirrored, miscounted, recordDimensions, send, tag, written } from "./tagging.js";
+import {
+  dimensionIds,
+  mirrored,
+  miscounted,
+  recordTestDimensions,
+  sendTagRequest,
+  tag,
+  writtenTags,
+} from "./tagging.js";
 
 const silent = pino({ level: "silent" });
 
@@ -27,7 +35,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     "acme",
     identities.map((identity_id) => ({ timestamp: "2026-03-05T00:00:00Z", amount: "1", identity_id })),
   );
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   const ids = await Promise.all(
     identities.map(async (each) => (await dimensionIds(stores, "acme", each))[0] ?? 0),
   );
@@ -40,7 +48,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     signal: new AbortController().signal,
   });
   const same = async (t: Test, message: string) =>
-    t.same(await mirrored(stores, "acme"), await written(stores, "acme"), message);
+    t.same(await mirrored(stores, "acme"), await writtenTags(stores, "acme"), message);
   const waiting = async () => (await postgres.query("SELECT FROM tag_outbox")).rowCount;
 
   // The store of the tenant is unreachable while `away` is true: nothing listens at its address.
@@ -61,15 +69,21 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
   const tags = createTagMirror({ stores: shaky, tenantNames: ["acme", "globex"], logger: silent, timing });
   const app = await service.build({ stores: shaky, tags });
   // Copies to Postgres like a run, all but one dimension, which nobody has requested.
-  for (const id of ids.filter((each) => each !== unseen)) await send(app, "GET", `acme/chargebacks/${id}`);
+  for (const id of ids.filter((each) => each !== unseen))
+    await sendTagRequest(app, "GET", `acme/chargebacks/${id}`);
 
   await t.test(
     "tags are written, changed, removed, listed and searched while the store is down",
     async (t) => {
       away = true;
-      const posted = await send(app, "POST", `acme/chargebacks/${one}/tags`, tag("team", "Platform"));
+      const posted = await sendTagRequest(
+        app,
+        "POST",
+        `acme/chargebacks/${one}/tags`,
+        tag("team", "Platform"),
+      );
       t.equal(posted.status, 201);
-      const patched = await send(app, "PATCH", `acme/chargebacks/${two}`, {
+      const patched = await sendTagRequest(app, "PATCH", `acme/chargebacks/${two}`, {
         tags: [tag("team", "Search"), tag("x", "y")],
       });
       holds(t, patched, {
@@ -86,12 +100,14 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
           ["x", "y"],
         ],
       );
-      holds(t, await send(app, "DELETE", `acme/tags/${patched.body.tags[1].tag_id}`), { status: 204 });
-      const renamed = await send(app, "PATCH", `acme/tags/${posted.body.tag_id}`, {
+      holds(t, await sendTagRequest(app, "DELETE", `acme/tags/${patched.body.tags[1].tag_id}`), {
+        status: 204,
+      });
+      const renamed = await sendTagRequest(app, "PATCH", `acme/tags/${posted.body.tag_id}`, {
         display_name: "Foundations",
       });
       t.equal(renamed.status, 200);
-      const bulk = await send(app, "POST", "acme/tags/bulk", {
+      const bulk = await sendTagRequest(app, "POST", "acme/tags/bulk", {
         dimension_ids: [three, unseen],
         ...tag("team", "Bulk"),
       });
@@ -100,18 +116,20 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
         body: { created_count: 1, errors: [{ dimension_id: unseen, code: "store_unavailable" }] },
       });
       t.same(
-        (await send(app, "GET", "acme/tags?search=E")).body.items.map(
+        (await sendTagRequest(app, "GET", "acme/tags?search=E")).body.items.map(
           (each: { display_name: string }) => each.display_name,
         ),
         ["Foundations", "Search", "Bulk"],
       );
-      t.equal((await send(app, "GET", `acme/chargebacks/${one}/tags`)).body.length, 1);
-      holds(t, await send(app, "GET", `acme/chargebacks/${one}`), {
+      t.equal((await sendTagRequest(app, "GET", `acme/chargebacks/${one}/tags`)).body.length, 1);
+      holds(t, await sendTagRequest(app, "GET", `acme/chargebacks/${one}`), {
         status: 503,
         body: { code: "store_unavailable" },
       });
-      holds(t, await send(app, "POST", `acme/chargebacks/${unseen}/tags`, tag("a", "b")), { status: 503 });
-      holds(t, await send(app, "POST", "acme/tags/bulk-by-filter", tag("a", "b")), { status: 503 });
+      holds(t, await sendTagRequest(app, "POST", `acme/chargebacks/${unseen}/tags`, tag("a", "b")), {
+        status: 503,
+      });
+      holds(t, await sendTagRequest(app, "POST", "acme/tags/bulk-by-filter", tag("a", "b")), { status: 503 });
       t.same(await mirrored(stores, "acme"), []);
       t.ok(await waiting());
     },
@@ -119,7 +137,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
 
   await t.test("the next read after an outage of the store shows the tags", async (t) => {
     away = false;
-    const { body } = await send(app, "GET", `acme/chargebacks?identity_id=sa-0`);
+    const { body } = await sendTagRequest(app, "GET", `acme/chargebacks?identity_id=sa-0`);
     t.same(body.items[0].tags, ["Foundations"]);
     await same(t, "all tags are mirrored");
     t.equal(await waiting(), 0);
@@ -127,7 +145,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
 
   await t.test("tags are mirrored after an outage even if nobody reads", async (t) => {
     away = true;
-    await send(app, "POST", `acme/chargebacks/${one}/tags`, tag("later", "Later"));
+    await sendTagRequest(app, "POST", `acme/chargebacks/${one}/tags`, tag("later", "Later"));
     away = false;
     await until("mirrored", async () => (await waiting()) === 0);
     await same(t, "tags are mirrored without any read");
@@ -137,7 +155,12 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     const pid = stores.embeddedClickHouse?.pid();
     if (pid === undefined) throw new Error("the store does not run");
     process.kill(pid, "SIGKILL");
-    const { status } = await send(app, "POST", `acme/chargebacks/${two}/tags`, tag("killed", "Survives"));
+    const { status } = await sendTagRequest(
+      app,
+      "POST",
+      `acme/chargebacks/${two}/tags`,
+      tag("killed", "Survives"),
+    );
     t.equal(status, 201);
     await until("the store is back", async () => {
       const alive = stores.embeddedClickHouse?.pid();
@@ -233,7 +256,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     const fresh = createTagMirror({ stores, tenantNames: ["acme"], logger: silent, timing });
     t.same(await mirrored(stores, "acme"), []);
     await fresh.beforeRead("acme");
-    t.ok((await written(stores, "acme")).length > 5);
+    t.ok((await writtenTags(stores, "acme")).length > 5);
     await same(t, "all tags are back");
     await fresh.stop();
   });
@@ -250,9 +273,9 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
       const { client } = await stores.tenant("globex");
       const globex = { ...(await target()), client, tenantName: "globex" };
       await insertChargebacks(stores, "globex", [{ timestamp: "2026-03-05T00:00:00Z", amount: "1" }]);
-      await recordDimensions(stores, "globex");
+      await recordTestDimensions(stores, "globex");
       const [dimensionId = 0] = await dimensionIds(stores, "globex", "sa-1");
-      await send(app, "GET", `globex/chargebacks/${dimensionId}`);
+      await sendTagRequest(app, "GET", `globex/chargebacks/${dimensionId}`);
       await addTag({ postgres, tenantName: "globex", dimensionId }, tag("team", "First"));
       await mirrorWaiting(globex);
       const noted = async () =>
@@ -261,7 +284,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
       const first = await noted();
       t.equal(await checkMirror(globex), false);
       t.strictSame(await noted(), first);
-      t.same(await mirrored(stores, "globex"), await written(stores, "globex"));
+      t.same(await mirrored(stores, "globex"), await writtenTags(stores, "globex"));
     },
   );
 

@@ -5,10 +5,10 @@ import { migrationFolders } from "../../src/stores/open-stores.js";
 import { copyNewDimensions } from "../../src/tags/copy-new-dimensions.js";
 import { addTag } from "../../src/tags/write.js";
 import { holds } from "../holds.js";
-import { daysBefore, rowsOf, runContext, runOnce, shortTenants, today } from "../runner/runs.js";
+import { daysBefore, runContext, runDay, runOnce, runRows, shortTenants } from "../runner/runs.js";
 import { evenRule, scriptedUpstream, usageRule } from "../runner/scripted-upstream.js";
 import { openTestStores, testLogger } from "../stores.js";
-import { mirrored, miscounted, tag, written } from "./tagging.js";
+import { mirrored, miscounted, tag, writtenTags } from "./tagging.js";
 
 interface Named {
   readonly dimension_id: string;
@@ -22,12 +22,12 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
   for (let age = 2; age <= 8; age += 1) upstream.bill.set(daysBefore(age), { "metered-1": "8" });
   upstream.bill.set(daysBefore(8), { "metered-1": "8", "metered-old": "3" });
   const run = async (changes: { now?: string; force?: boolean } = {}) => {
-    const now = () => new Date(`${changes.now ?? today}T12:00:00Z`);
+    const now = () => new Date(`${changes.now ?? runDay}T12:00:00Z`);
     const context = runContext(stores, { ecosystems, now });
     return await runOnce(context, config, "acme", { force: changes.force ?? false });
   };
   const dimensions = () =>
-    rowsOf<Named>(
+    runRows<Named>(
       stores,
       "acme",
       "SELECT DISTINCT dimension_id, resource_id FROM dimensions ORDER BY resource_id, dimension_id",
@@ -48,12 +48,12 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
     const made = await addTag(on(dimension_id), tag("resource", resource_id));
     t.equal(made.dimension_id, Number(dimension_id));
   }
-  const tags = await written(stores, "acme");
+  const tags = await writtenTags(stores, "acme");
 
   await t.test("a day that is recalculated keeps its tags", async (t) => {
     holds(t, await run({ force: true }), { status: "completed", dates_calculated: 7 });
     t.same(await dimensions(), before);
-    t.same(await written(stores, "acme"), tags);
+    t.same(await writtenTags(stores, "acme"), tags);
     t.same(await mirrored(stores, "acme"), tags, "a run without any API mirrors them");
   });
 
@@ -63,7 +63,11 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
     const nobody = { kind: "terminal", detail: "no_metrics_located" } as const;
     upstream.rules = [evenRule, { ...usageRule, components: [{ ratio: "1", tiers: [reason, nobody] }] }];
     holds(t, await run(), { status: "completed", dates_calculated: 7 });
-    const details = await rowsOf(stores, "acme", "SELECT DISTINCT allocation_detail AS why FROM chargebacks");
+    const details = await runRows(
+      stores,
+      "acme",
+      "SELECT DISTINCT allocation_detail AS why FROM chargebacks",
+    );
     t.same(details, [{ why: reason.detail }]);
     t.same(await dimensions(), before);
     t.same(await mirrored(stores, "acme"), tags);
@@ -83,9 +87,9 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
     t.same(await mirrored(stores, "acme"), []);
     holds(t, await run({ force: true }), { status: "completed", dates_calculated: 7 });
     t.same(await dimensions(), before, "the same dimensions have the same ids");
-    t.same(await written(stores, "acme"), tags);
+    t.same(await writtenTags(stores, "acme"), tags);
     t.same(await mirrored(stores, "acme"), tags);
-    const shown = await rowsOf<{ n: string }>(
+    const shown = await runRows<{ n: string }>(
       stores,
       "acme",
       "SELECT count() AS n FROM tags WHERE resource_id = display_name",
@@ -95,7 +99,7 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
 
   await t.test("a view shows BI tools what each tag costs per day", async (t) => {
     const costs = (from: string, name: string, amount: string) =>
-      rowsOf<{ name: string; cost: string }>(
+      runRows<{ name: string; cost: string }>(
         stores,
         "acme",
         `SELECT date, ${name} AS name, toString(sum(${amount})) AS cost FROM ${from} GROUP BY date, name ORDER BY date, name`,
@@ -106,26 +110,26 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
   });
 
   await t.test("dimensions that expire are dropped with their tags; others stay", async (t) => {
-    const later = addDays(today, 1);
+    const later = addDays(runDay, 1);
     holds(t, await run({ now: later }), { status: "completed" });
     const left = before.filter(({ resource_id }) => resource_id !== "metered-old");
     t.ok(left.length < before.length);
     t.same(await dimensions(), left);
     t.same(await copied(), left);
     const remainingTags = tags.filter((each) => !each.endsWith("=metered-old"));
-    t.same(await written(stores, "acme"), remainingTags);
+    t.same(await writtenTags(stores, "acme"), remainingTags);
     t.same(await mirrored(stores, "acme"), remainingTags);
     t.same(await miscounted(stores), []);
   });
 
   await t.test("a dimension that returns after it was dropped has its old id and no tags", async (t) => {
     upstream.bill.set(daysBefore(3), { "metered-1": "8", "metered-old": "3" });
-    const later = addDays(today, 1);
+    const later = addDays(runDay, 1);
     holds(t, await run({ now: later }), { status: "completed" });
     t.same(await dimensions(), before);
     t.same(await copied(), before);
     t.equal(
-      (await written(stores, "acme")).some((each) => each.endsWith("=metered-old")),
+      (await writtenTags(stores, "acme")).some((each) => each.endsWith("=metered-old")),
       false,
     );
     const { client } = await stores.tenant("acme");
@@ -133,7 +137,7 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
   });
 
   await t.test("a dimension that a calculation removes keeps its tags until it expires", async (t) => {
-    const at = (days: number) => addDays(today, days);
+    const at = (days: number) => addDays(runDay, days);
     const { client } = await stores.tenant("acme");
     const recorded = async (day: string) =>
       void (await client.command({
@@ -141,9 +145,9 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
         clickhouse_settings: { mutations_sync: "1" },
       }));
     const bill = (costs: Record<string, string>) => upstream.bill.set(daysBefore(2), costs);
-    const oldest = () => rowsOf(stores, "acme", "SELECT min(day) AS day FROM chargebacks");
+    const oldest = () => runRows(stores, "acme", "SELECT min(day) AS day FROM chargebacks");
     const remainingTags = async () =>
-      (await written(stores, "acme")).filter((each) => each.endsWith("=metered-new"));
+      (await writtenTags(stores, "acme")).filter((each) => each.endsWith("=metered-new"));
 
     bill({ "metered-1": "8", "metered-new": "5" });
     await run({ now: at(1) });
@@ -165,13 +169,13 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
       fresh,
     );
     t.same(await remainingTags(), tags);
-    t.same(await mirrored(stores, "acme"), await written(stores, "acme"));
+    t.same(await mirrored(stores, "acme"), await writtenTags(stores, "acme"));
 
     bill({ "metered-1": "8" });
     await recorded(daysBefore(30));
     await run({ now: at(3) });
     t.same(await remainingTags(), [], "the tags are dropped in the end");
-    t.same(await mirrored(stores, "acme"), await written(stores, "acme"));
+    t.same(await mirrored(stores, "acme"), await writtenTags(stores, "acme"));
     t.same(await miscounted(stores), []);
   });
 });

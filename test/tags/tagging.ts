@@ -6,7 +6,7 @@ import type { OpenedStores } from "../../src/stores/open-stores.js";
 const fields = dimensionFields.join(", ");
 
 /** Records the dimensions of all chargebacks, as publishing does. */
-export async function recordDimensions(stores: OpenedStores, tenant: string): Promise<void> {
+export async function recordTestDimensions(stores: OpenedStores, tenant: string): Promise<void> {
   const { client } = await stores.tenant(tenant);
   await client.command({
     query: `INSERT INTO dimensions (dimension_id, fingerprint, ${fields})
@@ -44,7 +44,7 @@ export async function mirrored(stores: OpenedStores, tenant: string): Promise<st
 }
 
 /** Tags in Postgres, in the same form. */
-export async function written(stores: OpenedStores, tenant: string): Promise<string[]> {
+export async function writtenTags(stores: OpenedStores, tenant: string): Promise<string[]> {
   const { rows } = await stores.postgres.query<{ tag: string }>(
     `SELECT t.dimension_id || ' ' || t.tag_key || '=' || display_name AS tag FROM tags AS t JOIN tag_labels USING (label_id)
      WHERE t.tenant_name = $1 ORDER BY (t.dimension_id || ' ' || t.tag_key || '=' || display_name) COLLATE "C"`,
@@ -62,12 +62,17 @@ export async function miscounted(stores: OpenedStores): Promise<unknown[]> {
   return rows;
 }
 
-export type Method = "GET" | "POST" | "PATCH" | "DELETE";
+export type TaggingMethod = "GET" | "POST" | "PATCH" | "DELETE";
 
 /**
  * Sends a request to `/api/v1/tenants/…`. The response is untyped, because each test checks the fields that it expects.
  */
-export async function send(app: FastifyInstance, method: Method, path: string, payload?: object) {
+export async function sendTagRequest(
+  app: FastifyInstance,
+  method: TaggingMethod,
+  path: string,
+  payload?: object,
+) {
   const response = await app.inject({ method, url: `/api/v1/tenants/${path}`, ...(payload && { payload }) });
   return {
     status: response.statusCode,

@@ -1,7 +1,7 @@
 import type { DayRange } from "../../common/days.js";
 import type { Ledger } from "../../domain/ledger.js";
 import { inputHashOf } from "../../domain/provisional-hash.js";
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 /** A provisional day that is not gathered any more, and its hash once it is final. */
 export interface AbandonedDay {
@@ -19,7 +19,7 @@ export function abandonedDays(input: {
   tenantName: string;
   before: string;
   gathered: DayRange;
-}): Statement {
+}): PgStatement {
   const { ledger, tenantName, before, gathered } = input;
   return {
     query: `

@@ -1,4 +1,4 @@
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 import type { PublishedDay } from "./finish-publishing.js";
 import { WITHDRAWN } from "./publishing-state.js";
 
@@ -10,7 +10,7 @@ export function finishAttribution(input: {
   tenantName: string;
   epoch: number;
   days: readonly PublishedDay[];
-}): Statement {
+}): PgStatement {
   return {
     query: `
 UPDATE topic_attribution_dates AS t SET

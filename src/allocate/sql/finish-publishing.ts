@@ -1,4 +1,4 @@
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 /** A day that is visible now, and the number of its chargeback rows. */
 export interface PublishedDay {
@@ -14,7 +14,7 @@ export function finishPublishing(input: {
   tenantName: string;
   epoch: number;
   days: readonly PublishedDay[];
-}): Statement {
+}): PgStatement {
   return {
     query: `
 UPDATE tracking_dates AS t SET

@@ -1,5 +1,5 @@
 import type { Ledger } from "../../domain/ledger.js";
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 /** A day whose swap began but was not recorded as finished. */
 export interface InterruptedDay {
@@ -9,7 +9,7 @@ export interface InterruptedDay {
 }
 
 /** Selects days of a ledger whose swap began but was not recorded as finished, ascending. */
-export function interruptedPublishing(input: { ledger: Ledger; tenantName: string }): Statement {
+export function interruptedPublishing(input: { ledger: Ledger; tenantName: string }): PgStatement {
   return {
     query: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, billing_lines, publishing_hash FROM ${input.ledger.state}

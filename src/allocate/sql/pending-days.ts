@@ -1,5 +1,5 @@
 import { isProvisional } from "../../domain/provisional-hash.js";
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 import type { DayMarks } from "../calculate.js";
 
 /** A staged day whose input differs from the published one. */
@@ -11,7 +11,7 @@ export interface PendingDay extends DayMarks {
 }
 
 /** Selects days that wait to be calculated, oldest first, whatever their age. */
-export function pendingDays(input: { tenantName: string }): Statement {
+export function pendingDays(input: { tenantName: string }): PgStatement {
   return {
     query: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("staged_hash")} AS provisional, staged_hash AS revision,
@@ -29,7 +29,7 @@ export interface PendingAttribution extends PendingDay {
 }
 
 /** Selects days that wait for their topic attribution, oldest first. */
-export function pendingAttributions(input: { tenantName: string }): Statement {
+export function pendingAttributions(input: { tenantName: string }): PgStatement {
   return {
     query: `
 SELECT to_char(a.tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("a.staged_hash")} AS provisional, a.staged_hash AS revision, a.billing_lines,

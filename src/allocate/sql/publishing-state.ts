@@ -1,7 +1,7 @@
 /** Changes of the state of days before they are published, and when a publish cannot be completed. */
 import type { Ledger } from "../../domain/ledger.js";
 import { inputHashOf } from "../../domain/provisional-hash.js";
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 interface DaysOfRun {
   readonly ledger: Ledger;
@@ -21,7 +21,7 @@ function updateDays(
   { ledger, tenantName, epoch, days }: DaysOfRun,
   changes: string,
   condition: string,
-): Statement {
+): PgStatement {
   return {
     query: `
 UPDATE ${ledger.state} SET ${changes}
@@ -32,7 +32,7 @@ WHERE tenant_name = $1 AND tracking_date = ANY($3::date[])
 }
 
 /** Records that days are about to be swapped in. Updates one row per day, or none if the lease has been lost. */
-export function beginPublishing(days: DaysOfRun): Statement {
+export function beginPublishing(days: DaysOfRun): PgStatement {
   return updateDays(
     days,
     "publishing_hash = staged_hash",
@@ -44,7 +44,7 @@ export function beginPublishing(days: DaysOfRun): Statement {
  * Records that provisional days are about to be swapped in as final, with the published input. Updates rows like
  * `beginPublishing`, but skips a day that waits to be calculated or has changed since.
  */
-export function beginSettling(days: DaysOfRun): Statement {
+export function beginSettling(days: DaysOfRun): PgStatement {
   const final = inputHashOf("published_hash");
   return updateDays(
     days,
@@ -60,7 +60,7 @@ export const WITHDRAWN = "withdrawn";
  * Records that attributions of days are about to be removed. Updates rows like `beginPublishing`; a day may have
  * nothing staged.
  */
-export function beginWithdrawing({ tenantName, epoch, days }: Omit<DaysOfRun, "ledger">): Statement {
+export function beginWithdrawing({ tenantName, epoch, days }: Omit<DaysOfRun, "ledger">): PgStatement {
   return {
     query: `
 INSERT INTO topic_attribution_dates AS d (tenant_name, tracking_date, publishing_hash)
@@ -75,11 +75,11 @@ ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET publishing_hash = exclude
  * Withdraws the intent to publish days whose staged rows are missing, and clears the hash of their published input, so
  * that the next gathering calculates them again.
  */
-export function cancelPublishing(days: DaysOfRun): Statement {
+export function cancelPublishing(days: DaysOfRun): PgStatement {
   return updateDays(days, "publishing_hash = NULL, staged_hash = NULL, published_hash = NULL", HAS_LEASE);
 }
 
 /** Records that nothing is staged for the days any more. The next gathering stages them again. */
-export function clearStagedInput(days: DaysOfRun): Statement {
+export function clearStagedInput(days: DaysOfRun): PgStatement {
   return updateDays(days, "staged_hash = NULL", HAS_LEASE);
 }

@@ -1,5 +1,5 @@
 import type { Ledger } from "../../domain/ledger.js";
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 /** Counts a failed attempt of the days, and stores the reason. */
 export function recordFailure(input: {
@@ -7,7 +7,7 @@ export function recordFailure(input: {
   tenantName: string;
   days: readonly string[];
   reason: string;
-}): Statement {
+}): PgStatement {
   const { state, attempts: column } = input.ledger;
   return {
     query: `

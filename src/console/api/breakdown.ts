@@ -1,12 +1,12 @@
 /** Requests for sums of chargebacks. */
 import { exact } from "../../common/exact-decimal.js";
 import { type Filter, filterQuery } from "../state/filters.js";
-import { asParameters, type Period } from "../state/period.js";
+import { type Period, periodParameters } from "../state/period.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
-export type Breakdown = Schemas["Breakdown"];
-export type Group = Breakdown["groups"][number];
-export type Totals = Breakdown["totals"][number];
+export type ShownBreakdown = Schemas["Breakdown"];
+export type BreakdownRow = ShownBreakdown["groups"][number];
+export type Totals = ShownBreakdown["totals"][number];
 /** The fields that groups, others and totals share. */
 export type Sums = Omit<Totals, "group_count" | "amounts">;
 
@@ -41,7 +41,7 @@ function breakdownQuery({
   search,
 }: BreakdownRequest) {
   return {
-    ...asParameters(period),
+    ...periodParameters(period),
     group_by: [...groupBy],
     limit,
     ...(timeBucket !== undefined && { time_bucket: timeBucket }),
@@ -58,7 +58,7 @@ function breakdownQuery({
 export const breakdownKey = (request: BreakdownRequest) =>
   JSON.stringify(["breakdown", request.tenant, breakdownQuery(request)]);
 
-export async function loadBreakdown(request: BreakdownRequest, signal: AbortSignal): Promise<Breakdown> {
+export async function loadBreakdown(request: BreakdownRequest, signal: AbortSignal): Promise<ShownBreakdown> {
   const path = { tenant_name: request.tenant };
   // The names of filters are computed, so they have no static type. The service checks them.
   const query = breakdownQuery(request) as never;
@@ -105,7 +105,7 @@ export function exportAddress(
   file: keyof typeof exportFiles,
 ): string {
   return addressOf(`${tenantPath(tenant)}/export`, {
-    ...asParameters(period),
+    ...periodParameters(period),
     ...filterQuery(filters),
     columns: exportColumns,
     ...exportFiles[file],
@@ -121,4 +121,4 @@ function addressOf(path: string, query: Readonly<Record<string, unknown>>): stri
   return `${path}?${parameters}`;
 }
 
-export const amountOf = ({ total_amount }: { readonly total_amount: string }) => exact(total_amount);
+export const bucketAmount = ({ total_amount }: { readonly total_amount: string }) => exact(total_amount);

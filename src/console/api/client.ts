@@ -1,13 +1,13 @@
 /** Client of the public REST API. Its types are generated from the OpenAPI description. */
 import createClient from "openapi-fetch";
-import { requireSignIn, tokenOf } from "../state/session.js";
+import { requireSignIn, sessionToken } from "../state/session.js";
 import type { components, paths } from "./schema.js";
 
 export const api = createClient<paths>({ baseUrl: location.origin });
 
 api.use({
   onRequest({ request }) {
-    const token = tokenOf();
+    const token = sessionToken();
     if (token !== undefined) request.headers.set("authorization", `Bearer ${token}`);
     return request;
   },
@@ -20,8 +20,8 @@ api.use({
 export type Schemas = components["schemas"];
 
 /** An error response of the API, with a message to show. */
-export class ApiError extends Error {
-  override readonly name = "ApiFailure";
+export class ApiRequestError extends Error {
+  override readonly name = "ApiRequestError";
   constructor(
     message: string,
     readonly code: string,
@@ -38,14 +38,14 @@ interface ApiResponse<T> {
   readonly response: Response;
 }
 
-/** Returns the body of a successful response (undefined for 204). Throws `ApiError` for any other response. */
+/** Returns the body of a successful response (undefined for 204). Throws `ApiRequestError` for any other response. */
 export async function bodyOf<T>(pending: Promise<ApiResponse<T>>): Promise<T> {
   const { data, error, response } = await pending;
   if (data !== undefined || response.status === 204) return data as T;
   const problem: { title?: unknown; detail?: unknown; code?: unknown } =
     typeof error === "object" && error !== null ? error : {};
   const text = (value: unknown) => (typeof value === "string" && value !== "" ? value : undefined);
-  throw new ApiError(
+  throw new ApiRequestError(
     text(problem.detail) ?? text(problem.title) ?? `The service returned status ${response.status}.`,
     text(problem.code) ?? `http_${response.status}`,
     response.status,

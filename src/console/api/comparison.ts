@@ -1,12 +1,12 @@
 /** Compares the sums of a period with those of the period before, and counts the complete days of both. */
 import { addDays } from "../../common/days.js";
-import { dayCount, today } from "../state/days.js";
-import { asParameters, type Period, periodBefore } from "../state/period.js";
+import { currentDay, dayCount } from "../state/days.js";
+import { type Period, periodBefore, periodParameters } from "../state/period.js";
 import { cachedFor } from "../state/use-data.js";
-import { type Breakdown, type BreakdownRequest, loadBreakdown } from "./breakdown.js";
+import { type BreakdownRequest, loadBreakdown, type ShownBreakdown } from "./breakdown.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
-export interface Comparison {
+export interface PeriodComparison {
   /** The period to compare with, cut to as many days as the shown period has costs for. */
   readonly before: Period;
   /** Days at the end of the period that have no costs yet. */
@@ -22,10 +22,10 @@ interface DayCount {
 
 /** A breakdown together with its request, so that sums are never shown under the days of another request. */
 export interface BreakdownResult {
-  readonly breakdown: Breakdown;
+  readonly breakdown: ShownBreakdown;
   readonly request: BreakdownRequest;
   /** Undefined if the request does not compare. */
-  readonly comparison: Comparison | undefined;
+  readonly comparison: PeriodComparison | undefined;
 }
 
 export async function loadCompared(request: BreakdownRequest, signal: AbortSignal): Promise<BreakdownResult> {
@@ -37,17 +37,21 @@ export async function loadCompared(request: BreakdownRequest, signal: AbortSigna
 }
 
 /** Whether both periods are complete. Only then is a change shown as an increase or a decrease of costs. */
-export function isLikeWithLike({ days }: Comparison): boolean {
+export function isLikeWithLike({ days }: PeriodComparison): boolean {
   return days !== undefined && isWhole(days.now) && isWhole(days.before);
 }
 
 export const isWhole = ({ complete, total }: DayCount) => complete === total;
 
-async function loadComparison(tenant: string, period: Period, signal: AbortSignal): Promise<Comparison> {
+async function loadComparison(
+  tenant: string,
+  period: Period,
+  signal: AbortSignal,
+): Promise<PeriodComparison> {
   const before = periodBefore(period);
   const params = {
     path: { tenant_name: tenant },
-    query: asParameters(withYearUntilToday({ first: before.first, last: period.last })),
+    query: periodParameters(withYearUntilToday({ first: before.first, last: period.last })),
   };
   const load = () => bodyOf(api.GET("/api/v1/tenants/{tenant_name}/status", { params, signal }));
   const days = await cachedFor(DAYS_CACHE_MS, JSON.stringify(["days", params]), load).catch(
@@ -65,13 +69,13 @@ const DAYS_PER_REQUEST = 365;
 
 /** Extends the period to the last year up to today. */
 function withYearUntilToday({ first, last }: Period): Period {
-  const yearAgo = addDays(today(), -DAYS_PER_REQUEST);
-  return { first: first < yearAgo ? first : yearAgo, last: last > today() ? last : today() };
+  const yearAgo = addDays(currentDay(), -DAYS_PER_REQUEST);
+  return { first: first < yearAgo ? first : yearAgo, last: last > currentDay() ? last : currentDay() };
 }
 
 type Day = Schemas["TrackingDate"];
 
-function compared(period: Period, previous: Period, days: readonly Day[]): Comparison {
+function compared(period: Period, previous: Period, days: readonly Day[]): PeriodComparison {
   const latest = within(period, days)
     .filter(({ state }) => state === "published" || state === "outdated")
     .at(-1)?.tracking_date;

@@ -1,6 +1,6 @@
 /** Requests that several views use. */
 import { type Filter, filterQuery } from "../state/filters.js";
-import { asParameters, type Period } from "../state/period.js";
+import { type Period, periodParameters } from "../state/period.js";
 import { type Data, useData } from "../state/use-data.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
@@ -14,7 +14,7 @@ export async function loadReconciliation(
   signal: AbortSignal,
   filters: readonly Filter[] = [],
 ): Promise<Schemas["Reconciliation"]> {
-  const query = { ...filterQuery(filters), ...asParameters(period), by_line: false };
+  const query = { ...filterQuery(filters), ...periodParameters(period), by_line: false };
   const params = { path: { tenant_name: tenant }, query };
   return await bodyOf(api.GET("/api/v1/tenants/{tenant_name}/reconciliation", { params, signal }));
 }
@@ -38,7 +38,7 @@ interface IssuesQuery {
 
 /** Allocation issues of the period, the most expensive first. */
 export function useIssues(tenant: string, period: Period, issuesQuery: IssuesQuery) {
-  const params = { path: { tenant_name: tenant }, query: { ...asParameters(period), ...issuesQuery } };
+  const params = { path: { tenant_name: tenant }, query: { ...periodParameters(period), ...issuesQuery } };
   return useData(JSON.stringify(["issues", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", { params, signal })),
   );
@@ -46,7 +46,7 @@ export function useIssues(tenant: string, period: Period, issuesQuery: IssuesQue
 
 /** The state of each day of the period. Days that no run has seen yet are left out. */
 export function useDays(tenant: string, period: Period): Data<Schemas["TrackingDate"][]> {
-  const params = { path: { tenant_name: tenant }, query: asParameters(period) };
+  const params = { path: { tenant_name: tenant }, query: periodParameters(period) };
   return useData(JSON.stringify(["days", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/status", { params, signal })),
   );
@@ -56,7 +56,7 @@ type TagKeys = Schemas["TagKeys"];
 
 /** Keys of the tenant's tags, and of the tags on the billing lines of the period. */
 export function useTagKeys(tenant: string, period: Period): Data<TagKeys> {
-  const params = { path: { tenant_name: tenant }, query: asParameters(period) };
+  const params = { path: { tenant_name: tenant }, query: periodParameters(period) };
   return useData(JSON.stringify(["tag keys", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/tag-keys", { params, signal })),
   );

@@ -17,7 +17,7 @@ export interface ShownAmount {
 export function shownAmount(value: Exact): ShownAmount {
   const [whole = "0", fraction = ""] = exactText(absolute(value)).split(".");
   return {
-    main: `${value.units < 0n ? "−" : ""}${grouped(whole)}.${fraction.slice(0, 2).padEnd(2, "0")}`,
+    main: `${value.units < 0n ? "−" : ""}${groupDigits(whole)}.${fraction.slice(0, 2).padEnd(2, "0")}`,
     beyond: fraction.slice(2),
   };
 }
@@ -31,7 +31,7 @@ export function percentage(part: Exact, whole: Exact): string | undefined {
 }
 
 /** Groups thousands: `1234.5` becomes `1,234.5`. */
-export function grouped(text: string): string {
+export function groupDigits(text: string): string {
   const [whole = "", fraction] = text.split(".");
   const apart = whole.replace(/\B(?=(\d{3})+$)/g, ",");
   return fraction === undefined ? apart : `${apart}.${fraction}`;

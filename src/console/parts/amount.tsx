@@ -12,7 +12,7 @@ interface AmountProps {
 }
 
 /** Shows all digits of an amount. Decimal places beyond two are smaller. */
-export function Amount({ value, currency, places = 0 }: AmountProps) {
+export function AmountCell({ value, currency, places = 0 }: AmountProps) {
   const { main, beyond } = shownAmount(value);
   return (
     <span class="amount" title={`${exactText(value)}${currency === undefined ? "" : ` ${currency}`}`}>

@@ -1,11 +1,11 @@
 import { addDays } from "../../common/days.js";
 import { exact, minus, zero } from "../../common/exact-decimal.js";
-import type { Group } from "../api/breakdown.js";
+import type { BreakdownRow } from "../api/breakdown.js";
 import type { BreakdownResult } from "../api/comparison.js";
 import { bucketsOf } from "../state/buckets.js";
 import { shownDay, shownInstant } from "../state/days.js";
 import { en } from "../text/en.js";
-import { type Bucket, Chart, type Series } from "./chart.js";
+import { Chart, type ChartBucket, type ChartSeries } from "./chart.js";
 
 interface BreakdownChartProps {
   readonly title: string;
@@ -13,7 +13,7 @@ interface BreakdownChartProps {
   readonly currency: string;
   readonly kind?: "bars" | "area";
   /** Called with the group that was clicked. */
-  readonly onPick?: ((group: Group) => void) | undefined;
+  readonly onPick?: ((group: BreakdownRow) => void) | undefined;
 }
 
 /** Number of series colours in the style sheet. */
@@ -27,7 +27,7 @@ export function BreakdownChart({ title, result, currency, kind = "bars", onPick 
   const totals = breakdown.totals.find((each) => each.currency === currency);
   const buckets = bucketsOfPeriod(result);
   const groupSeries = groups.map(
-    (group, index): Series => ({
+    (group, index): ChartSeries => ({
       key: keyOf(group, columns),
       name: nameOf(group, columns),
       color: index + 1,
@@ -45,7 +45,7 @@ export function BreakdownChart({ title, result, currency, kind = "bars", onPick 
     others > 0 ? [...groupSeries, { key: "", name: en.other(others), color: 0, values: rest }] : groupSeries;
   const pick =
     onPick &&
-    (({ key }: Series) => {
+    (({ key }: ChartSeries) => {
       const group = groups.find((each) => keyOf(each, columns) === key);
       if (group !== undefined) onPick(group);
     });
@@ -53,7 +53,7 @@ export function BreakdownChart({ title, result, currency, kind = "bars", onPick 
 }
 
 /** All buckets of the period, each with its position in the response (-1 if the response leaves it out). */
-function bucketsOfPeriod({ breakdown, request, comparison }: BreakdownResult): Bucket[] {
+function bucketsOfPeriod({ breakdown, request, comparison }: BreakdownResult): ChartBucket[] {
   const positions = new Map(breakdown.time_buckets.map((label, position) => [label, position]));
   const all = bucketsOf(request.period, request.timeBucket ?? "");
   const known = new Set(all?.map(({ label }) => label));
@@ -86,11 +86,11 @@ function bucketName(bucket: string, withYear = false): string {
   return withYear ? shownInstant(bucket) : `${shownDay(day, false)} ${time}`;
 }
 
-export function keyOf(group: Group, columns: readonly string[]): string {
+export function keyOf(group: BreakdownRow, columns: readonly string[]): string {
   return JSON.stringify([group.currency, ...columns.map((column) => group.dimensions[column])]);
 }
 
-export function nameOf(group: Group, columns: readonly string[]): string {
+export function nameOf(group: BreakdownRow, columns: readonly string[]): string {
   return columns
     .map((column) => group.display_names[column] ?? group.dimensions[column] ?? "")
     .map((name) => (name === "" ? en.unnamed : name))

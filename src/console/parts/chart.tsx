@@ -4,7 +4,7 @@ import { type Exact, exactText, sumOf, zero } from "../../common/exact-decimal.j
 import { approximate, shownAmount } from "../money/amount-text.js";
 import { en } from "../text/en.js";
 
-export interface Series {
+export interface ChartSeries {
   readonly key: string;
   readonly name: string;
   /** From 1: the number in the style sheet's `--series-N`. 0 is the series of all other groups. */
@@ -13,7 +13,7 @@ export interface Series {
   readonly values: readonly Exact[];
 }
 
-export interface Bucket {
+export interface ChartBucket {
   readonly label: string;
   /** Position among the buckets that have costs; negative if this one has none. */
   readonly position: number;
@@ -23,13 +23,13 @@ export interface Bucket {
 
 interface ChartProps {
   readonly title: string;
-  readonly buckets: readonly Bucket[];
+  readonly buckets: readonly ChartBucket[];
   /** The name of a bucket: short for the axis, with the year for the tooltip. */
   readonly bucketName: (bucket: string, withYear?: boolean) => string;
-  readonly series: readonly Series[];
+  readonly series: readonly ChartSeries[];
   readonly currency: string;
   readonly kind?: "bars" | "area";
-  readonly onPick?: ((series: Series, bucket: string) => void) | undefined;
+  readonly onPick?: ((series: ChartSeries, bucket: string) => void) | undefined;
 }
 
 const HEIGHT = 260;
@@ -178,7 +178,7 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
 
 interface TipProps extends Pick<ChartProps, "series" | "currency"> {
   readonly index: number;
-  readonly bucket: Bucket;
+  readonly bucket: ChartBucket;
   readonly name: string;
   readonly left: number;
 }
@@ -217,11 +217,11 @@ function Tip({ series, index, bucket, name, currency, left }: TipProps) {
 
 /** The lower and upper end of each value in the stack. Negative values stack downwards from zero. */
 interface Stack {
-  readonly series: Series;
+  readonly series: ChartSeries;
   readonly spans: readonly (readonly [low: number, high: number])[];
 }
 
-function stacked(series: readonly Series[], buckets: number): Stack[] {
+function stacked(series: readonly ChartSeries[], buckets: number): Stack[] {
   const up = new Array<number>(buckets).fill(0);
   const down = new Array<number>(buckets).fill(0);
   return series.map((each) => ({

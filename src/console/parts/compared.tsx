@@ -1,16 +1,16 @@
 /** Notes next to changes: which days are compared, and whether they are complete. */
 import { addDays } from "../../common/days.js";
-import { type Comparison, isWhole } from "../api/comparison.js";
+import { isWhole, type PeriodComparison } from "../api/comparison.js";
 import { shownDay } from "../state/days.js";
 import { en } from "../text/en.js";
 import { shownPeriod } from "./period-picker.js";
 
 const text = en.change;
 
-export const comparedWith = ({ before }: Comparison) => en.period.compared(shownPeriod(before));
+export const comparedWith = ({ before }: PeriodComparison) => en.period.compared(shownPeriod(before));
 
 /** Renders nothing if every day of both periods is complete. */
-export function ComparedNotes({ comparison: { missing, days } }: { readonly comparison: Comparison }) {
+export function ComparedNotes({ comparison: { missing, days } }: { readonly comparison: PeriodComparison }) {
   const notes = [
     ...(missing === undefined
       ? []

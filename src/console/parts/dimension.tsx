@@ -13,7 +13,7 @@ interface DimensionProps {
   readonly dimension: string;
 }
 
-export function Dimension({ place, tenant, dimension }: DimensionProps) {
+export function DimensionLink({ place, tenant, dimension }: DimensionProps) {
   const id = /^\d+$/.test(dimension) ? Number(dimension) : Number.NaN;
   return (
     <Drawer place={place} parameter="dimension" title={en.tags.ofDimension}>

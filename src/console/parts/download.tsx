@@ -4,7 +4,7 @@
  */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { requireSignIn, tokenOf } from "../state/session.js";
+import { requireSignIn, sessionToken } from "../state/session.js";
 import { en } from "../text/en.js";
 
 interface DownloadProps {
@@ -17,7 +17,7 @@ interface DownloadProps {
 export function Download({ href, opened, children }: DownloadProps) {
   const [failure, setFailure] = useState<string>();
   const onClick = (event: Event) => {
-    const token = tokenOf();
+    const token = sessionToken();
     if (token === undefined) return;
     event.preventDefault();
     setFailure(undefined);

@@ -3,15 +3,15 @@ import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { approximate, grouped } from "../money/amount-text.js";
+import { approximate, groupDigits } from "../money/amount-text.js";
 import { shownDay, shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
 import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
-import { Amount } from "./amount.js";
+import { AmountCell } from "./amount.js";
 import { Drawer } from "./drawer.js";
 import { Empty, Shown } from "./messages.js";
-import { type Column, Table } from "./table.js";
+import { DataTable, type TableColumn } from "./table.js";
 import { DimensionTags } from "./tag-editor.js";
 
 const text = en.explain;
@@ -86,7 +86,7 @@ function Chain({ explanation, page, setPage }: ChainProps) {
   return (
     <>
       <h2>
-        <Amount value={exact(row.amount)} currency={currency} />
+        <AmountCell value={exact(row.amount)} currency={currency} />
       </h2>
       <p>
         <bdi>
@@ -103,7 +103,7 @@ function Chain({ explanation, page, setPage }: ChainProps) {
           <p>{text.noLine}</p>
         ) : (
           <p>
-            <Amount value={exact(line.total_cost)} currency={currency} />
+            <AmountCell value={exact(line.total_cost)} currency={currency} />
             <span class="hint">
               {" "}
               {text.priced(line.quantity, line.unit_price)}
@@ -120,7 +120,7 @@ function Chain({ explanation, page, setPage }: ChainProps) {
             <ul>
               {rule.components.map((each) => (
                 <li key={each.component}>
-                  {text.ratio(each.ratio)} <Amount value={exact(each.amount)} currency={currency} />
+                  {text.ratio(each.ratio)} <AmountCell value={exact(each.amount)} currency={currency} />
                   {each.component === row.component && <strong> {text.thisOne}</strong>}
                 </li>
               ))}
@@ -214,7 +214,7 @@ function Recipients({ explanation }: { readonly explanation: Explanation }) {
   const { items } = explanation.recipients;
   const own = explanation.this;
   const isOnPage = items.some(({ identity_id }) => identity_id === own.identity_id);
-  const columns: Column<Recipient>[] = [
+  const columns: TableColumn<Recipient>[] = [
     {
       key: "identity",
       title: en.columns.identity_id ?? "",
@@ -223,7 +223,7 @@ function Recipients({ explanation }: { readonly explanation: Explanation }) {
         return each.identity_id === own.identity_id ? <strong>{name}</strong> : name;
       },
     },
-    { key: "weight", title: text.weight, isNumber: true, cell: ({ weight }) => grouped(weight ?? "") },
+    { key: "weight", title: text.weight, isNumber: true, cell: ({ weight }) => groupDigits(weight ?? "") },
     {
       key: "share",
       title: en.overview.share,
@@ -239,7 +239,7 @@ function Recipients({ explanation }: { readonly explanation: Explanation }) {
     },
   ];
   return (
-    <Table
+    <DataTable
       caption={text.shares(explanation.recipients.total)}
       columns={columns}
       rows={isOnPage ? items : [own, ...items]}
@@ -269,13 +269,13 @@ function Arithmetic({
   return (
     <p class="arithmetic">
       {text.arithmetic({
-        ticks: grouped(split.component_ticks),
+        ticks: groupDigits(split.component_ticks),
         tick: split.tick,
-        upTo: grouped(own.weight_up_to ?? ""),
-        weight: grouped(own.weight ?? ""),
-        total: grouped(split.total_weight),
-        offset: grouped(split.rounding_offset),
-        own: grouped(own.ticks ?? ""),
+        upTo: groupDigits(own.weight_up_to ?? ""),
+        weight: groupDigits(own.weight ?? ""),
+        total: groupDigits(split.total_weight),
+        offset: groupDigits(split.rounding_offset),
+        own: groupDigits(own.ticks ?? ""),
       })}{" "}
       {own.has_residue === true && split.residue !== "0" && text.residue(split.residue)}
     </p>

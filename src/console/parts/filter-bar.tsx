@@ -1,13 +1,13 @@
 /** Filters of a view that include or exclude values, and a chooser that lists the values with their costs. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
-import { type BreakdownRequest, breakdownKey, type Group, loadBreakdown } from "../api/breakdown.js";
+import { type BreakdownRequest, type BreakdownRow, breakdownKey, loadBreakdown } from "../api/breakdown.js";
 import {
   type Filter,
   type FilterColumn,
-  filterColumns,
   filtersOf,
   isFilterable,
+  shownFilterColumns,
   toggled,
   withOnly,
 } from "../state/filters.js";
@@ -16,7 +16,7 @@ import { periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { useSettled } from "../state/use-settled.js";
 import { columnName, en } from "../text/en.js";
-import { Amount } from "./amount.js";
+import { AmountCell } from "./amount.js";
 import { SearchBox } from "./controls.js";
 import { Shown } from "./messages.js";
 
@@ -128,7 +128,7 @@ function Chooser({ place, tenant, tagColumns, close }: FilterBarProps & { readon
           value={column}
           onChange={({ currentTarget }) => setColumn(currentTarget.value as FilterColumn)}
         >
-          {[...filterColumns, ...tagColumns].map((name) => (
+          {[...shownFilterColumns, ...tagColumns].map((name) => (
             <option key={name} value={name}>
               {columnName(name)}
             </option>
@@ -163,7 +163,7 @@ function Chooser({ place, tenant, tagColumns, close }: FilterBarProps & { readon
 }
 
 interface ValueProps {
-  readonly group: Group;
+  readonly group: BreakdownRow;
   readonly column: string;
   readonly choose: (value: string, isExcluding: boolean) => void;
   readonly isChosen: (value: string, isExcluding: boolean) => boolean;
@@ -183,7 +183,7 @@ function Value({ group, column, choose, isChosen }: ValueProps) {
           </span>
         )}
       </span>
-      <Amount value={exact(group.total_amount)} currency={group.currency} />
+      <AmountCell value={exact(group.total_amount)} currency={group.currency} />
       {isFilterable(column, value) &&
         [false, true].map((isExcluding) => (
           <button
@@ -199,4 +199,4 @@ function Value({ group, column, choose, isChosen }: ValueProps) {
   );
 }
 
-const columnValue = (group: Group, column: string) => group.dimensions[column] ?? "";
+const columnValue = (group: BreakdownRow, column: string) => group.dimensions[column] ?? "";

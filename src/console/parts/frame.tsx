@@ -2,8 +2,8 @@
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { changed, datesAlone, go, type Place } from "../state/location.js";
-import { pathOf, type TenantView, tenantViews } from "../state/paths.js";
-import { signOut, tokenOf } from "../state/session.js";
+import { type TenantView, tenantViews, viewPath } from "../state/paths.js";
+import { sessionToken, signOut } from "../state/session.js";
 import { en } from "../text/en.js";
 import { Link } from "./link.js";
 import { PeriodPicker } from "./period-picker.js";
@@ -67,7 +67,7 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
               onChange={({ currentTarget }) =>
                 go(
                   // Filters name values of one tenant, so drop them.
-                  changed(datesAlone(place), {}, pathOf(currentTarget.value, view ?? "overview")),
+                  changed(datesAlone(place), {}, viewPath(currentTarget.value, view ?? "overview")),
                 )
               }
             >
@@ -81,7 +81,7 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
               {tenantViews.map((each) => (
                 <Link
                   key={each}
-                  href={changed(place, withoutViewParameters, pathOf(tenant, each))}
+                  href={changed(place, withoutViewParameters, viewPath(tenant, each))}
                   aria-current={each === view ? "page" : undefined}
                 >
                   {en.views[each]}
@@ -98,7 +98,7 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
       </main>
       <footer>
         <a href="/docs">{en.frame.api}</a>
-        {tokenOf() !== undefined && (
+        {sessionToken() !== undefined && (
           <button type="button" onClick={signOut}>
             {en.signIn.signOut}
           </button>

@@ -4,9 +4,9 @@ import { type Data, useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
 const text = en.health;
-export type Readiness = Schemas["TenantReadiness"];
+export type TenantReadiness = Schemas["TenantReadiness"];
 
-export function useReadiness(): Data<readonly Readiness[]> {
+export function useReadiness(): Data<readonly TenantReadiness[]> {
   return useData("readiness", async (signal) => {
     const { tenants } = await bodyOf(api.GET("/api/v1/readiness", { signal }));
     return tenants;
@@ -14,12 +14,12 @@ export function useReadiness(): Data<readonly Readiness[]> {
 }
 
 /** Shows the most urgent state of the tenant. */
-export function Health({ tenant }: { readonly tenant: Readiness }) {
+export function HealthBadge({ tenant }: { readonly tenant: TenantReadiness }) {
   const [kind, words] = verdictOf(tenant);
   return <span class={`health ${kind}`}>{words}</span>;
 }
 
-function verdictOf(tenant: Readiness): readonly [kind: "good" | "warn" | "bad", words: string] {
+function verdictOf(tenant: TenantReadiness): readonly [kind: "good" | "warn" | "bad", words: string] {
   const { permanent_failure: suspended, last_run_status: last, days_lost: lost } = tenant;
   if (suspended !== null) return ["bad", text.suspended(suspended)];
   if (tenant.store_state === "other") return ["bad", text.otherStore];

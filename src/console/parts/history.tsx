@@ -8,7 +8,7 @@ import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { Drawer } from "./drawer.js";
 import { Shown } from "./messages.js";
-import { type Column, Table } from "./table.js";
+import { DataTable, type TableColumn } from "./table.js";
 
 const text = en.history;
 const MAX_VERSIONS = 1000;
@@ -22,7 +22,7 @@ interface HistoryProps {
   readonly id: string;
 }
 
-export function History({ place, tenant, kind, id }: HistoryProps) {
+export function VersionHistory({ place, tenant, kind, id }: HistoryProps) {
   const path = { tenant_name: tenant };
   const data = useData<{ readonly items: readonly Version[]; readonly total: number }>(
     JSON.stringify(["history", tenant, kind, id]),
@@ -52,7 +52,7 @@ export function History({ place, tenant, kind, id }: HistoryProps) {
       <Shown data={data} height="12rem">
         {({ items, total }) => (
           <>
-            <Table
+            <DataTable
               caption={text.title}
               columns={columnsOf(kind)}
               rows={withoutRepeats(items)}
@@ -89,8 +89,12 @@ function withoutRepeats(versions: readonly Version[]): Version[] {
   return shown;
 }
 
-function columnsOf(kind: HistoryProps["kind"]): Column<Version>[] {
-  const plain = (key: string, title: string, textOf: (each: Version) => string | null): Column<Version> => ({
+function columnsOf(kind: HistoryProps["kind"]): TableColumn<Version>[] {
+  const plain = (
+    key: string,
+    title: string,
+    textOf: (each: Version) => string | null,
+  ): TableColumn<Version> => ({
     key,
     title,
     cell: (each) => <bdi title={textOf(each) ?? undefined}>{textOf(each) ?? ""}</bdi>,

@@ -1,17 +1,17 @@
 /** Loading states, errors and empty states. */
 import type { ComponentChildren } from "preact";
-import { ApiError } from "../api/client.js";
+import { ApiRequestError } from "../api/client.js";
 import type { Data } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
-export function Failed({
+export function FailureMessage({
   error,
   retry,
 }: {
   readonly error: unknown;
   readonly retry?: (() => void) | undefined;
 }) {
-  const known = error instanceof ApiError;
+  const known = error instanceof ApiRequestError;
   return (
     <div class="message error" role="alert">
       <strong>{en.failed.title}</strong>
@@ -36,7 +36,7 @@ export function FieldError({ error }: { readonly error: unknown }) {
   if (error === undefined) return null;
   return (
     <span class="field-error" role="alert">
-      {error instanceof ApiError ? error.message : en.failed.unreachable}
+      {error instanceof ApiRequestError ? error.message : en.failed.unreachable}
     </span>
   );
 }
@@ -68,7 +68,7 @@ export function Shown<T>({ data, height = "8rem", children }: ShownDataProps<T>)
   const { value, error, isStale, reload } = data;
   return (
     <>
-      {error !== undefined && <Failed error={error} retry={reload} />}
+      {error !== undefined && <FailureMessage error={error} retry={reload} />}
       {value !== undefined ? (
         <div class={isStale ? "shown stale" : "shown"} aria-busy={isStale && error === undefined}>
           {isStale && error === undefined && (

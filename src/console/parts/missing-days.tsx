@@ -2,29 +2,29 @@
 import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
-import { pathOf } from "../state/paths.js";
-import { asParameters, periodOf } from "../state/period.js";
+import { viewPath } from "../state/paths.js";
+import { periodOf, periodParameters } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { lacking as text } from "../text/lacking.js";
 import { Link } from "./link.js";
 import { Shown } from "./messages.js";
-import { Pages, pageOf, useLastPage } from "./pages.js";
-import { type Column, Table } from "./table.js";
+import { PageLinks, shownPage, useLastPage } from "./pages.js";
+import { DataTable, type TableColumn } from "./table.js";
 
 type Item = Schemas["WorklistItem"];
 const PAGE = "lacking_page";
 
 /** Renders nothing if there are no such lines. */
 export function Lacking({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
-  const page = pageOf(place, PAGE);
-  const query = { ...asParameters(periodOf(place)), page, page_size: 50 };
+  const page = shownPage(place, PAGE);
+  const query = { ...periodParameters(periodOf(place)), page, page_size: 50 };
   const params = { path: { tenant_name: tenant }, query };
   const data = useData(JSON.stringify(["worklist", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/worklist", { params, signal })),
   );
   useLastPage(place, data, PAGE);
-  const columns: Column<Item>[] = [
+  const columns: TableColumn<Item>[] = [
     {
       key: "product",
       title: en.columns.product_type ?? "",
@@ -66,13 +66,19 @@ export function Lacking({ place, tenant }: { readonly place: Place; readonly ten
           <section class="card">
             <h2>{text.title}</h2>
             <p class="hint">{text.lead}</p>
-            <Table
+            <DataTable
               caption={text.title}
               columns={columns}
               rows={items}
               keyOf={(item) => JSON.stringify(item)}
             />
-            <Pages place={place} page={page} pages={pages} countText={text.count(total)} parameter={PAGE} />
+            <PageLinks
+              place={place}
+              page={page}
+              pages={pages}
+              countText={text.count(total)}
+              parameter={PAGE}
+            />
           </section>
         )
       }
@@ -86,7 +92,7 @@ function accountsOf({ account_id: account, environment_id: environment }: Item):
 
 function explorer(place: Place, tenant: string, { product_type, environment_id, rule }: Item): string {
   const filters = { product_type, environment_id, rule, identity_id: "UNALLOCATED" };
-  return changed(datesAlone(place), { ...filters, group_by: ["resource_id"] }, pathOf(tenant, "explorer"));
+  return changed(datesAlone(place), { ...filters, group_by: ["resource_id"] }, viewPath(tenant, "explorer"));
 }
 
 function lacksOf({ lacks, named_identity: named, allocation_detail: detail }: Item) {

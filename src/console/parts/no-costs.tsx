@@ -1,4 +1,4 @@
-import { pathOf } from "../state/paths.js";
+import { viewPath } from "../state/paths.js";
 import { en } from "../text/en.js";
 import { Link } from "./link.js";
 import { Empty } from "./messages.js";
@@ -8,7 +8,7 @@ export function NoCosts({ tenant }: { readonly tenant: string }) {
   return (
     <Empty title={en.overview.noCosts}>
       <p>{en.overview.noCostsHint}</p>
-      <Link href={pathOf(tenant, "runs")}>{en.views.runs}</Link>
+      <Link href={viewPath(tenant, "runs")}>{en.views.runs}</Link>
     </Empty>
   );
 }

@@ -8,7 +8,7 @@ import { Link } from "./link.js";
 const text = en.pages;
 
 /** The page number in the address, from 1. Invalid numbers count as 1. */
-export const pageOf = ({ query }: Place, parameter = "page") =>
+export const shownPage = ({ query }: Place, parameter = "page") =>
   Math.max(1, Math.floor(Number(query.get(parameter))) || 1);
 
 interface Paged {
@@ -38,7 +38,7 @@ interface PagesProps {
   readonly parameter?: string;
 }
 
-export function Pages({ place, page, pages, countText, parameter = "page" }: PagesProps) {
+export function PageLinks({ place, page, pages, countText, parameter = "page" }: PagesProps) {
   return (
     <p class="pages">
       {countText}

@@ -1,12 +1,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { shownDay, today } from "../state/days.js";
+import { currentDay, shownDay } from "../state/days.js";
 import { changed, go, type Place } from "../state/location.js";
 import {
-  asParameters,
   isPossible,
   type Period,
   type Preset,
   periodOf,
+  periodParameters,
   presetNames,
   presetOf,
   presets,
@@ -16,7 +16,7 @@ import { en } from "../text/en.js";
 /** Selects the period in the address. */
 export function PeriodPicker({ place }: { readonly place: Place }) {
   const period = periodOf(place);
-  const show = (next: Period) => go(changed(place, asParameters(next)));
+  const show = (next: Period) => go(changed(place, periodParameters(next)));
   const dates = useDates(period, show);
   return (
     <fieldset class="period">
@@ -25,7 +25,7 @@ export function PeriodPicker({ place }: { readonly place: Place }) {
         aria-label={en.period.label}
         value={presetOf(period) ?? ""}
         onChange={({ currentTarget: { value } }) => {
-          if (value !== "") show(presets[value as Preset](today()));
+          if (value !== "") show(presets[value as Preset](currentDay()));
         }}
       >
         {presetNames.map((name) => (

@@ -1,12 +1,12 @@
 /** Shows next to totals that the bill equals its chargebacks, and the difference if it does not. */
 import { compare, exact, zero } from "../../common/exact-decimal.js";
-import { amountOf, type Totals } from "../api/breakdown.js";
+import { bucketAmount, type Totals } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
 import { useReconciliation } from "../api/questions.js";
 import { percentage } from "../money/amount-text.js";
 import type { Period } from "../state/period.js";
 import { en } from "../text/en.js";
-import { Amount } from "./amount.js";
+import { AmountCell } from "./amount.js";
 import { Shown } from "./messages.js";
 
 const text = en.overview;
@@ -26,7 +26,7 @@ export function PeriodProof({ tenant, period }: { readonly tenant: string; reado
   const data = useReconciliation(tenant, period);
   return (
     <Shown data={data} height="4rem">
-      {(reconciliation) => <Proof reconciliation={reconciliation} />}
+      {(reconciliation) => <ReconciliationBanner reconciliation={reconciliation} />}
     </Shown>
   );
 }
@@ -39,7 +39,7 @@ interface ProofProps {
   readonly filtered?: readonly Totals[] | undefined;
 }
 
-export function Proof({ reconciliation, isOfLines = false, filtered }: ProofProps) {
+export function ReconciliationBanner({ reconciliation, isOfLines = false, filtered }: ProofProps) {
   if (reconciliation.totals.length === 0) return null;
   const provisional = provisionalDays(reconciliation);
   return (
@@ -47,28 +47,28 @@ export function Proof({ reconciliation, isOfLines = false, filtered }: ProofProp
       {reconciliation.totals.map((each) => {
         const difference = exact(each.difference);
         const own = filtered?.find(({ currency }) => currency === each.currency);
-        const left = own === undefined ? zero : amountOf(own);
+        const left = own === undefined ? zero : bucketAmount(own);
         return (
           <p key={each.currency} class={addsUp(reconciliation, each.currency) ? "holds" : "broken"}>
             <span>
               {isOfLines ? text.billOfLines : text.bill}{" "}
-              <Amount value={exact(each.billing_amount)} currency={each.currency} />
+              <AmountCell value={exact(each.billing_amount)} currency={each.currency} />
             </span>
             <span>{text.equals}</span>
             <span>
-              {text.allocated} <Amount value={exact(each.allocated_amount)} />
+              {text.allocated} <AmountCell value={exact(each.allocated_amount)} />
             </span>
             <span>{text.plus}</span>
             <span>
-              {text.unallocated} <Amount value={exact(each.unallocated_amount)} />
+              {text.unallocated} <AmountCell value={exact(each.unallocated_amount)} />
               <small> {percentage(exact(each.unallocated_amount), exact(each.billing_amount)) ?? ""}</small>
             </span>
             <span class="verdict">
-              {text.difference} <Amount value={difference} />
+              {text.difference} <AmountCell value={difference} />
             </span>
             {filtered !== undefined && (
               <span class="filtered">
-                {text.filtered} <Amount value={left} currency={each.currency} />
+                {text.filtered} <AmountCell value={left} currency={each.currency} />
                 <small> {percentage(left, exact(each.billing_amount)) ?? ""}</small>
               </span>
             )}

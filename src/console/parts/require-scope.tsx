@@ -2,7 +2,7 @@
 import type { ComponentChildren } from "preact";
 import { useContext } from "preact/hooks";
 import type { Schemas } from "../api/client.js";
-import { Caller } from "../state/caller.js";
+import { SignedInCaller } from "../state/caller.js";
 
 interface RequireScopeProps {
   readonly scope: Schemas["Me"]["scopes"][number];
@@ -10,5 +10,5 @@ interface RequireScopeProps {
 }
 
 export function RequireScope({ scope, children }: RequireScopeProps) {
-  return useContext(Caller)?.scopes.includes(scope) ? children : null;
+  return useContext(SignedInCaller)?.scopes.includes(scope) ? children : null;
 }

@@ -4,14 +4,14 @@ import { api, bodyOf, type Schemas } from "../api/client.js";
 import { shownInstant } from "../state/days.js";
 import { filterQuery, filtersOf } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
-import { asParameters, periodOf } from "../state/period.js";
+import { periodOf, periodParameters } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 import { whyParameter } from "./explain.js";
 import { Link } from "./link.js";
 import { Shown } from "./messages.js";
-import { Pages, useLastPage } from "./pages.js";
-import { type Column, Table } from "./table.js";
+import { PageLinks, useLastPage } from "./pages.js";
+import { DataTable, type TableColumn } from "./table.js";
 
 const text = en.rows;
 const PAGE_SIZE = 50;
@@ -47,7 +47,7 @@ function List({
   const query = {
     page,
     page_size: PAGE_SIZE,
-    ...asParameters(periodOf(place)),
+    ...periodParameters(periodOf(place)),
     ...filterQuery(filtersOf(place)),
   };
   // The names of filters are computed, so they have no static type. The service checks them.
@@ -56,12 +56,15 @@ function List({
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks", { params, signal })),
   );
   useLastPage(place, data, "rows");
-  const plain = (key: "product_type" | "allocation_method", cell: (row: Row) => string): Column<Row> => ({
+  const plain = (
+    key: "product_type" | "allocation_method",
+    cell: (row: Row) => string,
+  ): TableColumn<Row> => ({
     key,
     title: columnName(key),
     cell: (row) => <bdi>{cell(row)}</bdi>,
   });
-  const columns: Column<Row>[] = [
+  const columns: TableColumn<Row>[] = [
     { key: "timestamp", title: text.time, cell: ({ timestamp }) => shownInstant(timestamp) },
     {
       key: "identity",
@@ -111,8 +114,8 @@ function List({
     <Shown data={data} height="20rem">
       {({ items, total, pages }) => (
         <>
-          <Table caption={text.title} columns={columns} rows={items} keyOf={(row) => whyParameter(row)} />
-          <Pages place={place} page={page} pages={pages} countText={text.count(total)} parameter="rows" />
+          <DataTable caption={text.title} columns={columns} rows={items} keyOf={(row) => whyParameter(row)} />
+          <PageLinks place={place} page={page} pages={pages} countText={text.count(total)} parameter="rows" />
         </>
       )}
     </Shown>

@@ -5,7 +5,7 @@ import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Exact, minus } from "../../common/exact-decimal.js";
 import { absolute, shownAmount } from "../money/amount-text.js";
 import { en } from "../text/en.js";
-import { Amount, Change, type Compared, changeInPercent } from "./amount.js";
+import { AmountCell, Change, type Compared, changeInPercent } from "./amount.js";
 
 /** An amount in a cell. */
 export interface Money {
@@ -16,7 +16,7 @@ export interface Money {
   readonly broken?: boolean;
 }
 
-export interface Column<Row> {
+export interface TableColumn<Row> {
   readonly key: string;
   readonly title: string;
   readonly cell?: (row: Row) => ComponentChildren;
@@ -45,7 +45,7 @@ export interface Sorting {
 
 interface TableProps<Row> {
   readonly caption: string;
-  readonly columns: readonly Column<Row>[];
+  readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
   /** Undefined keeps the order of `rows`. */
@@ -62,7 +62,15 @@ const OVERSCAN_ROWS = 12;
 /** On phones, rows have no fixed height and cannot be virtualized. A button shows more of them. */
 const PHONE = "(max-width: 640px)";
 
-export function Table<Row>({ caption, columns, rows, keyOf, sorting, onSort, totalTitle }: TableProps<Row>) {
+export function DataTable<Row>({
+  caption,
+  columns,
+  rows,
+  keyOf,
+  sorting,
+  onSort,
+  totalTitle,
+}: TableProps<Row>) {
   const sorted = sortedBy(rows, columns, sorting);
   // Print has all rows, even if the paper is as narrow as a phone.
   const isPrinted = useIsPrinted();
@@ -147,7 +155,7 @@ function classOf({
   isNumber,
   wraps,
   leads,
-}: Pick<Column<never>, "isNumber" | "wraps" | "leads">): string | undefined {
+}: Pick<TableColumn<never>, "isNumber" | "wraps" | "leads">): string | undefined {
   const kind = isNumber === true ? "number" : wraps === true ? "wraps" : undefined;
   return leads === true ? `${kind ?? ""} leads`.trim() : kind;
 }
@@ -163,7 +171,7 @@ function Amounts({
     <>
       {amounts.map(({ broken, ...amount }, index) => (
         <div key={index} class={broken === true ? "broken" : undefined}>
-          <Amount {...amount} places={places} />
+          <AmountCell {...amount} places={places} />
         </div>
       ))}
     </>
@@ -177,7 +185,7 @@ interface Widths {
   readonly percentLetters: number;
 }
 
-function widthsOf<Row>(column: Column<Row>, rows: readonly Row[]): Widths {
+function widthsOf<Row>(column: TableColumn<Row>, rows: readonly Row[]): Widths {
   const { money, change, totalMoney = [], totalChange } = column;
   const amounts = [...(money === undefined ? [] : rows.flatMap(money)), ...totalMoney];
   const changes = [
@@ -225,7 +233,7 @@ function useIsPrinted(): boolean {
 }
 
 interface HeadingProps<Row> extends Pick<TableProps<Row>, "sorting" | "onSort"> {
-  readonly column: Column<Row>;
+  readonly column: TableColumn<Row>;
 }
 
 function Heading<Row>({ column, sorting, onSort }: HeadingProps<Row>) {
@@ -261,7 +269,7 @@ function Gap({ rows, columns }: { readonly rows: number; readonly columns: numbe
 
 function sortedBy<Row>(
   rows: readonly Row[],
-  columns: readonly Column<Row>[],
+  columns: readonly TableColumn<Row>[],
   sorting: Sorting | undefined,
 ): readonly Row[] {
   const order = columns.find(({ key }) => key === sorting?.key)?.order;

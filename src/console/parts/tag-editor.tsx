@@ -2,13 +2,13 @@
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { Caller } from "../state/caller.js";
+import { SignedInCaller } from "../state/caller.js";
 import { reloadAll, useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { Field } from "./controls.js";
 import { FieldError, Shown } from "./messages.js";
 import { RequireScope } from "./require-scope.js";
-import { type Column, Table } from "./table.js";
+import { DataTable, type TableColumn } from "./table.js";
 
 const text = en.tags;
 
@@ -25,7 +25,7 @@ export function useAuthor() {
 
 /** Input for the author. Shown only if the service does not know the caller's name. */
 export function Author({ author, setAuthor }: Omit<ReturnType<typeof useAuthor>, "remember">) {
-  const caller = useContext(Caller);
+  const caller = useContext(SignedInCaller);
   if (caller?.name !== null) return null;
   return <Field label={text.author} value={author} maxLength={longest.created_by} onInput={setAuthor} />;
 }
@@ -192,7 +192,7 @@ export function DimensionTags({ tenant, dimension }: DimensionProps) {
   const data = useData(JSON.stringify(["tags of a dimension", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/tags", { params, signal })),
   );
-  const columns: Column<Tag>[] = [
+  const columns: TableColumn<Tag>[] = [
     { key: "key", title: text.key, cell: ({ tag_key }) => <bdi>{tag_key}</bdi> },
     { key: "value", title: text.value, cell: (tag) => <TagName tenant={tenant} tag={tag} /> },
   ];
@@ -203,7 +203,7 @@ export function DimensionTags({ tenant, dimension }: DimensionProps) {
           tags.length === 0 ? (
             <p class="hint">{text.noneHere}</p>
           ) : (
-            <Table
+            <DataTable
               caption={text.ofDimension}
               columns={columns}
               rows={tags}

@@ -7,7 +7,7 @@ type Condition = Readonly<Record<string, unknown>>;
 /** The largest number of values of a list to show. */
 const MAX_SHOWN = 5;
 
-export function Where({ where }: { readonly where: Condition | undefined }) {
+export function WhereText({ where }: { readonly where: Condition | undefined }) {
   const { any, ...all } = where ?? {};
   const conditions = Object.entries(all);
   const alternatives = Array.isArray(any) ? (any as Condition[]) : [];

@@ -2,4 +2,4 @@
 import { createContext } from "preact";
 import type { Schemas } from "../api/client.js";
 
-export const Caller = createContext<Schemas["Me"] | undefined>(undefined);
+export const SignedInCaller = createContext<Schemas["Me"] | undefined>(undefined);

@@ -1,7 +1,7 @@
 /** UTC days as the console shows them. */
 import { dayOf, daysBetween } from "../../common/days.js";
 
-export const today = () => dayOf(new Date());
+export const currentDay = () => dayOf(new Date());
 
 /** Number of days from `first` to `last`, both included. */
 export const dayCount = (first: string, last: string) => daysBetween(first, last) + 1;

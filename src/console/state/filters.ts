@@ -4,7 +4,7 @@
  */
 import type { Changes, Place } from "./place.js";
 
-export const filterColumns = [
+export const shownFilterColumns = [
   "identity_id",
   "team",
   "resource_id",
@@ -23,7 +23,7 @@ export const filterColumns = [
   "rule",
 ] as const;
 type TagName = `tag:${string}` | `line_tag:${string}`;
-export type FilterColumn = (typeof filterColumns)[number] | TagName;
+export type FilterColumn = (typeof shownFilterColumns)[number] | TagName;
 
 /** Columns whose empty value can be filtered by. */
 const emptyColumns: ReadonlySet<string> = new Set<FilterColumn>([
@@ -69,7 +69,7 @@ export const columnOfFilter = (name: string) => (name.startsWith(NOT) ? name.sli
 const isTag = (column: string): column is TagName => /^(line_)?tag:./.test(column);
 
 export function isFilterColumn(name: string): name is FilterColumn {
-  return (filterColumns as readonly string[]).includes(name) || isTag(name);
+  return (shownFilterColumns as readonly string[]).includes(name) || isTag(name);
 }
 
 export function filtersOf({ query }: Place): Filter[] {
@@ -86,7 +86,7 @@ export function filtersOf({ query }: Place): Filter[] {
 }
 
 /** The filter as parameters of the address and of the API. */
-export function asParameters({ column, isExcluding, values }: Filter): Changes {
+export function filterParameters({ column, isExcluding, values }: Filter): Changes {
   const name = isExcluding ? `${NOT}${column}` : column;
   if (values.length === 0) return { [name]: undefined };
   return { [name]: isTag(column) ? values.map(escaped).join(",") : values };
@@ -106,25 +106,25 @@ export function toggled(
   const without = (values: readonly string[]) => values.filter((each) => each !== value);
   const values = valuesOf(isExcluding);
   return {
-    ...asParameters({
+    ...filterParameters({
       column,
       isExcluding,
       values: values.includes(value) ? without(values) : [...values, value],
     }),
-    ...asParameters({ column, isExcluding: !isExcluding, values: without(valuesOf(!isExcluding)) }),
+    ...filterParameters({ column, isExcluding: !isExcluding, values: without(valuesOf(!isExcluding)) }),
   };
 }
 
 /** Changes of the address that remove all `filters` except `kept`. */
 export function withOnly(filters: readonly Filter[], kept: readonly Filter[]): Changes {
-  const none = filters.map((filter) => asParameters({ ...filter, values: [] }));
+  const none = filters.map((filter) => filterParameters({ ...filter, values: [] }));
   return Object.assign({}, ...none, filterQuery(kept));
 }
 
 /** All filters as one object, which works as query parameters and as fields of a request body. */
 export function filterQuery(filters: readonly Filter[]): Changes {
   const query: Record<string, string | readonly string[]> = {};
-  for (const [name, value] of filters.flatMap((filter) => Object.entries(asParameters(filter)))) {
+  for (const [name, value] of filters.flatMap((filter) => Object.entries(filterParameters(filter)))) {
     if (value === undefined) continue;
     const before = query[name];
     query[name] = before === undefined ? value : [...[before].flat(), ...[value].flat()];

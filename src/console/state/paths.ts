@@ -12,7 +12,7 @@ export const tenantViews = [
 ] as const;
 export type TenantView = (typeof tenantViews)[number];
 
-export function pathOf(tenant: string, view: TenantView): string {
+export function viewPath(tenant: string, view: TenantView): string {
   return `/tenants/${encodeURIComponent(tenant)}/${view}`;
 }
 

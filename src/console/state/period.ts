@@ -1,6 +1,6 @@
 /** The period of a view: `start_date` and `end_date` in the address, both included, named as in the API. */
 import { addDays, firstOfMonth, isDay, lastOfMonth } from "../../common/days.js";
-import { dayCount, today } from "./days.js";
+import { currentDay, dayCount } from "./days.js";
 import type { Place } from "./location.js";
 
 export interface Period {
@@ -25,7 +25,7 @@ export const presetNames = Object.keys(presets) as readonly Preset[];
 export function periodOf({ query }: Place): Period {
   const first = query.get("start_date") ?? "";
   const last = query.get("end_date") ?? "";
-  return isPossible({ first, last }) ? { first, last } : presets.last30(today());
+  return isPossible({ first, last }) ? { first, last } : presets.last30(currentDay());
 }
 
 /** Whether the days are in order and in years that the API accepts. */
@@ -33,11 +33,11 @@ export function isPossible({ first, last }: Period): boolean {
   return isDay(first) && isDay(last) && "1900" <= first && first <= last && last < "2300";
 }
 
-export const asParameters = ({ first, last }: Period) => ({ start_date: first, end_date: last });
+export const periodParameters = ({ first, last }: Period) => ({ start_date: first, end_date: last });
 
 export function presetOf(period: Period): Preset | undefined {
   return presetNames.find((name) => {
-    const { first, last } = presets[name](today());
+    const { first, last } = presets[name](currentDay());
     return first === period.first && last === period.last;
   });
 }

@@ -7,7 +7,7 @@ import { clearCaches } from "./use-data.js";
 
 const KEY = "token";
 
-export const tokenOf = (): string | undefined => sessionStorage.getItem(KEY) ?? undefined;
+export const sessionToken = (): string | undefined => sessionStorage.getItem(KEY) ?? undefined;
 
 let isSignInRequired = false;
 /** The last token was not valid, or has expired. */
@@ -35,7 +35,7 @@ export function signOut(): void {
 /** Shows the sign-in form after the service rejected a request. */
 export function requireSignIn(): void {
   if (isSignInRequired) return;
-  const hadToken = tokenOf() !== undefined;
+  const hadToken = sessionToken() !== undefined;
   signOut();
   wasRejected = hadToken;
 }

@@ -2,11 +2,11 @@
 import { useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { Amount } from "../parts/amount.js";
-import { Empty, Failed, Shown } from "../parts/messages.js";
-import { Pages, pageOf, useLastPage } from "../parts/pages.js";
+import { AmountCell } from "../parts/amount.js";
+import { Empty, FailureMessage, Shown } from "../parts/messages.js";
+import { PageLinks, shownPage, useLastPage } from "../parts/pages.js";
 import { RequireScope } from "../parts/require-scope.js";
-import { type Column, Table } from "../parts/table.js";
+import { DataTable, type TableColumn } from "../parts/table.js";
 import { shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
 import { useData } from "../state/use-data.js";
@@ -15,7 +15,7 @@ import { deliveries as text } from "../text/deliveries.js";
 type Delivery = Schemas["Delivery"];
 
 export function Deliveries({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
-  const page = pageOf(place);
+  const page = shownPage(place);
   const params = { path: { tenant_name: tenant }, query: { page, page_size: 50 } };
   const data = useData(JSON.stringify(["deliveries", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/deliveries", { params, signal })),
@@ -34,13 +34,13 @@ export function Deliveries({ place, tenant }: { readonly place: Place; readonly 
             </Empty>
           ) : (
             <section class="card">
-              <Table
+              <DataTable
                 caption={text.title}
                 columns={columns}
                 rows={items}
                 keyOf={({ delivery_id: id }) => String(id)}
               />
-              <Pages place={place} page={page} pages={pages} countText={text.count(total)} />
+              <PageLinks place={place} page={page} pages={pages} countText={text.count(total)} />
             </section>
           )
         }
@@ -49,7 +49,7 @@ export function Deliveries({ place, tenant }: { readonly place: Place; readonly 
   );
 }
 
-function columnsOf(tenant: string, changed: () => void): Column<Delivery>[] {
+function columnsOf(tenant: string, changed: () => void): TableColumn<Delivery>[] {
   return [
     {
       key: "source",
@@ -128,7 +128,7 @@ function Classes({ delivery: { classes } }: { readonly delivery: Delivery }) {
       {others.map((each) => (
         <li key={`${each.class} ${each.reason} ${each.currency}`}>
           {text.className(each.class, each.reason)}: {text.onLines(each.rows)},{" "}
-          <Amount value={exact(each.cost)} currency={each.currency} />
+          <AmountCell value={exact(each.cost)} currency={each.currency} />
         </li>
       ))}
     </ul>
@@ -220,7 +220,7 @@ function Accept({ tenant, delivery: { delivery_id: id, source, billing_period },
       <button type="button" disabled={isSending} onClick={() => setConfirming(false)}>
         {text.no}
       </button>
-      {failure !== undefined && <Failed error={failure} />}
+      {failure !== undefined && <FailureMessage error={failure} />}
     </fieldset>
   );
 }

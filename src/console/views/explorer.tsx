@@ -2,12 +2,12 @@
 import { useState } from "preact/hooks";
 import { compare, exact, minus } from "../../common/exact-decimal.js";
 import {
-  amountOf,
   type BreakdownRequest,
+  type BreakdownRow,
   breakdownAddress,
   breakdownKey,
+  bucketAmount,
   exportAddress,
-  type Group,
   type Sums,
   sqlAddress,
   type Totals,
@@ -22,12 +22,12 @@ import { Download } from "../parts/download.js";
 import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
-import { Proof } from "../parts/reconciliation-banner.js";
+import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
-import { type Column, Table } from "../parts/table.js";
+import { DataTable, type TableColumn } from "../parts/table.js";
 import {
   type FilterColumn,
-  asParameters as filterParameters,
+  filterParameters,
   filtersOf,
   isFilterable,
   isFilterColumn,
@@ -157,7 +157,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
       {comparison && <ComparedNotes comparison={comparison} />}
       <Shown data={proof} height="4rem">
         {(reconciliation) => (
-          <Proof
+          <ReconciliationBanner
             reconciliation={reconciliation}
             isOfLines={lineFilters.length > 0}
             filtered={lineFilters.length === filters.length ? undefined : data.value?.breakdown.totals}
@@ -225,7 +225,7 @@ function GroupBy({ place, groupBy, tagColumns }: GroupByProps) {
 }
 
 /** Address after a click on a group: filtered to the group, and grouped by the next column. The trail leads back. */
-function drilled(place: Place, group: Group, groupBy: readonly string[]): string | undefined {
+function drilled(place: Place, group: BreakdownRow, groupBy: readonly string[]): string | undefined {
   const filters = filtersOf(place);
   const narrowed = groupBy.filter(isFilterColumn);
   const valueIn = (column: string) => group.dimensions[column] ?? "";
@@ -272,14 +272,14 @@ interface GroupsProps {
 
 /** A row of the table: a group, or the sum of all others. */
 interface Row extends Sums {
-  readonly group?: Group;
+  readonly group?: BreakdownRow;
   readonly key: string;
   readonly name: string;
 }
 
 function Groups({ place, result: { breakdown, request, comparison }, totals }: GroupsProps) {
   const { groupBy } = request;
-  const whole = amountOf(totals);
+  const whole = bucketAmount(totals);
   const { currency } = totals;
   const groups = breakdown.groups.filter((group) => group.currency === currency);
   const other = breakdown.others.find((each) => each.currency === currency);
@@ -290,7 +290,7 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
   const [sortKey = "", direction] = (place.query.get("sort") ?? "").split(".");
   const sorting = sortKey === "" ? undefined : { key: sortKey, isDescending: direction === "desc" };
   const textOf = ({ group }: Row, column: string) => (group === undefined ? "" : nameOf(group, [column]));
-  const number = (key: string, title: string, sumOf: (sums: Sums) => string): Column<Row> => ({
+  const number = (key: string, title: string, sumOf: (sums: Sums) => string): TableColumn<Row> => ({
     key,
     title: key === "total" ? en.inCurrency(title, currency) : title,
     isNumber: true,
@@ -301,15 +301,20 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
   });
   const before = (sums: Sums) => exact(sums.previous_amount ?? "0");
   const isUnsure = comparison !== undefined && !isLikeWithLike(comparison);
-  const shown: Column<Row>[] = [
+  const shown: TableColumn<Row>[] = [
     ...groupBy.map(
-      (column, index): Column<Row> => ({
+      (column, index): TableColumn<Row> => ({
         key: column,
         title: columnName(column),
         order: (a, b) => textOf(a, column).localeCompare(textOf(b, column), "en"),
         cell: (row) =>
           index === 0 ? (
-            <Name row={row} place={place} columns={groupBy} position={groups.indexOf(row.group as Group)} />
+            <Name
+              row={row}
+              place={place}
+              columns={groupBy}
+              position={groups.indexOf(row.group as BreakdownRow)}
+            />
           ) : (
             <bdi title={row.group?.dimensions[column]}>{row.group && nameOf(row.group, [column])}</bdi>
           ),
@@ -321,7 +326,7 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
       title: en.overview.share,
       isNumber: true,
       total: percentage(whole, whole),
-      cell: (row) => percentage(amountOf(row), whole),
+      cell: (row) => percentage(bucketAmount(row), whole),
     },
     ...(comparison !== undefined
       ? [
@@ -330,8 +335,9 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
             key: "change",
             title: en.overview.change,
             isNumber: true,
-            change: (row: Row) => ({ now: amountOf(row), before: before(row), isUnsure }),
-            order: (a: Row, b: Row) => compare(minus(amountOf(a), before(a)), minus(amountOf(b), before(b))),
+            change: (row: Row) => ({ now: bucketAmount(row), before: before(row), isUnsure }),
+            order: (a: Row, b: Row) =>
+              compare(minus(bucketAmount(a), before(a)), minus(bucketAmount(b), before(b))),
             totalChange: { now: whole, before: before(totals), isUnsure },
           },
         ]
@@ -348,7 +354,7 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
     },
   ];
   return (
-    <Table
+    <DataTable
       caption={text.title}
       columns={shown}
       rows={rows}

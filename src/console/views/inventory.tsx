@@ -1,22 +1,22 @@
 /** Resources and identities of the tenant, with their times, owners and costs. */
 import {
-  amountOf,
   type BreakdownRequest,
+  type BreakdownRow,
   breakdownKey,
-  type Group,
+  bucketAmount,
   loadBreakdown,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { Choice, narrow, PlaceSearch } from "../parts/controls.js";
-import { History } from "../parts/history.js";
+import { VersionHistory } from "../parts/history.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
-import { Pages, pageOf, useLastPage } from "../parts/pages.js";
+import { PageLinks, shownPage, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
-import { type Column, Table } from "../parts/table.js";
+import { DataTable, type TableColumn } from "../parts/table.js";
 import { shownDay, shownInstant } from "../state/days.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
-import { pathOf } from "../state/paths.js";
+import { viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
 import { type Data, useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
@@ -38,7 +38,7 @@ const idOf = (row: Item) => ("resource_id" in row ? row.resource_id : row.identi
 
 export function Inventory({ place, tenant }: ViewProps) {
   const kind: Kind = place.query.get("kind") === "identities" ? "identities" : "resources";
-  const page = pageOf(place);
+  const page = shownPage(place);
   const history = place.query.get("history");
   const inventory = useInventory(kind, place, tenant, page);
   useLastPage(place, inventory);
@@ -72,18 +72,20 @@ export function Inventory({ place, tenant }: ViewProps) {
             </Empty>
           ) : (
             <section class="card">
-              <Table
+              <DataTable
                 caption={text.kinds[kind]}
                 columns={columnsOf(kind, place, tenant, costs.value)}
                 rows={items}
                 keyOf={idOf}
               />
-              <Pages place={place} page={page} pages={pages} countText={text.count(total)} />
+              <PageLinks place={place} page={page} pages={pages} countText={text.count(total)} />
             </section>
           )
         }
       </Shown>
-      {history !== null && <History key={history} place={place} tenant={tenant} kind={kind} id={history} />}
+      {history !== null && (
+        <VersionHistory key={history} place={place} tenant={tenant} kind={kind} id={history} />
+      )}
     </>
   );
 }
@@ -117,7 +119,12 @@ function useInventory(kind: Kind, { query }: Place, tenant: string, page: number
 }
 
 /** Costs of the items on the page. */
-function useCosts(kind: Kind, place: Place, tenant: string, items: readonly Item[]): Data<readonly Group[]> {
+function useCosts(
+  kind: Kind,
+  place: Place,
+  tenant: string,
+  items: readonly Item[],
+): Data<readonly BreakdownRow[]> {
   const column = kind === "resources" ? "resource_id" : "identity_id";
   const values = items.map(idOf);
   const request: BreakdownRequest = {
@@ -136,18 +143,18 @@ function columnsOf(
   kind: Kind,
   place: Place,
   tenant: string,
-  costs: readonly Group[] | undefined,
-): Column<Item>[] {
+  costs: readonly BreakdownRow[] | undefined,
+): TableColumn<Item>[] {
   const column = kind === "resources" ? "resource_id" : "identity_id";
   const next = kind === "resources" ? "identity_id" : "resource_id";
   const explore = (id: string) =>
-    changed(datesAlone(place), { [column]: id, group_by: next }, pathOf(tenant, "explorer"));
-  const plain = (key: string, title: string, cell: (row: Item) => string | null): Column<Item> => ({
+    changed(datesAlone(place), { [column]: id, group_by: next }, viewPath(tenant, "explorer"));
+  const plain = (key: string, title: string, cell: (row: Item) => string | null): TableColumn<Item> => ({
     key,
     title,
     cell: (row) => <bdi>{cell(row) ?? ""}</bdi>,
   });
-  const instant = (key: string, title: string, at: (row: Item) => string | null): Column<Item> => ({
+  const instant = (key: string, title: string, at: (row: Item) => string | null): TableColumn<Item> => ({
     key,
     title,
     cell: (row) => {
@@ -173,7 +180,7 @@ function columnsOf(
       money: (row) =>
         (costs ?? [])
           .filter((group) => group.dimensions[column] === idOf(row))
-          .map((group) => ({ value: amountOf(group), currency: group.currency })),
+          .map((group) => ({ value: bucketAmount(group), currency: group.currency })),
     },
     plain("name", text.name, (row) => row.display_name),
     plain("type", text.type, (row) => ("resource_id" in row ? row.resource_type : row.identity_type)),

@@ -3,15 +3,15 @@ import { firstOfMonth, lastOfMonth } from "../../common/days.js";
 import { type Exact, exact, sumOf } from "../../common/exact-decimal.js";
 import {
   type BreakdownRequest,
+  type BreakdownRow,
   breakdownKey,
-  type Group,
   loadBreakdown,
   type Sums,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { type BreakdownResult, isLikeWithLike, loadCompared } from "../api/comparison.js";
 import { useReconciliation } from "../api/questions.js";
-import { Amount, Change } from "../parts/amount.js";
+import { AmountCell, Change } from "../parts/amount.js";
 import { BreakdownChart } from "../parts/breakdown-chart.js";
 import { ComparedNotes, comparedWith } from "../parts/compared.js";
 import { Link } from "../parts/link.js";
@@ -19,10 +19,10 @@ import { Shown } from "../parts/messages.js";
 import { NoCosts } from "../parts/no-costs.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { PeriodProof } from "../parts/reconciliation-banner.js";
-import { type Column, Table } from "../parts/table.js";
-import { dayCount, shownDay, shownInstant, today } from "../state/days.js";
+import { DataTable, type TableColumn } from "../parts/table.js";
+import { currentDay, dayCount, shownDay, shownInstant } from "../state/days.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
-import { pathOf } from "../state/paths.js";
+import { viewPath } from "../state/paths.js";
 import { bucketFor, type Period, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { en, issueReasons, reasonOf } from "../text/en.js";
@@ -42,7 +42,7 @@ export function Overview({ place, tenant }: ViewProps) {
   const current = costs.isStale ? undefined : costs.value;
   const comparison = current?.comparison;
   const hasCosts = current && current.breakdown.totals.length > 0;
-  const now = today();
+  const now = currentDay();
   const month: Period = { first: firstOfMonth(now), last: lastOfMonth(now) };
   const soFar = useReconciliation(tenant, month).value?.days ?? [];
   return (
@@ -74,7 +74,7 @@ export function Overview({ place, tenant }: ViewProps) {
                     href={changed(
                       datesAlone(place),
                       { group_by: "identity_id", compare: "previous" },
-                      pathOf(tenant, "explorer"),
+                      viewPath(tenant, "explorer"),
                     )}
                   >
                     {text.more}
@@ -106,7 +106,7 @@ function Headline({ result, totals }: { readonly result: BreakdownResult; readon
         {text.cost}, {shownPeriod(result.request.period)}
       </div>
       <div class="large">
-        <Amount value={now} currency={totals.currency} />
+        <AmountCell value={now} currency={totals.currency} />
       </div>
       {totals.previous_amount !== undefined && (
         <Change now={now} before={exact(totals.previous_amount)} isUnsure={isUnsure(result)} />
@@ -139,7 +139,7 @@ function Forecast({ month, days: all, currency }: ForecastProps) {
     <div class="head" title={text.forecastHint(past)}>
       <div class="hint">{text.forecast(shownDay(month.last))}</div>
       <div class="large">
-        <Amount value={forecast} currency={currency} />
+        <AmountCell value={forecast} currency={currency} />
       </div>
     </div>
   );
@@ -159,7 +159,7 @@ function Movers({ result, place, tenant }: MoversProps) {
   const rows = (result.breakdown.movers ?? []).filter(
     ({ previous_amount, total_amount }) => previous_amount !== total_amount,
   );
-  const columns: Column<Group>[] = [
+  const columns: TableColumn<BreakdownRow>[] = [
     {
       key: "identity",
       title: en.columns.identity_id ?? "",
@@ -186,7 +186,7 @@ function Movers({ result, place, tenant }: MoversProps) {
   return rows.length === 0 ? (
     <p class="hint">{en.change.none}</p>
   ) : (
-    <Table
+    <DataTable
       caption={text.movers}
       columns={columns}
       rows={rows}
@@ -195,11 +195,11 @@ function Movers({ result, place, tenant }: MoversProps) {
   );
 }
 
-function GroupLink({ group, place, tenant }: ViewProps & { readonly group: Group }) {
+function GroupLink({ group, place, tenant }: ViewProps & { readonly group: BreakdownRow }) {
   const id = group.dimensions.identity_id ?? "";
   const changes = { identity_id: id, group_by: ["resource_id", "product_type"], compare: "previous" };
   return (
-    <Link href={changed(datesAlone(place), changes, pathOf(tenant, "explorer"))} title={id}>
+    <Link href={changed(datesAlone(place), changes, viewPath(tenant, "explorer"))} title={id}>
       <bdi>{group.display_names.identity_id ?? id}</bdi>
     </Link>
   );
@@ -224,12 +224,12 @@ function Issues({
     filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
   };
   const data = useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
-  const columns: Column<Group>[] = [
+  const columns: TableColumn<BreakdownRow>[] = [
     {
       key: "reason",
       title: text.reason,
       cell: ({ dimensions: { allocation_detail } }) => (
-        <Link href={changed(datesAlone(place), { allocation_detail }, pathOf(tenant, "worklist"))}>
+        <Link href={changed(datesAlone(place), { allocation_detail }, viewPath(tenant, "worklist"))}>
           {reasonOf(allocation_detail)}
         </Link>
       ),
@@ -252,7 +252,7 @@ function Issues({
     <section class="card">
       <h2>
         {text.issues}
-        <Link class="quiet" href={changed(datesAlone(place), {}, pathOf(tenant, "worklist"))}>
+        <Link class="quiet" href={changed(datesAlone(place), {}, viewPath(tenant, "worklist"))}>
           {en.views.worklist}
         </Link>
       </h2>
@@ -262,7 +262,7 @@ function Issues({
             // A period without costs has no issues either, which is not good news.
             <p class="hint">{hasCosts ? text.noIssues : hasCosts === false && text.noneToCheck}</p>
           ) : (
-            <Table
+            <DataTable
               caption={text.issues}
               columns={columns}
               rows={groups}
@@ -292,7 +292,7 @@ function LastRun({ tenant }: { readonly tenant: string }) {
           {last_result !== null && last_result.errors.length > 0 && (
             <>
               {" "}
-              <Link href={pathOf(tenant, "runs")}>{last_result.errors[0]}</Link>
+              <Link href={viewPath(tenant, "runs")}>{last_result.errors[0]}</Link>
             </>
           )}
         </p>

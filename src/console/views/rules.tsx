@@ -1,16 +1,16 @@
 /** Lines and amounts of each allocation rule, by currency and tier, and the tag coverage of the bill. */
 import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { Amount } from "../parts/amount.js";
+import { AmountCell } from "../parts/amount.js";
 import { Link } from "../parts/link.js";
 import { Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { PeriodProof } from "../parts/reconciliation-banner.js";
-import { type Column, Table } from "../parts/table.js";
-import { Where } from "../parts/where.js";
+import { DataTable, type TableColumn } from "../parts/table.js";
+import { WhereText } from "../parts/where.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
-import { pathOf } from "../state/paths.js";
-import { asParameters, periodOf } from "../state/period.js";
+import { viewPath } from "../state/paths.js";
+import { periodOf, periodParameters } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { rules as text } from "../text/rules.js";
@@ -26,13 +26,13 @@ interface ViewProps {
 
 export function Rules({ place, tenant }: ViewProps) {
   const period = periodOf(place);
-  const params = { path: { tenant_name: tenant }, query: asParameters(period) };
+  const params = { path: { tenant_name: tenant }, query: periodParameters(period) };
   const data = useData(JSON.stringify(["rules", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/rules", { params, signal })),
   );
   const explore = (filter: Record<string, string>) =>
-    changed(datesAlone(place), { ...filter, group_by: ["identity_id"] }, pathOf(tenant, "explorer"));
-  const sumColumns: Column<{ readonly sums: readonly Sums[] }>[] = [
+    changed(datesAlone(place), { ...filter, group_by: ["identity_id"] }, viewPath(tenant, "explorer"));
+  const sumColumns: TableColumn<{ readonly sums: readonly Sums[] }>[] = [
     {
       key: "lines",
       title: text.lines,
@@ -58,7 +58,7 @@ export function Rules({ place, tenant }: ViewProps) {
       ),
     },
   ];
-  const configured: Column<Rule>[] = [
+  const configured: TableColumn<Rule>[] = [
     {
       key: "rule",
       title: en.columns.rule ?? "",
@@ -78,13 +78,13 @@ export function Rules({ place, tenant }: ViewProps) {
       cell: (rule) =>
         rule.configured && (
           <div>
-            <Where where={rule.where} />
+            <WhereText where={rule.where} />
           </div>
         ),
     },
     ...sumColumns,
   ];
-  const products: Column<ProductRule>[] = [
+  const products: TableColumn<ProductRule>[] = [
     {
       key: "product",
       title: en.columns.product_type ?? "",
@@ -112,7 +112,7 @@ export function Rules({ place, tenant }: ViewProps) {
               {rules.length === 0 ? (
                 <p class="hint">{text.none}</p>
               ) : (
-                <Table
+                <DataTable
                   caption={text.configured}
                   columns={configured}
                   rows={rules}
@@ -125,7 +125,7 @@ export function Rules({ place, tenant }: ViewProps) {
               {ofProducts.length === 0 ? (
                 <p class="hint">{rules.some(({ sums }) => sums.length > 0) ? text.allTaken : text.nothing}</p>
               ) : (
-                <Table
+                <DataTable
                   caption={text.products}
                   columns={products}
                   rows={ofProducts}
@@ -134,7 +134,7 @@ export function Rules({ place, tenant }: ViewProps) {
               )}
               {others.map(({ currency, amount, product_type_count: count }) => (
                 <p key={currency} class="hint">
-                  {text.others(count)}: <Amount value={exact(amount)} currency={currency} />
+                  {text.others(count)}: <AmountCell value={exact(amount)} currency={currency} />
                 </p>
               ))}
             </section>
@@ -151,13 +151,14 @@ function SumWithTiers({ sums: { currency, amount, tiers } }: { readonly sums: Su
   return (
     <details>
       <summary>
-        <Amount value={exact(amount)} currency={currency} />
+        <AmountCell value={exact(amount)} currency={currency} />
       </summary>
       {tiers.map((tier) => (
         <div
           key={JSON.stringify([tier.component, tier.tier, tier.allocation_method, tier.allocation_detail])}
         >
-          <span class="hint">{inWords(tier)}</span> <Amount value={exact(tier.amount)} currency={currency} />
+          <span class="hint">{inWords(tier)}</span>{" "}
+          <AmountCell value={exact(tier.amount)} currency={currency} />
         </div>
       ))}
     </details>
@@ -185,17 +186,17 @@ type CoveredKey = Schemas["TagCoverage"]["currencies"][number]["tag_keys"][numbe
 };
 
 function TagCoverage({ place, tenant }: ViewProps) {
-  const params = { path: { tenant_name: tenant }, query: asParameters(periodOf(place)) };
+  const params = { path: { tenant_name: tenant }, query: periodParameters(periodOf(place)) };
   const data = useData(JSON.stringify(["tag coverage", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/tag-coverage", { params, signal })),
   );
-  const columns: Column<CoveredKey>[] = [
+  const columns: TableColumn<CoveredKey>[] = [
     {
       key: "key",
       title: text.tagKey,
       cell: ({ tag_key: key }) => (
         <Link
-          href={changed(datesAlone(place), { group_by: [`line_tag:${key}`] }, pathOf(tenant, "explorer"))}
+          href={changed(datesAlone(place), { group_by: [`line_tag:${key}`] }, viewPath(tenant, "explorer"))}
         >
           <bdi>{key}</bdi>
         </Link>
@@ -226,7 +227,7 @@ function TagCoverage({ place, tenant }: ViewProps) {
           );
           if (rows.length === 0) return <p class="hint">{text.untagged}</p>;
           return (
-            <Table
+            <DataTable
               caption={text.coverage}
               columns={columns}
               rows={rows}

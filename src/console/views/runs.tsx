@@ -3,10 +3,10 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { addDays } from "../../common/days.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { useDays } from "../api/questions.js";
-import { Health, useReadiness } from "../parts/health.js";
-import { Failed, Shown } from "../parts/messages.js";
+import { HealthBadge, useReadiness } from "../parts/health.js";
+import { FailureMessage, Shown } from "../parts/messages.js";
 import { RequireScope } from "../parts/require-scope.js";
-import { type Column, Table } from "../parts/table.js";
+import { DataTable, type TableColumn } from "../parts/table.js";
 import { dayCount, shownDay, shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
 import { type Period, periodOf } from "../state/period.js";
@@ -55,7 +55,7 @@ export function Runs({ place, tenant }: { readonly place: Place; readonly tenant
     <>
       <div class="title">
         <h1>{text.title}</h1>
-        {state !== undefined && <Health tenant={state} />}
+        {state !== undefined && <HealthBadge tenant={state} />}
         <span class="spring" />
         <RequireScope scope="run">
           <RunNow tenant={tenant} current={current} started={runs.reload} />
@@ -75,7 +75,12 @@ export function Runs({ place, tenant }: { readonly place: Place; readonly tenant
             items.length === 0 ? (
               <p class="hint">{en.overview.neverRan}</p>
             ) : (
-              <Table caption={text.runs} columns={runColumns} rows={items} keyOf={({ run_id }) => run_id} />
+              <DataTable
+                caption={text.runs}
+                columns={runColumns}
+                rows={items}
+                keyOf={({ run_id }) => run_id}
+              />
             )
           }
         </Shown>
@@ -117,7 +122,7 @@ function RunNow({ tenant, current, started }: RunNowProps) {
       <button type="button" disabled={isSending || current !== undefined} onClick={run}>
         {text.now}
       </button>
-      {failure !== undefined && <Failed error={failure} />}
+      {failure !== undefined && <FailureMessage error={failure} />}
     </span>
   );
 }
@@ -191,7 +196,7 @@ function Coverage({ period, days }: { readonly period: Period; readonly days: re
   );
 }
 
-const runColumns: Column<Run>[] = [
+const runColumns: TableColumn<Run>[] = [
   {
     key: "started",
     title: text.started,

@@ -5,19 +5,19 @@
 import { useState } from "preact/hooks";
 import { compare, exact } from "../../common/exact-decimal.js";
 import {
-  amountOf,
-  type Breakdown,
   type BreakdownRequest,
+  type BreakdownRow,
   breakdownKey,
+  bucketAmount,
   exportAddress,
-  type Group,
   loadBreakdown,
+  type ShownBreakdown,
   type Totals,
 } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
 import { percentage } from "../money/amount-text.js";
-import { Amount } from "../parts/amount.js";
+import { AmountCell } from "../parts/amount.js";
 import { SearchBox } from "../parts/controls.js";
 import { Download } from "../parts/download.js";
 import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
@@ -25,12 +25,12 @@ import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { NoCosts } from "../parts/no-costs.js";
 import { shownPeriod } from "../parts/period-picker.js";
-import { Proof } from "../parts/reconciliation-banner.js";
+import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
-import { type Column, Table } from "../parts/table.js";
-import { type Filter, asParameters as filterParameters, filtersOf } from "../state/filters.js";
+import { DataTable, type TableColumn } from "../parts/table.js";
+import { type Filter, filterParameters, filtersOf } from "../state/filters.js";
 import { changed, type Place } from "../state/location.js";
-import { pathOf } from "../state/paths.js";
+import { viewPath } from "../state/paths.js";
 import { type Period, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { useSettled } from "../state/use-settled.js";
@@ -44,7 +44,7 @@ interface ViewProps {
   readonly tenant: string;
 }
 
-export function Statement({ place, tenant }: ViewProps) {
+export function StatementView({ place, tenant }: ViewProps) {
   const filters = filtersOf(place);
   const tagKeys = useTagKeys(tenant, periodOf(place));
   const reconciliation = useReconciliation(tenant, periodOf(place));
@@ -70,7 +70,7 @@ export function Statement({ place, tenant }: ViewProps) {
       )}
       {filters.length > 0 && <Rows place={place} tenant={tenant} />}
       <Shown data={reconciliation} height="4rem">
-        {(loaded) => <Proof reconciliation={loaded} />}
+        {(loaded) => <ReconciliationBanner reconciliation={loaded} />}
       </Shown>
     </>
   );
@@ -112,7 +112,7 @@ function Title({ tenant, period, filters }: TitleProps) {
   return <bdi class="long">{text.of(whose.join(", "))}</bdi>;
 }
 
-type Others = Breakdown["others"][number];
+type Others = ShownBreakdown["others"][number];
 
 /** Identities to choose from: the largest, and the number of others. */
 function Choice({ place, tenant }: ViewProps) {
@@ -131,7 +131,7 @@ function Choice({ place, tenant }: ViewProps) {
     breakdown: await loadBreakdown(request, signal),
     isSearch: settledSearch !== "",
   }));
-  const columns: Column<Group | Others>[] = [
+  const columns: TableColumn<BreakdownRow | Others>[] = [
     {
       key: "identity",
       title: en.columns.identity_id ?? "",
@@ -143,7 +143,7 @@ function Choice({ place, tenant }: ViewProps) {
       title: text.charged,
       isNumber: true,
       leads: true,
-      money: (row) => [{ value: amountOf(row), currency: row.currency }],
+      money: (row) => [{ value: bucketAmount(row), currency: row.currency }],
     },
   ];
   return (
@@ -154,7 +154,7 @@ function Choice({ place, tenant }: ViewProps) {
       <Shown data={data} height="20rem">
         {({ breakdown, isSearch }) =>
           breakdown.groups.length > 0 ? (
-            <Table
+            <DataTable
               caption={text.choose}
               columns={columns}
               rows={breakdown.totals.flatMap(({ currency }) =>
@@ -175,7 +175,7 @@ function Choice({ place, tenant }: ViewProps) {
   );
 }
 
-function ToStatement({ place, group }: { readonly place: Place; readonly group: Group }) {
+function ToStatement({ place, group }: { readonly place: Place; readonly group: BreakdownRow }) {
   const { identity_id: id = "" } = group.dimensions;
   const filter: Filter = { column: "identity_id", isExcluding: false, values: [id] };
   return (
@@ -207,7 +207,7 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
     <>
       <p class="controls">
         <Link
-          href={changed(place, { group_by: ["product_type", "resource_id"] }, pathOf(tenant, "explorer"))}
+          href={changed(place, { group_by: ["product_type", "resource_id"] }, viewPath(tenant, "explorer"))}
         >
           {text.explore}
         </Link>
@@ -248,13 +248,13 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
 
 /** The total amount and its two parts. */
 function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string | undefined }) {
-  const percent = bill === undefined ? undefined : percentage(amountOf(totals), exact(bill));
+  const percent = bill === undefined ? undefined : percentage(bucketAmount(totals), exact(bill));
   return (
     <dl class="sums">
       <div class="whole">
         <dt>{text.charged}</dt>
         <dd>
-          <Amount value={amountOf(totals)} currency={totals.currency} />
+          <AmountCell value={bucketAmount(totals)} currency={totals.currency} />
           {percent !== undefined && <small> · {text.ofBill(percent)}</small>}
         </dd>
       </div>
@@ -262,7 +262,7 @@ function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string
         <div key={part}>
           <dt>{text[part]}</dt>
           <dd>
-            <Amount value={exact(totals[`${part}_amount`])} />
+            <AmountCell value={exact(totals[`${part}_amount`])} />
           </dd>
         </div>
       ))}
@@ -277,7 +277,7 @@ interface Line {
   readonly sums: Pick<Totals, "total_amount" | "usage_amount" | "shared_amount">;
 }
 
-function Lines({ breakdown, totals }: { readonly breakdown: Breakdown; readonly totals: Totals }) {
+function Lines({ breakdown, totals }: { readonly breakdown: ShownBreakdown; readonly totals: Totals }) {
   const { currency } = totals;
   const lines = breakdown.groups
     .filter((group) => group.currency === currency)
@@ -288,14 +288,21 @@ function Lines({ breakdown, totals }: { readonly breakdown: Breakdown; readonly 
     })
     // Sort by product, and within a product by amount, largest first.
     .sort((a, b) =>
-      a.product === b.product ? compare(amountOf(b.sums), amountOf(a.sums)) : a.product < b.product ? -1 : 1,
+      a.product === b.product
+        ? compare(bucketAmount(b.sums), bucketAmount(a.sums))
+        : a.product < b.product
+          ? -1
+          : 1,
     );
   const others = breakdown.others
     .filter((each) => each.currency === currency)
     .map(
       (each): Line => ({ key: "others", product: text.others(each.group_count), resource: "", sums: each }),
     );
-  const amount = (key: "total_amount" | "usage_amount" | "shared_amount", title: string): Column<Line> => ({
+  const amount = (
+    key: "total_amount" | "usage_amount" | "shared_amount",
+    title: string,
+  ): TableColumn<Line> => ({
     key,
     title: key === "total_amount" ? en.inCurrency(title, currency) : title,
     isNumber: true,
@@ -304,7 +311,7 @@ function Lines({ breakdown, totals }: { readonly breakdown: Breakdown; readonly 
     totalMoney: [{ value: exact(totals[key]) }],
   });
   return (
-    <Table
+    <DataTable
       caption={text.lines}
       columns={[
         { key: "product", title: en.columns.product_type ?? "", cell: ({ product }) => <bdi>{product}</bdi> },
@@ -324,15 +331,15 @@ function Lines({ breakdown, totals }: { readonly breakdown: Breakdown; readonly 
   );
 }
 
-function Methods({ groups }: { readonly groups: readonly Group[] }) {
-  const methodOf = (group: Group) => group.dimensions.allocation_method ?? "";
+function Methods({ groups }: { readonly groups: readonly BreakdownRow[] }) {
+  const methodOf = (group: BreakdownRow) => group.dimensions.allocation_method ?? "";
   return (
     <dl class="sums methods">
       {groups.map((group) => (
         <div key={methodOf(group)}>
           <dt>{text.method[methodOf(group)] ?? methodOf(group)}</dt>
           <dd>
-            <Amount value={amountOf(group)} currency={group.currency} />
+            <AmountCell value={bucketAmount(group)} currency={group.currency} />
           </dd>
         </div>
       ))}

@@ -1,12 +1,12 @@
 /** Tags: costs by value of a tag, a list of all tags, and a form that tags everything the filters select. */
 import { useEffect, useState } from "preact/hooks";
 import {
-  amountOf,
-  type Breakdown,
   type BreakdownRequest,
+  type BreakdownRow,
   breakdownKey,
-  type Group,
+  bucketAmount,
   loadBreakdown,
+  type ShownBreakdown,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { tagColumnsOf, useTagKeys } from "../api/questions.js";
@@ -15,16 +15,16 @@ import { Choice, Field, PlaceSearch } from "../parts/controls.js";
 import { FilterBar } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, FieldError, Shown } from "../parts/messages.js";
-import { Pages, pageOf, useLastPage } from "../parts/pages.js";
+import { PageLinks, shownPage, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { PeriodProof } from "../parts/reconciliation-banner.js";
 import { RequireScope } from "../parts/require-scope.js";
-import { type Column, Table } from "../parts/table.js";
+import { DataTable, type TableColumn } from "../parts/table.js";
 import { Author, longest, TagName, useAuthor } from "../parts/tag-editor.js";
-import { asParameters as filterParameters, filterQuery, filtersOf } from "../state/filters.js";
+import { filterParameters, filterQuery, filtersOf } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
-import { pathOf } from "../state/paths.js";
-import { asParameters, periodOf } from "../state/period.js";
+import { viewPath } from "../state/paths.js";
+import { periodOf, periodParameters } from "../state/period.js";
 import { reloadAll, useData } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 
@@ -49,7 +49,7 @@ export function Tags({ place, tenant }: ViewProps) {
     groupBy: [`tag:${key ?? ""}`],
     limit: MAX_VALUES,
   };
-  const coverage = useData<Breakdown | undefined>(breakdownKey(request), async (signal) =>
+  const coverage = useData<ShownBreakdown | undefined>(breakdownKey(request), async (signal) =>
     key === undefined ? undefined : await loadBreakdown(request, signal),
   );
   return (
@@ -97,15 +97,16 @@ export function Tags({ place, tenant }: ViewProps) {
 }
 
 interface CoverageProps extends ViewProps {
-  readonly breakdown: Breakdown;
+  readonly breakdown: ShownBreakdown;
   readonly tagKey: string;
 }
 
 function Coverage({ breakdown, place, tenant, tagKey }: CoverageProps) {
   const column = `tag:${tagKey}` as const;
-  const nameOf = (group: Group) => group.dimensions[column] ?? "";
-  const wholeOf = (group: Group) => breakdown.totals.find(({ currency }) => currency === group.currency);
-  const columns: Column<Group>[] = [
+  const nameOf = (group: BreakdownRow) => group.dimensions[column] ?? "";
+  const wholeOf = (group: BreakdownRow) =>
+    breakdown.totals.find(({ currency }) => currency === group.currency);
+  const columns: TableColumn<BreakdownRow>[] = [
     {
       key: "value",
       title: en.tagColumn(tagKey),
@@ -120,7 +121,7 @@ function Coverage({ breakdown, place, tenant, tagKey }: CoverageProps) {
               search: undefined,
               page: undefined,
             },
-            pathOf(tenant, "explorer"),
+            viewPath(tenant, "explorer"),
           )}
         >
           <bdi>{nameOf(group) === UNTAGGED ? text.untagged : nameOf(group)}</bdi>
@@ -133,7 +134,7 @@ function Coverage({ breakdown, place, tenant, tagKey }: CoverageProps) {
       isNumber: true,
       cell: (group) => {
         const whole = wholeOf(group);
-        return whole && percentage(amountOf(group), amountOf(whole));
+        return whole && percentage(bucketAmount(group), bucketAmount(whole));
       },
     },
     {
@@ -141,11 +142,11 @@ function Coverage({ breakdown, place, tenant, tagKey }: CoverageProps) {
       title: en.overview.amount,
       isNumber: true,
       leads: true,
-      money: (group) => [{ value: amountOf(group), currency: group.currency }],
+      money: (group) => [{ value: bucketAmount(group), currency: group.currency }],
     },
   ];
   return (
-    <Table
+    <DataTable
       caption={text.coverage(tagKey)}
       columns={columns}
       rows={breakdown.groups}
@@ -159,7 +160,7 @@ type Tag = Schemas["TagInContext"];
 /** The tags of all dimensions, with buttons to rename and remove them. */
 function EachTag({ place, tenant }: ViewProps) {
   const search = place.query.get("search") ?? "";
-  const page = pageOf(place);
+  const page = shownPage(place);
   const query = { page, page_size: PAGE_SIZE, ...(search !== "" && { search }) };
   const params = { path: { tenant_name: tenant }, query };
   const data = useData(JSON.stringify(["tags", params]), (signal) =>
@@ -171,7 +172,7 @@ function EachTag({ place, tenant }: ViewProps) {
     title: key === "tag_key" ? text.key : key === "created_by" ? text.by : columnName(key),
     cell: (tag: Tag) => <bdi title={tag[key]}>{tag[key]}</bdi>,
   });
-  const columns: Column<Tag>[] = [
+  const columns: TableColumn<Tag>[] = [
     plain("tag_key"),
     { key: "value", title: text.value, cell: (tag) => <TagName tenant={tenant} tag={tag} /> },
     plain("identity_id"),
@@ -196,13 +197,13 @@ function EachTag({ place, tenant }: ViewProps) {
             <p class="hint">{text.noneFound}</p>
           ) : (
             <>
-              <Table
+              <DataTable
                 caption={text.each}
                 columns={columns}
                 rows={items}
                 keyOf={({ tag_id }) => String(tag_id)}
               />
-              <Pages place={place} page={page} pages={pages} countText={text.count(total)} />
+              <PageLinks place={place} page={page} pages={pages} countText={text.count(total)} />
             </>
           )
         }
@@ -243,7 +244,7 @@ function TagForm({ place, tenant, initialKey }: TagFormProps) {
       created_by: author,
       override_existing: override,
       dry_run: dryRun,
-      ...asParameters(periodOf(place)),
+      ...periodParameters(periodOf(place)),
       ...filterQuery(filtersOf(place)),
     };
     try {

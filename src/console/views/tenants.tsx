@@ -2,18 +2,18 @@
 import { exact, sumOf } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { loadReconciliation } from "../api/questions.js";
-import { Health, type Readiness, useReadiness } from "../parts/health.js";
+import { HealthBadge, type TenantReadiness, useReadiness } from "../parts/health.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { addsUp, provisionalDays } from "../parts/reconciliation-banner.js";
-import { type Column, type Money, Table } from "../parts/table.js";
+import { DataTable, type Money, type TableColumn } from "../parts/table.js";
 import { shownDay } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";
-import { pathOf } from "../state/paths.js";
+import { viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
-import { FAILED, useEach } from "../state/use-each.js";
+import { REQUEST_FAILED, useEach } from "../state/use-each.js";
 import { en } from "../text/en.js";
 
 const text = en.tenants;
@@ -40,14 +40,16 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
   const reconciliations = useEach(names, JSON.stringify(["costs", names, period]), (name, signal) =>
     loadReconciliation(name, period, signal),
   );
-  const loaded = [...reconciliations.values()].filter((each): each is Reconciliation => each !== FAILED);
+  const loaded = [...reconciliations.values()].filter(
+    (each): each is Reconciliation => each !== REQUEST_FAILED,
+  );
   const sum = (count: (tenant: Tenant) => number) => tenants.reduce((all, each) => all + count(each), 0);
-  const columns: Column<Tenant>[] = [
+  const columns: TableColumn<Tenant>[] = [
     {
       key: "tenant",
       title: en.frame.tenant,
       cell: ({ tenant_name: name }) => (
-        <Link href={changed(place, {}, pathOf(name, "overview"))}>
+        <Link href={changed(place, {}, viewPath(name, "overview"))}>
           <bdi>{name}</bdi>
         </Link>
       ),
@@ -67,7 +69,7 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
       cell: ({ tenant_name: name }) => (
         <TenantHealth
           tenant={readiness.value?.find((each) => each.tenant_name === name)}
-          isLacking={reconciliations.get(name) === FAILED}
+          isLacking={reconciliations.get(name) === REQUEST_FAILED}
         />
       ),
     },
@@ -104,7 +106,7 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
     <Empty title={text.none} />
   ) : (
     <section class="card">
-      <Table
+      <DataTable
         caption={text.title}
         columns={columns}
         rows={tenants}
@@ -116,7 +118,7 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
 }
 
 interface TenantHealthProps {
-  readonly tenant: Readiness | undefined;
+  readonly tenant: TenantReadiness | undefined;
   /** Whether loading its costs failed. */
   readonly isLacking: boolean;
 }
@@ -124,15 +126,15 @@ interface TenantHealthProps {
 function TenantHealth({ tenant, isLacking }: TenantHealthProps) {
   return (
     <>
-      {tenant !== undefined && <Health tenant={tenant} />}
+      {tenant !== undefined && <HealthBadge tenant={tenant} />}
       {isLacking && <div class="health bad">{text.noCosts}</div>}
     </>
   );
 }
 
 /** Costs by currency. `broken` if the bill differs from its chargebacks. */
-function moneyOf(reconciliation: Reconciliation | typeof FAILED | undefined): Money[] {
-  if (reconciliation === undefined || reconciliation === FAILED) return [];
+function moneyOf(reconciliation: Reconciliation | typeof REQUEST_FAILED | undefined): Money[] {
+  if (reconciliation === undefined || reconciliation === REQUEST_FAILED) return [];
   return reconciliation.totals.map(({ currency, billing_amount: amount }) => ({
     value: exact(amount),
     currency,

@@ -7,12 +7,12 @@ import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { Lacking } from "../parts/missing-days.js";
 import { NoCosts } from "../parts/no-costs.js";
-import { Pages, pageOf, useLastPage } from "../parts/pages.js";
+import { PageLinks, shownPage, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
-import { Proof } from "../parts/reconciliation-banner.js";
-import { type Column, Table } from "../parts/table.js";
+import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
+import { DataTable, type TableColumn } from "../parts/table.js";
 import { type Changes, changed, datesAlone, type Place } from "../state/location.js";
-import { pathOf, type TenantView } from "../state/paths.js";
+import { type TenantView, viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
 import type { Data } from "../state/use-data.js";
 import { en, isIssueReason, issueReasons, reasonOf } from "../text/en.js";
@@ -22,7 +22,7 @@ type Issue = Schemas["AllocationIssue"];
 
 export function Worklist({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const period = periodOf(place);
-  const page = pageOf(place);
+  const page = shownPage(place);
   const requestedReason = place.query.get("allocation_detail");
   const reason = isIssueReason(requestedReason) ? requestedReason : undefined;
   const data = useIssues(tenant, period, {
@@ -37,9 +37,9 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
     changed(
       datesAlone(place),
       { allocation_detail: reason, identity_id, resource_id, product_type, ...more },
-      pathOf(tenant, view),
+      viewPath(tenant, view),
     );
-  const columns: Column<Issue>[] = [
+  const columns: TableColumn<Issue>[] = [
     {
       key: "resource",
       title: en.columns.resource_id ?? "",
@@ -88,7 +88,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       </div>
       <p>{text.lead}</p>
       <Shown data={proof} height="4rem">
-        {(reconciliation) => <Proof reconciliation={reconciliation} />}
+        {(reconciliation) => <ReconciliationBanner reconciliation={reconciliation} />}
       </Shown>
       <div class="controls">
         <Choice
@@ -104,7 +104,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
             <NothingListed tenant={tenant} reason={reason} proof={proof} />
           ) : (
             <section class="card">
-              <Table
+              <DataTable
                 caption={text.title}
                 columns={columns}
                 rows={items}
@@ -119,7 +119,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
                   ])
                 }
               />
-              <Pages place={place} page={page} pages={pages} countText={text.causes(total)} />
+              <PageLinks place={place} page={page} pages={pages} countText={text.causes(total)} />
             </section>
           )
         }

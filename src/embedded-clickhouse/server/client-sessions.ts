@@ -81,7 +81,10 @@ export async function currentSettings(
 }
 
 /** Resets a session after a query: restores settings, and reads away what a failed statement left behind. */
-export async function restore(session: EngineSession, before: ReadonlyMap<string, string>): Promise<void> {
+export async function restoreSettings(
+  session: EngineSession,
+  before: ReadonlyMap<string, string>,
+): Promise<void> {
   const statement = setStatement(before);
   if (statement !== undefined) await session.run(statement);
   await session.run("SELECT 1", "TSV");

@@ -9,7 +9,7 @@ import { type Heredocs, heredocsOf } from "./heredocs.js";
 
 export type TokenKind = "word" | "quoted" | "string" | "number" | "symbol" | "error";
 
-export interface Token {
+export interface SqlToken {
   readonly kind: TokenKind;
   readonly start: number;
   readonly end: number;
@@ -29,7 +29,7 @@ const OPENING_QUOTES: ReadonlyMap<string, readonly [closing: string, kind: Token
   ["\xe2\x80\x9c", ["\xe2\x80\x9d", "quoted"]],
 ]);
 
-export function* tokensOf(sql: string): Generator<Token, void, undefined> {
+export function* tokensOf(sql: string): Generator<SqlToken, void, undefined> {
   const heredocs = heredocsOf(sql);
   let at = 0;
   while (at < sql.length) {
@@ -62,7 +62,7 @@ function skipBlank(sql: string, at: number): number {
 }
 
 /** Returns the token at `at`. Undefined for a byte that is not syntax, such as part of a typographic blank. */
-function tokenAt(sql: string, at: number, heredocs: Heredocs): Token | undefined {
+function tokenAt(sql: string, at: number, heredocs: Heredocs): SqlToken | undefined {
   const first = sql.charAt(at);
   if (first === "'") return quotedAt(sql, at, at, "'", "string");
   if (first === "`" || first === '"') return quotedAt(sql, at, at, first, "quoted");
@@ -81,7 +81,7 @@ function tokenAt(sql: string, at: number, heredocs: Heredocs): Token | undefined
   return first > "\x7f" ? undefined : { kind: "symbol", start: at, end: at + 1, text: first };
 }
 
-function quotedAt(sql: string, start: number, opening: number, quote: string, kind: TokenKind): Token {
+function quotedAt(sql: string, start: number, opening: number, quote: string, kind: TokenKind): SqlToken {
   let at = opening + 1;
   while (at < sql.length) {
     if (sql.charAt(at) === "\\") at += 2;
@@ -92,7 +92,7 @@ function quotedAt(sql: string, start: number, opening: number, quote: string, ki
   return { kind: "error", start, end: sql.length, text: sql.slice(start) };
 }
 
-function until(sql: string, start: number, from: number, closing: string, kind: TokenKind): Token {
+function until(sql: string, start: number, from: number, closing: string, kind: TokenKind): SqlToken {
   const found = sql.indexOf(closing, from);
   const end = found < 0 ? sql.length : found + closing.length;
   return { kind: found < 0 ? "error" : kind, start, end, text: sql.slice(start, end) };

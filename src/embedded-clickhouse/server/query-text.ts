@@ -12,7 +12,7 @@ import {
 import { decompress } from "./compressed-blocks.js";
 import { exception, type ServerException } from "./exception.js";
 import { header, type QueryRequest } from "./request.js";
-import { classify, type Statement } from "./statement.js";
+import { classify, type ReceivedStatement } from "./statement.js";
 
 const CRLF = "\r\n";
 
@@ -38,7 +38,7 @@ function parseMultipart(contentType: string, body: Buffer): ReadonlyMap<string, 
 export interface QueryText {
   /** The statement as bytes. Offsets in `statement` refer to it. */
   readonly sql: Buffer;
-  readonly statement: Statement;
+  readonly statement: ReceivedStatement;
   readonly parameters: ReadonlyMap<string, string>;
   /** The data of an `insert-data` or `insert-input` statement. */
   readonly data: Spool | undefined;
@@ -62,7 +62,7 @@ export async function readStatement(
     : { sql: Buffer.concat([queryOfUrl(queryRequest), data]), parameters: queryRequest.parameters };
   const sql = refuseNul(read.sql);
   if (sql.length > maxBytes) throw tooLarge(maxBytes);
-  const statement: Statement = {
+  const statement: ReceivedStatement = {
     kind: "rows",
     verb: "",
     clauseAt: sql.length,
@@ -142,8 +142,8 @@ function startsInsert(url: Buffer): boolean {
 }
 
 function takesData(
-  statement: Statement,
-): statement is Extract<Statement, { kind: "insert-data" | "insert-input" }> {
+  statement: ReceivedStatement,
+): statement is Extract<ReceivedStatement, { kind: "insert-data" | "insert-input" }> {
   return statement.kind === "insert-data" || statement.kind === "insert-input";
 }
 

@@ -10,7 +10,7 @@ import { literal } from "../../clickhouse/sql-text.js";
 import { abortable } from "../../common/abortable.js";
 import type { Engine } from "./engine.js";
 import { exception } from "./exception.js";
-import type { Statement } from "./statement.js";
+import type { ReceivedStatement } from "./statement.js";
 
 export interface RunningQuery {
   /** The comment to put before the statement, and into its setting `log_comment`. */
@@ -117,7 +117,7 @@ export function runningQueries(engine: Engine): RunningQueries {
  * Returns a client's KILL QUERY in which `query_id` refers to the clients' ids. SYNC hangs in the engine, so it becomes
  * ASYNC.
  */
-export function translateKill(sql: Buffer, statement: Extract<Statement, { kind: "kill" }>): string {
+export function translateKill(sql: Buffer, statement: Extract<ReceivedStatement, { kind: "kill" }>): string {
   const idExpression = `decodeURLComponent(extract(${MARK_OF_PROCESS}, '${ID_PATTERN}'))`;
   const edits = [
     ...statement.idAt.map((token) => ({ token, text: idExpression })),

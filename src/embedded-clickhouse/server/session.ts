@@ -2,7 +2,7 @@
  * The engine session of a query. It is a new one, so that no setting, parameter or remains of one query reach the next.
  * The service's own reads reuse sessions (`reading-sessions.ts`), and clients have their own by `session_id`.
  */
-import { currentSettings, restore } from "./client-sessions.js";
+import { currentSettings, restoreSettings } from "./client-sessions.js";
 import type { EngineSession } from "./engine.js";
 import type { Port } from "./port.js";
 import type { PreparedSession, SessionRequest } from "./prepared-session.js";
@@ -74,7 +74,7 @@ async function clientSession(
   const session = port.sessions.enter(sessionOptions.id, sessionOptions.mustExist);
   let before: ReadonlyMap<string, string> = new Map();
   const release = async () => {
-    await restore(session, before);
+    await restoreSettings(session, before);
     port.sessions.leave(sessionOptions.id, sessionOptions.timeoutSeconds);
   };
   return await prepared(session, text, release, async () => {

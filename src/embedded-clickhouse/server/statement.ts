@@ -7,9 +7,9 @@
  * - `write`: any other INSERT … SELECT. `kill`: KILL QUERY, whose `query_id` we translate. `command`: everything else.
  */
 import { exception } from "./exception.js";
-import { type Token, tokensOf } from "./lexer.js";
+import { type SqlToken, tokensOf } from "./lexer.js";
 
-export type Statement =
+export type ReceivedStatement =
   | {
       readonly kind: "rows";
       /** First word of the statement, in upper case. */
@@ -47,8 +47,8 @@ export type Statement =
   | {
       readonly kind: "kill";
       readonly verb: "KILL";
-      readonly idAt: readonly Token[];
-      readonly syncAt: readonly Token[];
+      readonly idAt: readonly SqlToken[];
+      readonly syncAt: readonly SqlToken[];
       readonly end: number;
     }
   | { readonly kind: "write" | "command"; readonly verb: string; readonly end: number };
@@ -74,7 +74,7 @@ const BEFORE_EXPRESSION = new Set(
 const AFTER_ORDER_KEY = new Set(["ASC", "DESC", "ASCENDING", "DESCENDING", "NULLS", "COLLATE"]);
 
 /** @param sql the statement (and what follows it in the request), as latin1 */
-export function classify(sql: string): Statement {
+export function classify(sql: string): ReceivedStatement {
   const tokens = [...statementTokens(sql)];
   const first = tokens[0];
   if (first === undefined) throw exception("SYNTAX_ERROR", "Empty query");
@@ -111,10 +111,10 @@ export function classify(sql: string): Statement {
  * Yields the tokens of the first statement. Throws at a second statement, like a server. Stops where an insert's data
  * begins.
  */
-function* statementTokens(sql: string): Generator<Token, void, undefined> {
+function* statementTokens(sql: string): Generator<SqlToken, void, undefined> {
   let insert = false;
   let depth = 0;
-  let before: Token | undefined;
+  let before: SqlToken | undefined;
   let ended = false;
   for (const token of tokensOf(sql)) {
     if (ended && token.text !== ";")
@@ -130,12 +130,12 @@ function* statementTokens(sql: string): Generator<Token, void, undefined> {
   }
 }
 
-function selects(token: Token): boolean {
+function selects(token: SqlToken): boolean {
   return token.kind === "word" && (token.text === "SELECT" || token.text === "WITH");
 }
 
 /** Whether an INSERT's data follows `token`: VALUES, or the name after FORMAT. */
-function startsData(before: Token | undefined, token: Token): boolean {
+function startsData(before: SqlToken | undefined, token: SqlToken): boolean {
   if (token.kind !== "word") return false;
   return (
     (token.text === "VALUES" && before?.text !== "FORMAT") ||
@@ -143,7 +143,7 @@ function startsData(before: Token | undefined, token: Token): boolean {
   );
 }
 
-function insertStatement(sql: string, tokens: readonly Token[], last: Token): Statement {
+function insertStatement(sql: string, tokens: readonly SqlToken[], last: SqlToken): ReceivedStatement {
   refuseOutfile(tokens);
   const outer = topLevel(tokens);
   const end = outer.at(-1);
@@ -171,7 +171,7 @@ function insertStatement(sql: string, tokens: readonly Token[], last: Token): St
  * Returns undefined if the data does not come from `input`, or is not separate from the statement. The engine then
  * decides.
  */
-function insertInput(sql: string, tokens: readonly Token[]): Statement | undefined {
+function insertInput(sql: string, tokens: readonly SqlToken[]): ReceivedStatement | undefined {
   const at = tokens.findIndex((token) => token.kind === "word" && token.text === "INPUT");
   const [name, opening, structure, closing] = tokens.slice(Math.max(0, at), at + 4);
   const format = formatClause(tokens);
@@ -189,7 +189,7 @@ function insertInput(sql: string, tokens: readonly Token[]): Statement | undefin
 }
 
 /** Files belong to the engine: as on a server, no statement may name one. */
-function refuseOutfile(tokens: readonly Token[]): void {
+function refuseOutfile(tokens: readonly SqlToken[]): void {
   const words = tokens.filter((token) => token.kind === "word");
   for (const [index, word] of words.entries()) {
     const next = words[index + 1];
@@ -201,8 +201,8 @@ function refuseOutfile(tokens: readonly Token[]): void {
 }
 
 function formatClause(
-  tokens: readonly Token[],
-): { readonly keyword: Token; readonly name: Token } | undefined {
+  tokens: readonly SqlToken[],
+): { readonly keyword: SqlToken; readonly name: SqlToken } | undefined {
   const outer = topLevel(tokens);
   for (let index = outer.length - 2; index > 0; index -= 1) {
     const [before, keyword, name, after] = [
@@ -222,12 +222,12 @@ function formatClause(
 }
 
 /** The engine's rewriting also quotes names that are words of its grammar: Null, Values. */
-function canBeFormat(token: Token | undefined): token is Token {
+function canBeFormat(token: SqlToken | undefined): token is SqlToken {
   return token?.kind === "word" || (token?.kind === "quoted" && token.text.startsWith("`"));
 }
 
 /** Returns the tokens outside of all brackets (opening brackets count as outside). */
-function topLevel(tokens: readonly Token[]): readonly Token[] {
+function topLevel(tokens: readonly SqlToken[]): readonly SqlToken[] {
   let depth = 0;
   return tokens.filter((token) => {
     if (token.kind === "symbol" && ")]}".includes(token.text)) depth -= 1;

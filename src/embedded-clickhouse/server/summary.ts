@@ -3,10 +3,10 @@
  * It does not return what a finished query has read, so `read_rows` is that of inserts with data, and "0" otherwise.
  */
 import type { EngineResult } from "./engine.js";
-import type { Statement } from "./statement.js";
+import type { ReceivedStatement } from "./statement.js";
 
 export function summaryOf(
-  kind: Statement["kind"],
+  kind: ReceivedStatement["kind"],
   result: EngineResult | undefined,
   started: bigint,
 ): string {

@@ -12,7 +12,7 @@ export interface Destination {
 
 export interface OpenDestination {
   /** Writes atomically: readers see the old files or all of the new ones. Returns the path and the size. */
-  write(planned: PlannedFile): Promise<Written>;
+  write(planned: PlannedFile): Promise<DestinationFile>;
   /** Whether a file that `write` returned still exists. Undefined if nobody else can remove files. */
   isThere?(file: string): Promise<boolean>;
   /** Removes a file that `write` returned. Ignores missing files and files in other folders. */
@@ -20,7 +20,7 @@ export interface OpenDestination {
   close(): Promise<void>;
 }
 
-export interface Written {
+export interface DestinationFile {
   readonly file: string;
   readonly bytes: number;
   /**

@@ -47,7 +47,7 @@ const nextDay = "toDateTime(toDate(timestamp) + 1, 'UTC')";
  * SQL by column. Each column uses only columns before it. All but costs and dates may be null. The five `Allocated*`
  * columns are missing, because they belong to a row and not to its line.
  */
-export const lineColumns: Readonly<Record<string, string>> = {
+export const exportedLineColumns: Readonly<Record<string, string>> = {
   ...Object.fromEntries(metadataTexts.map((name) => [name, metadataText(name)])),
   BilledCost: "if(is_focus, billed, total)",
   BillingCurrency: "CAST(currency AS String)",

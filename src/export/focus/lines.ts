@@ -1,7 +1,7 @@
 /** A subquery of billing lines of some days with their FOCUS columns, one row per line. */
 import { identifier } from "../../clickhouse/sql-text.js";
 import { splitKey } from "../../query/chargebacks/row-metadata.js";
-import { formerColumns, lineColumns } from "./line-columns.js";
+import { exportedLineColumns, formerColumns } from "./line-columns.js";
 
 /** The key of a line, by which chargebacks are joined to it. */
 export const lineKey = splitKey.filter((name) => name !== "component");
@@ -12,7 +12,7 @@ export const lineKey = splitKey.filter((name) => name !== "component");
  * @param condition selects days
  */
 export function focusLines(condition: string): string {
-  const columns = { ...lineColumns, ...formerColumns };
+  const columns = { ...exportedLineColumns, ...formerColumns };
   const note = (name: string) => `if(is_focus, '', JSONExtractString(any(metadata), '${name}'))`;
   return `
   SELECT *, ${Object.entries(columns)

@@ -23,7 +23,7 @@ import type { DateWindow } from "../../query/time/date-window.js";
 import type { ExportFormat } from "../format.js";
 import { noDays, spansOf } from "../statement.js";
 import { type FocusOutColumn, focusOutColumns } from "./columns.js";
-import { lineColumns, summable } from "./line-columns.js";
+import { exportedLineColumns, summable } from "./line-columns.js";
 import { focusLines, lineKey } from "./lines.js";
 import { ratio, sharedRows, shareOf } from "./shares.js";
 
@@ -167,7 +167,7 @@ const rowValues: Readonly<Record<string, string>> = {
   [SPLIT_ORIGIN_ID]: `lower(hex(sipHash128(toString(r.tenant_id), ${origin.join(", ")})))`,
 };
 
-const lineValueNames = new Set([...Object.keys(lineColumns), "ProviderName", "PublisherName"]);
+const lineValueNames = new Set([...Object.keys(exportedLineColumns), "ProviderName", "PublisherName"]);
 
 function valueSql({ name, value, custom }: FocusOutColumn): string {
   if (custom !== undefined) return `nullIf(l.said[${literal(custom)}], '')`;

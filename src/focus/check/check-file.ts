@@ -9,7 +9,7 @@ import { join, resolve } from "node:path";
 import { ClickHouseError } from "@clickhouse/client";
 import { focusColumns } from "../columns.js";
 import { readColumns, type WrittenColumn } from "../file.js";
-import { type Source, UnreadableFileError } from "../format.js";
+import { type CsvOrParquet, UnreadableFileError } from "../format.js";
 import { detectVersion, type FocusVersion, focusVersions } from "../version.js";
 import { clean } from "./clean.js";
 import { findingsOf } from "./findings.js";
@@ -17,7 +17,7 @@ import { loadRows } from "./load.js";
 import type { FocusReport } from "./report.js";
 import { ENGINE_MEMORY_GIB, type ScratchEngine } from "./scratch-engine.js";
 import { columnsOfFile, recognise, requireClosedQuotes } from "./source.js";
-import { summarise } from "./summary.js";
+import { summariseCheck } from "./summary.js";
 
 /** A Cost and Usage file has at least this many known columns, including BilledCost. */
 const MIN_COLUMNS = 3;
@@ -45,7 +45,7 @@ export async function checkFile(
     const file = readColumns(written, version);
     if (source.format === "CSV") await requireClosedQuotes(client, link, source, signal);
     await loadRows(client, link, source, file, signal);
-    const summary = await summarise(client, file, signal);
+    const summary = await summariseCheck(client, file, signal);
     const findings = await findingsOf(client, file, signal);
     return {
       file: path,
@@ -90,7 +90,7 @@ function requireCostAndUsage(written: readonly WrittenColumn[]): void {
  * Converts the engine's error about an unreadable file. Other errors are returned unchanged. The engine quotes values,
  * which must not get into the message.
  */
-function problemOf(error: ClickHouseError, { format }: Source): Error {
+function problemOf(error: ClickHouseError, { format }: CsvOrParquet): Error {
   const { type = "", message } = error;
   if (type === "MEMORY_LIMIT_EXCEEDED")
     return new UnreadableFileError(`needs more than the engine's memory limit of ${ENGINE_MEMORY_GIB} GiB`);

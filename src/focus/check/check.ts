@@ -43,21 +43,21 @@ export interface CheckCondition {
 /** A check of groups of rows. */
 export interface GroupsCheck extends CheckText {
   readonly kind: "groups";
-  groups(file: FocusFile): readonly Group[];
+  groups(file: FocusFile): readonly CheckGroup[];
 }
 
-export interface Group {
+export interface CheckGroup {
   readonly column: string;
   /** SQL of the violations: `row` is the first row of each group, `value` the text to show. */
   readonly query: string;
 }
 
 /** A rule between columns. It is checked if the file has all columns that the rule uses. */
-export interface Rule extends CheckCondition {
+export interface CheckRule extends CheckCondition {
   readonly uses: readonly string[];
 }
 
-export function rulesOf(rules: readonly Rule[]): RowsCheck["conditions"] {
+export function rulesOf(rules: readonly CheckRule[]): RowsCheck["conditions"] {
   return (file) => rules.filter(({ uses }) => uses.every((name) => file.has(name)));
 }
 

@@ -1,5 +1,5 @@
 /** Checks whether columns are present, and checks their names and types. */
-import { columnsOf } from "../columns.js";
+import { columnsOfVersion } from "../columns.js";
 import type { FocusFile, Oddity } from "../file.js";
 import { plain } from "../written-text.js";
 import type { Check, ColumnsCheck } from "./check.js";
@@ -116,7 +116,7 @@ const allowedTypes = {
 } as const;
 
 function missing(file: FocusFile) {
-  return columnsOf(file.version)
+  return columnsOfVersion(file.version)
     .filter(({ name, deprecated }) => !file.has(name) && deprecated === undefined)
     .map(({ name, level, needs }) => ({ column: name, level, needs }));
 }

@@ -5,7 +5,7 @@ import type { FocusFile } from "../file.js";
 import type { CheckCondition, CheckText } from "./check.js";
 import { checks } from "./checks.js";
 import { clean } from "./clean.js";
-import type { Example, Finding } from "./report.js";
+import type { CheckFinding, FindingExample } from "./report.js";
 import { ROWS, raw } from "./sql.js";
 
 const EXAMPLES = 3;
@@ -16,14 +16,14 @@ interface RawFinding {
   readonly check: CheckText;
   readonly column: string;
   readonly count: number;
-  readonly examples: readonly Example[];
+  readonly examples: readonly FindingExample[];
 }
 
 export async function findingsOf(
   client: ClickHouseClient,
   file: FocusFile,
   signal?: AbortSignal,
-): Promise<Finding[]> {
+): Promise<CheckFinding[]> {
   const found: RawFinding[] = [
     ...columnFindings(file),
     ...(await rowFindings(client, file, signal)),
@@ -113,8 +113,17 @@ async function groupFindings(
 }
 
 /** The first examples in the file. The engine truncates their texts. */
-async function examplesOf(client: ClickHouseClient, query: string, signal?: AbortSignal): Promise<Example[]> {
+async function examplesOf(
+  client: ClickHouseClient,
+  query: string,
+  signal?: AbortSignal,
+): Promise<FindingExample[]> {
   const first = `SELECT row, toValidUTF8(leftUTF8(value, 200)) AS value FROM (${query}) ORDER BY row, value LIMIT ${EXAMPLES}`;
-  const examples = await readRows<Example>(client, { query: first, params: {} }, signal, groupSettings);
+  const examples = await readRows<FindingExample>(
+    client,
+    { query: first, params: {} },
+    signal,
+    groupSettings,
+  );
   return examples.map(({ row, value }) => ({ row, value: value === null ? null : clean(value) }));
 }

@@ -3,10 +3,10 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { identifier, literal } from "../../clickhouse/sql-text.js";
 import { csvSettings, csvStructure, settingsText } from "../csv.js";
 import type { FocusFile } from "../file.js";
-import type { Source } from "../format.js";
+import type { CsvOrParquet } from "../format.js";
 import { nullTexts } from "../null-texts.js";
 import { writtenText } from "../written-text.js";
-import { list, ROWS, raw } from "./sql.js";
+import { listSql, ROWS, raw } from "./sql.js";
 
 const TABLE = "loaded_rows";
 
@@ -38,7 +38,7 @@ const storing = {
 export async function loadRows(
   client: ClickHouseClient,
   path: string,
-  source: Source,
+  source: CsvOrParquet,
   file: FocusFile,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -53,7 +53,7 @@ export async function loadRows(
   await run(client, `INSERT INTO ${TABLE} ${selection(path, source, file)}`, signal);
   const views = file.columns.map(({ column: { name } }) => {
     const text = `${TABLE}.${identifier(name)}`;
-    return `${text} AS ${raw(name)}, if(${text} = '' OR lower(${text}) IN ${list(nullTexts)}, NULL, ${text}) AS ${identifier(name)}`;
+    return `${text} AS ${raw(name)}, if(${text} = '' OR lower(${text}) IN ${listSql(nullTexts)}, NULL, ${text}) AS ${identifier(name)}`;
   });
   await run(client, `CREATE VIEW ${ROWS} AS SELECT row, ${views.join(", ")} FROM ${TABLE}`, signal);
 }
@@ -68,7 +68,7 @@ async function run(client: ClickHouseClient, query: string, signal?: AbortSignal
 }
 
 /** The SELECT that reads the file. The first data row is row 1. */
-function selection(path: string, { format, compression }: Source, file: FocusFile): string {
+function selection(path: string, { format, compression }: CsvOrParquet, file: FocusFile): string {
   if (format === "CSV") {
     const names = file.columns.map(
       ({ column, at }) => `nullIf(c${at + 1}, '') AS ${identifier(column.name)}`,

@@ -15,12 +15,12 @@ export interface FocusReport {
   readonly more_billing_periods: number;
   /** Earliest start and latest end of a charge; null if the file has no dates. */
   readonly charge_period: { readonly start: string | null; readonly end: string | null };
-  readonly totals: readonly CurrencyTotals[];
+  readonly totals: readonly CheckedTotals[];
   readonly more_currencies: number;
   readonly errors: number;
   readonly warnings: number;
   /** Errors first, then in the order of the list of checks. */
-  readonly findings: readonly Finding[];
+  readonly findings: readonly CheckFinding[];
 }
 
 export interface BillingPeriod {
@@ -30,20 +30,20 @@ export interface BillingPeriod {
 }
 
 /** Exact sums; null if the file has no such column, or no number in it. */
-export type CurrencyTotals = { readonly currency: string | null; readonly rows: number } & {
+export type CheckedTotals = { readonly currency: string | null; readonly rows: number } & {
   readonly [Cost in (typeof costs)[number]]: string | null;
 };
 
 export const costs = ["BilledCost", "EffectiveCost", "ListCost", "ContractedCost"] as const;
 
-export interface Finding extends CheckText {
+export interface CheckFinding extends CheckText {
   readonly column: string;
   /** Number of rows or groups of rows; 1 for a column. */
   readonly count: number;
-  readonly examples: readonly Example[];
+  readonly examples: readonly FindingExample[];
 }
 
-export interface Example {
+export interface FindingExample {
   /** Row number from 1, without the header; null for a column. For a group of rows, its first row. */
   readonly row: number | null;
   readonly value: string | null;

@@ -1,8 +1,8 @@
 /** Checks between columns of the same row. */
 import { identifier } from "../../clickhouse/sql-text.js";
 import { PRODUCT_TOLERANCE, pairs, parentCategory, priced } from "../column-relations.js";
-import { type Check, type Rule, rulesOf } from "./check.js";
-import { decimal, factor, instant, is, isNull, isSet } from "./sql.js";
+import { type Check, type CheckRule, rulesOf } from "./check.js";
+import { decimalSql, factor, instantSql, is, isNull, isSet } from "./sql.js";
 
 const purchaseOrUsage = `ChargeCategory IN ('Usage', 'Purchase') AND NOT ${is("ChargeClass", "Correction")}`;
 
@@ -13,7 +13,7 @@ const withoutId = [
   ["SkuId", "SkuMeter"],
 ] as const;
 
-function product(cost: string, price: string): Rule {
+function product(cost: string, price: string): CheckRule {
   const off = `abs(${factor(cost)} - ${factor(price)} * ${factor("PricingQuantity")})`;
   const { share, least } = PRODUCT_TOLERANCE;
   const allowed = `greatest(abs(${factor(cost)}) * toDecimal256('${share}', 4), toDecimal256('${least}', 18))`;
@@ -25,11 +25,11 @@ function product(cost: string, price: string): Rule {
   };
 }
 
-function order(from: string, to: string): Rule {
+function order(from: string, to: string): CheckRule {
   return {
     uses: [from, to],
     column: to,
-    violated: `${instant(to)} <= ${instant(from)}`,
+    violated: `${instantSql(to)} <= ${instantSql(from)}`,
     value: `concat(${identifier(from)}, ' to ', ${identifier(to)})`,
   };
 }
@@ -64,7 +64,7 @@ export const rowChecks: readonly Check[] = [
       {
         uses: ["ChargeCategory", "BilledCost", "EffectiveCost"],
         column: "EffectiveCost",
-        violated: `ChargeCategory IN ('Tax', 'Credit') AND ${decimal("BilledCost")} != ${decimal("EffectiveCost")} AND ${decimal("BilledCost")} != 0 AND ${decimal("EffectiveCost")} != 0`,
+        violated: `ChargeCategory IN ('Tax', 'Credit') AND ${decimalSql("BilledCost")} != ${decimalSql("EffectiveCost")} AND ${decimalSql("BilledCost")} != 0 AND ${decimalSql("EffectiveCost")} != 0`,
         value: "concat(EffectiveCost, ' is not ', BilledCost)",
       },
     ]),

@@ -5,10 +5,10 @@ import { literal } from "../../clickhouse/sql-text.js";
 import { readRows, readTuples } from "../../clickhouse/statement.js";
 import { csvSettings, csvStructure, settingsText, withoutMark } from "../csv.js";
 import type { WrittenColumn } from "../file.js";
-import { formatOf, MAX_COLUMNS, type Source, UnreadableFileError } from "../format.js";
+import { type CsvOrParquet, formatOf, MAX_COLUMNS, UnreadableFileError } from "../format.js";
 
 /** Detects the format from the content, so that a wrong file extension does not matter. */
-export async function recognise(path: string): Promise<Source> {
+export async function recognise(path: string): Promise<CsvOrParquet> {
   return formatOf(await firstBytes(path));
 }
 
@@ -33,7 +33,7 @@ async function firstBytes(path: string): Promise<Buffer> {
 export async function columnsOfFile(
   client: ClickHouseClient,
   path: string,
-  { format, compression }: Source,
+  { format, compression }: CsvOrParquet,
   signal?: AbortSignal,
 ): Promise<WrittenColumn[]> {
   const described = await readRows<{ name: string; type: string }>(
@@ -65,7 +65,7 @@ export async function columnsOfFile(
 export async function requireClosedQuotes(
   client: ClickHouseClient,
   path: string,
-  { compression }: Source,
+  { compression }: CsvOrParquet,
   signal?: AbortSignal,
 ): Promise<void> {
   const lines = `file(${literal(path)}, 'LineAsString', 'line String', '${compression}')`;

@@ -5,9 +5,9 @@
  */
 import { identifier, literal } from "../../clickhouse/sql-text.js";
 import { type FocusFile, SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../file.js";
-import type { Check, Group, GroupsCheck } from "./check.js";
+import type { Check, CheckGroup, GroupsCheck } from "./check.js";
 import { rulesOf } from "./check.js";
-import { decimal, factor, isNull, isSet, object, ROWS } from "./sql.js";
+import { decimalSql, factor, isNull, isSet, object, ROWS } from "./sql.js";
 
 /** Tolerance between a row's share of a metric and its ratio, for rounding to cents: 0.01, or 0.01 % of the whole. */
 const SHARE_TOLERANCE = { share: "0.0001", least: "0.01" };
@@ -23,7 +23,7 @@ const ratioOf = (digits: number) =>
 
 function groupsWith(
   uses: readonly string[],
-  group: (file: FocusFile) => readonly Group[],
+  group: (file: FocusFile) => readonly CheckGroup[],
 ): GroupsCheck["groups"] {
   return (file) => (uses.every((name) => file.has(name)) ? group(file) : []);
 }
@@ -34,7 +34,7 @@ function origins(value: string, having: string): string {
     GROUP BY ${origin} HAVING ${having}`;
 }
 
-const cost = decimal(SPLIT_ORIGIN_COST);
+const cost = decimalSql(SPLIT_ORIGIN_COST);
 const allocated = ["AllocatedResourceId", "AllocatedResourceName", "AllocatedTags", DETAILS];
 
 export const splitChecks: readonly Check[] = [
@@ -142,8 +142,8 @@ export const splitChecks: readonly Check[] = [
       {
         column: "BilledCost",
         query: origins(
-          `toString(sum(${decimal("BilledCost")})), ' of ', toString(min(${cost}))`,
-          `min(${cost}) = max(${cost}) AND sum(${decimal("BilledCost")}) != min(${cost})`,
+          `toString(sum(${decimalSql("BilledCost")})), ' of ', toString(min(${cost}))`,
+          `min(${cost}) = max(${cost}) AND sum(${decimalSql("BilledCost")}) != min(${cost})`,
         ),
       },
     ]),

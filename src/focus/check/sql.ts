@@ -5,7 +5,7 @@ import { isoInstant } from "../iso-date.js";
 /** View of the rows: each column as text or null, and also unchanged as `raw NAME`. */
 export const ROWS = "file_rows";
 
-export function list(values: readonly string[]): string {
+export function listSql(values: readonly string[]): string {
   return `(${values.map(literal).join(", ")})`;
 }
 
@@ -14,7 +14,7 @@ export function raw(column: string): string {
 }
 
 /** A number with 38 decimal places, for exact sums; null if the text is not a number. */
-export function decimal(column: string): string {
+export function decimalSql(column: string): string {
   return `toDecimal256OrNull(${identifier(column)}, 38)`;
 }
 
@@ -25,7 +25,7 @@ export function factor(column: string): string {
   return `toDecimal256OrNull(${identifier(column)}, 18)`;
 }
 
-export function instant(column: string): string {
+export function instantSql(column: string): string {
   return isoInstant(identifier(column));
 }
 

@@ -4,8 +4,8 @@ import { identifier } from "../../clickhouse/sql-text.js";
 import { readRows } from "../../clickhouse/statement.js";
 import type { FocusFile } from "../file.js";
 import { clean } from "./clean.js";
-import { type CurrencyTotals, costs, type FocusReport } from "./report.js";
-import { decimal, instant, isoText, ROWS } from "./sql.js";
+import { type CheckedTotals, costs, type FocusReport } from "./report.js";
+import { decimalSql, instantSql, isoText, ROWS } from "./sql.js";
 
 /** The largest number of periods and currencies to list. */
 const MAX_PERIODS = 12;
@@ -16,15 +16,15 @@ type Summary = Pick<
   "rows" | "billing_periods" | "more_billing_periods" | "charge_period" | "totals" | "more_currencies"
 >;
 
-export async function summarise(
+export async function summariseCheck(
   client: ClickHouseClient,
   file: FocusFile,
   signal?: AbortSignal,
 ): Promise<Summary> {
   const read = <Row>(query: string) => readRows<Row>(client, { query, params: {} }, signal);
   const text = (name: string) =>
-    file.has(name) ? `coalesce(${isoText(instant(name))}, ${identifier(name)})` : "NULL";
-  const time = (name: string) => (file.has(name) ? instant(name) : "NULL::Nullable(DateTime64(3, 'UTC'))");
+    file.has(name) ? `coalesce(${isoText(instantSql(name))}, ${identifier(name)})` : "NULL";
+  const time = (name: string) => (file.has(name) ? instantSql(name) : "NULL::Nullable(DateTime64(3, 'UTC'))");
   const [charges] = await read<{ rows: number; start: string | null; end: string | null }>(
     `SELECT count() AS rows, ${isoText(`min(${time("ChargePeriodStart")})`)} AS start, ${isoText(`max(${time("ChargePeriodEnd")})`)} AS end FROM ${ROWS}`,
   );
@@ -36,11 +36,11 @@ export async function summarise(
   // Larger numbers could overflow the sum silently. The check number-digits reports them.
   const sums = costs.map((cost) =>
     file.has(cost)
-      ? `toString(sumIf(${decimal(cost)}, abs(${decimal(cost)}) < toDecimal256('1e20', 0))) AS ${cost}`
+      ? `toString(sumIf(${decimalSql(cost)}, abs(${decimalSql(cost)}) < toDecimal256('1e20', 0))) AS ${cost}`
       : `NULL AS ${cost}`,
   );
   const currency = file.has("BillingCurrency") ? "toValidUTF8(leftUTF8(BillingCurrency, 100))" : "NULL";
-  const totals = await read<CurrencyTotals & { found: number }>(
+  const totals = await read<CheckedTotals & { found: number }>(
     `SELECT ${currency} AS currency, count() AS rows, ${sums.join(", ")}, count() OVER () AS found
      FROM ${ROWS} GROUP BY currency ORDER BY rows DESC, currency LIMIT ${MAX_CURRENCIES}`,
   );

@@ -3,7 +3,7 @@ import { identifier, literal } from "../../clickhouse/sql-text.js";
 import { nullTexts } from "../null-texts.js";
 import { isAtLeast } from "../version.js";
 import { type Check, forColumns } from "./check.js";
-import { decimal, instant, isNull, list, matches, object, raw } from "./sql.js";
+import { decimalSql, instantSql, isNull, listSql, matches, object, raw } from "./sql.js";
 import { UNIT_PATTERN } from "./units.js";
 
 /** ISO 4217 codes of the runtime. They include currencies that are no longer used, because old bills may have them. */
@@ -33,7 +33,7 @@ export const valueChecks: readonly Check[] = [
     what: "A text such as NULL, \\N or N/A, or an empty one, is used instead of null.",
     conditions: forColumns(
       () => true,
-      (name) => `${raw(name)} = '' OR lower(${raw(name)}) IN ${list(nullTexts)}`,
+      (name) => `${raw(name)} = '' OR lower(${raw(name)}) IN ${listSql(nullTexts)}`,
     ),
   },
   {
@@ -54,7 +54,7 @@ export const valueChecks: readonly Check[] = [
     conditions: forColumns(
       ({ type }) => type === "Date/Time",
       (name) =>
-        `NOT ${matches(identifier(name), DATE)} OR (${isNull(`${name}`)} = 0 AND isNull(${instant(name)}))`,
+        `NOT ${matches(identifier(name), DATE)} OR (${isNull(`${name}`)} = 0 AND isNull(${instantSql(name)}))`,
     ),
   },
   {
@@ -87,7 +87,7 @@ export const valueChecks: readonly Check[] = [
       (name) => {
         const text = `assumeNotNull(${identifier(name)})`;
         const places = `length(extract(${text}, '\\\\.(\\\\d+)')) - toInt64OrZero(extract(${text}, '[eE](-?\\\\d+)'))`;
-        const large = `ifNull(abs(${decimal(name)}) >= toDecimal256(${literal(UPPER_BOUND)}, 0), true)`;
+        const large = `ifNull(abs(${decimalSql(name)}) >= toDecimal256(${literal(UPPER_BOUND)}, 0), true)`;
         return `${isNumber(name)} AND (${places} > ${PLACES} OR ${large})`;
       },
     ),
@@ -99,7 +99,7 @@ export const valueChecks: readonly Check[] = [
     what: "The unit price is negative. The sign of a refund is in its quantity and its costs.",
     conditions: forColumns(
       ({ nonNegative }) => nonNegative === true,
-      (name) => `${decimal(name)} < 0`,
+      (name) => `${decimalSql(name)} < 0`,
     ),
   },
   {
@@ -109,7 +109,7 @@ export const valueChecks: readonly Check[] = [
     what: "The value is not a currency's code of ISO 4217, three capital letters.",
     conditions: forColumns(
       ({ format }) => format === "Currency",
-      (name) => `${identifier(name)} NOT IN ${list(currencyCodes)}`,
+      (name) => `${identifier(name)} NOT IN ${listSql(currencyCodes)}`,
     ),
   },
   {
@@ -121,7 +121,7 @@ export const valueChecks: readonly Check[] = [
       file.columns.flatMap(({ column: { name, allowed } }) =>
         allowed === undefined
           ? []
-          : [{ column: name, violated: `${identifier(name)} NOT IN ${list(allowed)}` }],
+          : [{ column: name, violated: `${identifier(name)} NOT IN ${listSql(allowed)}` }],
       ),
   },
   {

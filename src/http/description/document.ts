@@ -29,7 +29,7 @@ export interface Schema {
   readonly "x-of-caller"?: boolean;
 }
 
-export interface Example {
+export interface DocumentExample {
   readonly summary?: string;
   readonly value: unknown;
 }
@@ -37,7 +37,7 @@ export interface Example {
 export interface Content {
   readonly schema: Schema;
   readonly example?: unknown;
-  readonly examples?: Readonly<Record<string, Example>>;
+  readonly examples?: Readonly<Record<string, DocumentExample>>;
 }
 
 export interface Header {

@@ -15,7 +15,7 @@ declare module "fastify" {
   }
 }
 
-export const dateWindow = fp<Pick<HttpContext, "clock">>(
+export const dateWindowPlugin = fp<Pick<HttpContext, "clock">>(
   async (app, { clock }) => {
     app.decorateRequest("window");
     app.addHook("preHandler", async (request) => {

@@ -1,7 +1,7 @@
 /** Writes one log line and records one observation for Prometheus for each finished request. */
 import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
-import { pathOf } from "../problem.js";
+import { problemPath } from "../problem.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -20,7 +20,7 @@ export const requestLog = fp<Pick<HttpContext, "metrics">>(
       request.log[config.quiet === true ? "debug" : "info"](
         {
           method: request.method,
-          path: pathOf(request.url),
+          path: problemPath(request.url),
           status: reply.statusCode,
           ms: Math.round(reply.elapsedTime),
           ...(caller.name !== null && { caller: caller.name }),

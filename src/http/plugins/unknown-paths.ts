@@ -2,7 +2,7 @@
 import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
-import { pathOf, sendProblem } from "../problem.js";
+import { problemPath, sendProblem } from "../problem.js";
 
 export const unknownPaths = fp<Pick<HttpContext, "mode">>(
   async (app, { mode }) => {
@@ -12,12 +12,12 @@ export const unknownPaths = fp<Pick<HttpContext, "mode">>(
         : apiPathNotFound(path);
     // Missing files under /docs.
     app.setNotFoundHandler((request, reply) =>
-      sendProblem(new ApiError("path_not_found", notFoundDetail(pathOf(request.url))), request, reply),
+      sendProblem(new ApiError("path_not_found", notFoundDetail(problemPath(request.url))), request, reply),
     );
     app.addHook("onRequest", async (request) => {
       // The CORS plugin adds the route `*`.
       if (request.is404 || request.routeOptions.url === "*")
-        throw new ApiError("path_not_found", notFoundDetail(pathOf(request.url)));
+        throw new ApiError("path_not_found", notFoundDetail(problemPath(request.url)));
     });
   },
   { name: "unknown-paths" },

@@ -3,13 +3,13 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readAggregate } from "../../query/chargebacks/aggregate.js";
 import { createBucketLimitCache } from "../../query/chargebacks/bucket-limit-cache.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { Aggregation, aggregateParameters } from "../schemas/aggregate.js";
+import { aggregateParameters, aggregationSchema } from "../schemas/aggregate.js";
 import {
   chargebackFilters,
   dateRange,
   inputOf,
-  TenantPath,
   tagFilters,
+  tenantPathSchema,
   timezone,
 } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
@@ -33,7 +33,7 @@ export const aggregateRoutes =
           summary: "Sums of chargebacks",
           description:
             "Amounts by time bucket and columns. Sums are exact, and equal to those of the listed rows.",
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({
             ...aggregateParameters,
             ...dateRange,
@@ -42,7 +42,7 @@ export const aggregateRoutes =
             ...tagFilters,
           }),
           response: {
-            200: Aggregation,
+            200: aggregationSchema,
             ...notModified,
             ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
           },

@@ -2,15 +2,15 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readAllocationIssues } from "../../query/chargebacks/allocation-issues.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { AllocationIssue } from "../schemas/allocation-issue.js";
-import { envelope, pageOf } from "../schemas/page.js";
+import { allocationIssueSchema } from "../schemas/allocation-issue.js";
+import { envelope, pageSchema } from "../schemas/page.js";
 import {
   chargebackFilters,
   dateRange,
   inputOf,
   paging,
-  TenantPath,
   tagFilters,
+  tenantPathSchema,
   timezone,
 } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
@@ -37,10 +37,10 @@ export const allocationIssueRoutes =
           description:
             "Chargeback rows that need attention, because no payer was found, or only by a fallback, summed by the " +
             `columns that they have in common. Rows that were allocated by design are not included. ${ORDER}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...paging, ...dateRange, ...timezone, ...chargebackFilters, ...tagFilters }),
           response: {
-            200: pageOf(AllocationIssue, ORDER),
+            200: pageSchema(allocationIssueSchema, ORDER),
             ...notModified,
             ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
           },

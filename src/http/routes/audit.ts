@@ -5,9 +5,9 @@ import { Type } from "@sinclair/typebox";
 import { limitIdle } from "../../export/idle-limit.js";
 import { auditLines, readAudit } from "../../query/state/audit.js";
 import type { HttpContext } from "../context.js";
-import { AuditEntry } from "../schemas/audit.js";
-import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
-import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { auditEntrySchema } from "../schemas/audit.js";
+import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
+import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 import { exportIdleMs } from "./export.js";
 
@@ -16,7 +16,7 @@ const JSON_LINES = "application/x-ndjson";
 
 const tenantAudit = {
   path: "/tenants/:tenant_name/audit",
-  params: { params: TenantPath },
+  params: { params: tenantPathSchema },
   config: { scope: "admin", heavy: false, etag: false, showsTags: false },
   problems: ["tenant_not_found", "store_unavailable", "request_timeout"],
   operations: ["listTenantAudit", "exportTenantAudit"],
@@ -50,7 +50,7 @@ export const auditRoutes =
             ...params,
             querystring: inputOf({ ...paging, ...cursorParameter }),
             response: {
-              200: pageOf(AuditEntry, ORDER),
+              200: pageSchema(auditEntrySchema, ORDER),
               ...problemResponses("invalid_cursor", ...problems),
             },
           },

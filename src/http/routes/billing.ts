@@ -3,9 +3,16 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { billingKey, type BillingLineItem as Row, readBillingPages } from "../../query/billing/list.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { createListReader } from "../plugins/cursors.js";
-import { BillingLineItem } from "../schemas/billing.js";
-import { cursorParameter, pageOf } from "../schemas/page.js";
-import { dateRange, inputOf, lineFilters, paging, TenantPath, timezone } from "../schemas/parameters.js";
+import { billingLineItemSchema } from "../schemas/billing.js";
+import { cursorParameter, pageSchema } from "../schemas/page.js";
+import {
+  dateRange,
+  inputOf,
+  lineFilters,
+  paging,
+  tenantPathSchema,
+  timezone,
+} from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
 
 const ORDER = "By UTC day, resource_id, product_type, environment, product_category, timestamp.";
@@ -30,7 +37,7 @@ export const billingRoutes =
           tags: ["Billing"],
           summary: "Billing line items",
           description: `The costs as the upstream billed them. ${ORDER}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({
             ...paging,
             ...cursorParameter,
@@ -39,7 +46,7 @@ export const billingRoutes =
             ...lineFilters,
           }),
           response: {
-            200: pageOf(BillingLineItem, ORDER),
+            200: pageSchema(billingLineItemSchema, ORDER),
             ...notModified,
             ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
           },

@@ -9,13 +9,13 @@ import { breakdownSql } from "../../query/chargebacks/breakdown-sql.js";
 import { type DateWindow, EARLIEST_YEAR, InvalidParameterError } from "../../query/time/date-window.js";
 import { startOfDay } from "../../query/time/start-of-day.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { Breakdown, breakdownParameters } from "../schemas/breakdown.js";
+import { breakdownParameters, breakdownSchema } from "../schemas/breakdown.js";
 import {
   chargebackFilters,
   dateRange,
   inputOf,
-  TenantPath,
   tagFilters,
+  tenantPathSchema,
   timezone,
 } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
@@ -39,10 +39,10 @@ export const breakdownRoutes =
           description:
             "The largest groups of a period by cost or by change, the sums of all other groups, and the totals; on request also over time, and " +
             "with the sums of the previous period. Sums are exact.",
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: Query,
           response: {
-            200: Breakdown,
+            200: breakdownSchema,
             ...notModified,
             ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
           },
@@ -66,7 +66,7 @@ export const breakdownRoutes =
             "A statement over the views for BI tools, for the SQL port or your own server. It returns the same groups with the same sums, one row " +
             "for each group, or for each group and bucket with `time_bucket`. It does not return `others`, `totals` and `movers`. Remove its last " +
             "line to get all groups. Dates that the request leaves out are those of today. `compare` cannot be combined with `time_bucket`.",
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: Query,
           response: {
             200: {

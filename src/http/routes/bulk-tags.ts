@@ -4,9 +4,9 @@ import { LARGE_BODY_BYTES } from "../body-limits.js";
 import { tagListed, tagMatching } from "../bulk-tagging.js";
 import type { HttpContext } from "../context.js";
 import { hasTagParameters } from "../input/tag-parameters.js";
-import { TenantPath } from "../schemas/parameters.js";
+import { tenantPathSchema } from "../schemas/parameters.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
-import { BulkResult, BulkTags, BulkTagsByFilter } from "../schemas/tag.js";
+import { bulkResultSchema, bulkTagsByFilterSchema, bulkTagsSchema } from "../schemas/tag.js";
 
 const problems = ["tenant_not_found", ...bodyProblems, "store_unavailable", "request_timeout"] as const;
 
@@ -24,9 +24,9 @@ export const bulkTagRoutes =
           summary: "Tag many dimensions",
           description:
             "One transaction. Ids that the tenant does not have are listed in `errors`; all other dimensions get the tag.",
-          params: TenantPath,
-          body: BulkTags,
-          response: { 200: BulkResult, ...problemResponses(...problems) },
+          params: tenantPathSchema,
+          body: bulkTagsSchema,
+          response: { 200: bulkResultSchema, ...problemResponses(...problems) },
         },
       },
       (request) => tagListed(context, request, request.body),
@@ -44,9 +44,9 @@ export const bulkTagRoutes =
           description:
             "Tags all dimensions that have matching chargeback rows in the window. The filters are those of the list of chargebacks, including " +
             "`tag:KEY`. One transaction, without an upper limit.",
-          params: TenantPath,
-          body: BulkTagsByFilter,
-          response: { 200: BulkResult, ...problemResponses("too_busy", ...problems) },
+          params: tenantPathSchema,
+          body: bulkTagsByFilterSchema,
+          response: { 200: bulkResultSchema, ...problemResponses("too_busy", ...problems) },
         },
       },
       (request) => tagMatching(context, request, request.body),

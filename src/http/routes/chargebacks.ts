@@ -10,15 +10,15 @@ import {
 import { type ChargebackFilters, summedRows } from "../../query/chargebacks/scan.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { createListReader } from "../plugins/cursors.js";
-import { ChargebackDates, ChargebackRow } from "../schemas/chargeback.js";
-import { cursorParameter, pageOf } from "../schemas/page.js";
+import { chargebackDatesSchema, chargebackRowSchema } from "../schemas/chargeback.js";
+import { cursorParameter, pageSchema } from "../schemas/page.js";
 import {
   chargebackFilters,
   dateRange,
   inputOf,
   paging,
-  TenantPath,
   tagFilters,
+  tenantPathSchema,
   timezone,
 } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
@@ -51,7 +51,7 @@ export const chargebackRoutes =
           tags: ["Chargebacks"],
           summary: "Chargeback rows",
           description: `Each row is the part of one billing line that one identity pays. ${ORDER}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({
             ...paging,
             ...cursorParameter,
@@ -61,7 +61,7 @@ export const chargebackRoutes =
             ...tagFilters,
           }),
           response: {
-            200: pageOf(ChargebackRow, ORDER),
+            200: pageSchema(chargebackRowSchema, ORDER),
             ...notModified,
             ...problemResponses(
               "tenant_not_found",
@@ -88,9 +88,9 @@ export const chargebackRoutes =
           tags: ["Chargebacks"],
           summary: "Days with chargebacks",
           description: "All UTC days that have chargeback rows, of any age.",
-          params: TenantPath,
+          params: tenantPathSchema,
           response: {
-            200: ChargebackDates,
+            200: chargebackDatesSchema,
             ...notModified,
             ...problemResponses("tenant_not_found", "store_unavailable", "request_timeout"),
           },

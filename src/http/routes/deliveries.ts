@@ -5,14 +5,14 @@ import { acceptDelivery } from "../../postgres/accept-delivery.js";
 import { deliveryStates, readDeliveries, readDelivery } from "../../query/state/deliveries.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
-import { Delivery } from "../schemas/delivery.js";
-import { choice } from "../schemas/fields.js";
-import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
-import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { deliverySchema } from "../schemas/delivery.js";
+import { choiceSchema } from "../schemas/fields.js";
+import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
+import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
 
 const DeliveryPath = Type.Composite([
-  TenantPath,
+  tenantPathSchema,
   Type.Object({
     delivery_id: Type.Integer({
       description: "Id of the delivery.",
@@ -45,10 +45,10 @@ export const deliveryRoutes =
           tags: ["Deliveries"],
           summary: "Deliveries",
           description: `Each bill that was found, with its files, sums and findings. Only tenants of the ecosystem \`focus\` have deliveries. ${ORDER}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({
             state: Type.Optional(
-              choice(deliveryStates, {
+              choiceSchema(deliveryStates, {
                 description: "Only deliveries in this state.",
                 examples: ["current"],
               }),
@@ -57,7 +57,7 @@ export const deliveryRoutes =
             ...cursorParameter,
           }),
           response: {
-            200: pageOf(Delivery, ORDER),
+            200: pageSchema(deliverySchema, ORDER),
             ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
           },
         },
@@ -84,7 +84,7 @@ export const deliveryRoutes =
             { description: "A request without a body is treated like one with an empty object." },
           ),
           response: {
-            200: Delivery,
+            200: deliverySchema,
             ...problemResponses(
               "tenant_not_found",
               "delivery_not_found",

@@ -13,9 +13,9 @@ import { addTag, changeTags } from "../../tags/write.js";
 import { LARGE_BODY_BYTES } from "../body-limits.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { findDimension } from "../find-dimension.js";
-import { Dimension } from "../schemas/dimension.js";
+import { dimensionSchema } from "../schemas/dimension.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
-import { DimensionPath, TagChanges, TagInput, TagRecord } from "../schemas/tag.js";
+import { dimensionPathSchema, tagChangesSchema, tagInputSchema, tagRecordSchema } from "../schemas/tag.js";
 
 const readProblems = [
   "tenant_not_found",
@@ -43,8 +43,8 @@ export const dimensionRoutes =
           tags: ["Chargebacks"],
           summary: "One chargeback dimension",
           description: "Its fields, its tags in full, and its newest row.",
-          params: DimensionPath,
-          response: { 200: Dimension, ...problemResponses(...readProblems) },
+          params: dimensionPathSchema,
+          response: { 200: dimensionSchema, ...problemResponses(...readProblems) },
         },
       },
       async (request) => {
@@ -69,9 +69,9 @@ export const dimensionRoutes =
           description:
             "Replaces tags (`tags`), then removes (`remove_tag_ids`), then adds (`add_tags`); all or nothing. Returns the dimension. While " +
             "the tenant's store is down, the tags are still changed, and the fields of the newest row are null.",
-          params: DimensionPath,
-          body: TagChanges,
-          response: { 200: Dimension, ...problemResponses(...writeProblems, "tag_not_found") },
+          params: dimensionPathSchema,
+          body: tagChangesSchema,
+          response: { 200: dimensionSchema, ...problemResponses(...writeProblems, "tag_not_found") },
         },
       },
       async (request) => {
@@ -93,9 +93,9 @@ export const dimensionRoutes =
           tags: ["Tags"],
           summary: "Tags of a dimension",
           description: "All tags, by tag_id.",
-          params: DimensionPath,
+          params: dimensionPathSchema,
           response: {
-            200: Type.Array(TagRecord, { description: "The tags." }),
+            200: Type.Array(tagRecordSchema, { description: "The tags." }),
             ...problemResponses(...readProblems),
           },
         },
@@ -116,9 +116,9 @@ export const dimensionRoutes =
           summary: "Add a tag to a dimension",
           description:
             "Also works while the tenant's store is down: the tag is visible once the store is back.",
-          params: DimensionPath,
-          body: TagInput,
-          response: { 201: TagRecord, ...problemResponses(...writeProblems) },
+          params: dimensionPathSchema,
+          body: tagInputSchema,
+          response: { 201: tagRecordSchema, ...problemResponses(...writeProblems) },
         },
       },
       async (request, reply) => {

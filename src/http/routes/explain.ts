@@ -5,10 +5,10 @@ import { readExplanation } from "../../query/chargebacks/explain/explanation.js"
 import { type HttpContext, tenantRead } from "../context.js";
 import { ApiError } from "../errors.js";
 import { findDimension } from "../find-dimension.js";
-import { Explanation, explainParameters } from "../schemas/explanation.js";
+import { explainParameters, explanationSchema } from "../schemas/explanation.js";
 import { inputOf } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
-import { DimensionPath } from "../schemas/tag.js";
+import { dimensionPathSchema } from "../schemas/tag.js";
 
 export const explainRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
@@ -27,10 +27,10 @@ export const explainRoutes =
             "the component with their weights and ticks, the usage by hour, the owner as of the day, and the run that published the day. The " +
             "amount can be calculated again from the response, to the last digit. If the dimension has several rows on the day (several hours, " +
             "components or currencies), all of them are listed and the first is explained.",
-          params: DimensionPath,
+          params: dimensionPathSchema,
           querystring: inputOf(explainParameters),
           response: {
-            200: Explanation,
+            200: explanationSchema,
             ...problemResponses(
               "tenant_not_found",
               "dimension_not_found",

@@ -18,9 +18,9 @@ import { ApiError, invalidRequest } from "../errors.js";
 import { requireFocusFormat, requireWholeCharges } from "../input/focus-export.js";
 import { jsonBody } from "../input/json-body.js";
 import { readTagParameters } from "../input/tag-parameters.js";
-import { pathOf } from "../problem.js";
-import { ExportBody, exportParameters, exportQuery, exportResponse } from "../schemas/export.js";
-import { inputOf, TenantPath } from "../schemas/parameters.js";
+import { problemPath } from "../problem.js";
+import { exportBodySchema, exportParameters, exportQuery, exportResponse } from "../schemas/export.js";
+import { inputOf, tenantPathSchema } from "../schemas/parameters.js";
 import { bodyProblems, notModified, problemResponses } from "../schemas/problem.js";
 import { varyBy } from "../vary.js";
 
@@ -100,7 +100,7 @@ export const exportRoutes =
       stream.once("error", (error) => {
         if (signal.aborted) return;
         const cause = isLostConnection(error) ? ": the store went away" : "";
-        request.log.warn({ err: error, path: pathOf(request.url) }, `an export broke off${cause}`);
+        request.log.warn({ err: error, path: problemPath(request.url) }, `an export broke off${cause}`);
       });
       nameFile(request, reply);
       return stream;
@@ -123,9 +123,9 @@ export const exportRoutes =
           tags: ["Export"],
           summary: "Chargeback rows as a file",
           description,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf(exportParameters),
-          body: ExportBody,
+          body: exportBodySchema,
           response: {
             200: exportResponse,
             ...problemResponses(
@@ -163,7 +163,7 @@ export const exportRoutes =
           tags: ["Export"],
           summary: "Chargeback rows as a file, by a plain URL",
           description: `The same file as with POST, for spreadsheets, BI tools and \`curl\`: all input is in the URL. ${description}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: exportQuery,
           response: {
             200: exportResponse,

@@ -4,8 +4,8 @@ import { focusMetadata } from "../../export/focus/metadata.js";
 import { readFocusColumns } from "../../export/focus/open-focus.js";
 import { readTrackingDates } from "../../query/state/tenant-status.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { FocusMetadata, focusMetadataQuery } from "../schemas/focus-metadata.js";
-import { TenantPath } from "../schemas/parameters.js";
+import { focusMetadataQuery, focusMetadataSchema } from "../schemas/focus-metadata.js";
+import { tenantPathSchema } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 
 export const focusMetadataRoutes =
@@ -21,10 +21,10 @@ export const focusMetadataRoutes =
           summary: "The metadata of a FOCUS file",
           description:
             "The metadata that the FinOps Open Cost and Usage Specification requires for the file that `format=focus` exports of the same days: its schema, how recent and complete its days are, and its dataset.",
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: focusMetadataQuery,
           response: {
-            200: FocusMetadata,
+            200: focusMetadataSchema,
             ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
           },
         },

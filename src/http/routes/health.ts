@@ -5,7 +5,7 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import type { HttpContext } from "../context.js";
-import { Health } from "../schemas/readiness.js";
+import { healthSchema } from "../schemas/readiness.js";
 
 export const healthRoutes =
   ({ version }: HttpContext): FastifyPluginAsyncTypebox =>
@@ -21,7 +21,7 @@ export const healthRoutes =
           description:
             "Returns 200 as long as the process runs, under any `Host` and with any query. Never waits for a store.",
           querystring: Type.Object({}, { additionalProperties: true }),
-          response: { 200: Health },
+          response: { 200: healthSchema },
         },
       },
       async () => ({ status: "ok" as const, version }),

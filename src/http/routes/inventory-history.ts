@@ -3,9 +3,14 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readInventoryHistory } from "../../query/inventory/history.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
-import { IdentityVersion, identityId, ResourceVersion, resourceId } from "../schemas/inventory.js";
-import { envelope, pageOf } from "../schemas/page.js";
-import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import {
+  identityId,
+  identityVersionSchema,
+  resourceId,
+  resourceVersionSchema,
+} from "../schemas/inventory.js";
+import { envelope, pageSchema } from "../schemas/page.js";
+import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 
 const VERSIONS =
@@ -25,10 +30,10 @@ export const inventoryHistoryRoutes =
           tags: ["Inventory"],
           summary: "History of a resource",
           description: `When it existed, and who owned it when. ${VERSIONS}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...resourceId, ...paging }),
           response: {
-            200: pageOf(ResourceVersion, ORDER),
+            200: pageSchema(resourceVersionSchema, ORDER),
             ...problemResponses(
               "tenant_not_found",
               "resource_not_found",
@@ -55,10 +60,10 @@ export const inventoryHistoryRoutes =
           tags: ["Inventory"],
           summary: "History of an identity",
           description: `When it existed, and its names over time. ${VERSIONS}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...identityId, ...paging }),
           response: {
-            200: pageOf(IdentityVersion, ORDER),
+            200: pageSchema(identityVersionSchema, ORDER),
             ...problemResponses(
               "tenant_not_found",
               "identity_not_found",

@@ -5,14 +5,14 @@ import { readInventorySummary } from "../../query/inventory/summary.js";
 import type { HttpContext } from "../context.js";
 import {
   countedAt,
-  Identity,
-  InventorySummary,
   identityFilters,
-  Resource,
+  identitySchema,
+  inventorySummarySchema,
   resourceFilters,
+  resourceSchema,
 } from "../schemas/inventory.js";
-import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
-import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
+import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 
 const LISTED =
@@ -39,9 +39,9 @@ export const inventoryRoutes =
           tags: ["Inventory"],
           summary: "Resources",
           description: `Resources that the tenant pays for. ${LISTED}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...paging, ...cursorParameter, ...resourceFilters }),
-          response: { 200: pageOf(Resource, ORDER), ...problems },
+          response: { 200: pageSchema(resourceSchema, ORDER), ...problems },
         },
       },
       async ({ tenant: { tenant_name }, query: { resource_type: type, ...query }, stopSignal }) => {
@@ -60,9 +60,9 @@ export const inventoryRoutes =
           tags: ["Inventory"],
           summary: "Identities",
           description: `Identities that pay. ${LISTED} UNALLOCATED, which costs are charged to if no other identity was found, is one of them and never deleted.`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...paging, ...cursorParameter, ...identityFilters }),
-          response: { 200: pageOf(Identity, ORDER), ...problems },
+          response: { 200: pageSchema(identitySchema, ORDER), ...problems },
         },
       },
       async ({ tenant: { tenant_name }, query: { identity_type: type, ...query }, stopSignal }) => {
@@ -83,10 +83,10 @@ export const inventoryRoutes =
           description:
             "Entities without `deleted_at` are active. With `active_at`: the counts as of that time, of the entities that had been " +
             "created by then or at an unknown time; those of them that had been deleted by then count as deleted.",
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf(countedAt),
           response: {
-            200: InventorySummary,
+            200: inventorySummarySchema,
             ...problemResponses("tenant_not_found", "store_unavailable", "request_timeout"),
           },
         },

@@ -3,7 +3,7 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { scopes } from "../../domain/scopes.js";
 import { may, mayForEveryTenant, mayForTenant } from "../auth/caller.js";
 import type { HttpContext } from "../context.js";
-import { Me } from "../schemas/access.js";
+import { meSchema } from "../schemas/access.js";
 import { problemResponses } from "../schemas/problem.js";
 
 export const meRoutes =
@@ -18,7 +18,7 @@ export const meRoutes =
           tags: ["Access"],
           summary: "The caller",
           description: "The name, scopes and tenants of the credentials.",
-          response: { 200: Me, ...problemResponses("store_unavailable", "request_timeout") },
+          response: { 200: meSchema, ...problemResponses("store_unavailable", "request_timeout") },
         },
       },
       async ({ caller }) => {

@@ -4,13 +4,13 @@ import { Type } from "@sinclair/typebox";
 import { readPipelineRun, readPipelineRuns } from "../../query/state/pipeline-runs.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
-import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
-import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
-import { PipelineRun } from "../schemas/pipeline.js";
+import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
+import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
+import { pipelineRunSchema } from "../schemas/pipeline.js";
 import { problemResponses } from "../schemas/problem.js";
 
 const RunPath = Type.Composite([
-  TenantPath,
+  tenantPathSchema,
   Type.Object({
     run_id: Type.String({
       description: "Id of the run, as the trigger and the history return it.",
@@ -37,10 +37,10 @@ export const pipelineRunRoutes =
           tags: ["Pipeline"],
           summary: "Runs of the pipeline",
           description: `Every run within the tenant's retention, in progress or finished, for every trigger. ${ORDER}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...paging, ...cursorParameter }),
           response: {
-            200: pageOf(PipelineRun, ORDER),
+            200: pageSchema(pipelineRunSchema, ORDER),
             ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
           },
         },
@@ -60,7 +60,7 @@ export const pipelineRunRoutes =
           description: "One run. Poll it while its status is `queued` or `running`.",
           params: RunPath,
           response: {
-            200: PipelineRun,
+            200: pipelineRunSchema,
             ...problemResponses("tenant_not_found", "run_not_found", "store_unavailable", "request_timeout"),
           },
         },

@@ -6,8 +6,8 @@ import { instantOf } from "../../query/time/instant.js";
 import type { PipelineControl, TriggeredRun } from "../../runner/control.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
-import { inputOf, TenantPath } from "../schemas/parameters.js";
-import { PipelineStatus, RunAccepted } from "../schemas/pipeline.js";
+import { inputOf, tenantPathSchema } from "../schemas/parameters.js";
+import { pipelineStatusSchema, runAcceptedSchema } from "../schemas/pipeline.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
 
 export const pipelineRoutes =
@@ -26,7 +26,7 @@ export const pipelineRoutes =
           description:
             "Gathers and calculates for the tenant, at once or as soon as fewer than `features.max_parallel_tenants` tenants run. " +
             "Upstreams are read at most once a minute, or once in `min_refresh_gap_seconds` if that is less. Needs the mode `both`.",
-          params: TenantPath,
+          params: tenantPathSchema,
           body: inputOf(
             {
               force_gather: Type.Boolean({
@@ -37,7 +37,7 @@ export const pipelineRoutes =
             { description: "A request without a body is treated like one with an empty object." },
           ),
           response: {
-            202: RunAccepted,
+            202: runAcceptedSchema,
             ...problemResponses(
               "tenant_not_found",
               ...bodyProblems,
@@ -66,9 +66,9 @@ export const pipelineRoutes =
           tags: ["Pipeline"],
           summary: "State of the pipeline",
           description: "Whether a run is in progress, and how the newest finished one ended.",
-          params: TenantPath,
+          params: tenantPathSchema,
           response: {
-            200: PipelineStatus,
+            200: pipelineStatusSchema,
             ...problemResponses("tenant_not_found", "store_unavailable", "request_timeout"),
           },
         },
@@ -86,13 +86,16 @@ function controlOf({ control, mode }: HttpContext): PipelineControl {
   throw new ApiError("pipeline_unavailable", detail);
 }
 
-function accepted(tenant_name: string, { run_id, queued }: TriggeredRun): Static<typeof RunAccepted> {
+function accepted(tenant_name: string, { run_id, queued }: TriggeredRun): Static<typeof runAcceptedSchema> {
   const state = queued ? "is queued" : "has started";
   const message = `A pipeline run of tenant ${tenant_name} ${state}.`;
   return { tenant_name, status: queued ? "queued" : "started", run_id, message };
 }
 
-function statusOf(tenant_name: string, state: PipelineState | undefined): Static<typeof PipelineStatus> {
+function statusOf(
+  tenant_name: string,
+  state: PipelineState | undefined,
+): Static<typeof pipelineStatusSchema> {
   const finished = state?.finished ?? null;
   return {
     tenant_name,

@@ -3,13 +3,13 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { mayForTenant } from "../auth/caller.js";
 import type { HttpContext } from "../context.js";
 import { isReady, readinessReader } from "../readiness.js";
-import { choice } from "../schemas/fields.js";
+import { choiceSchema } from "../schemas/fields.js";
 import { inputOf } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
-import { Readiness } from "../schemas/readiness.js";
+import { readinessSchema } from "../schemas/readiness.js";
 
 const Query = inputOf({
-  strict: choice(["false", "true", "all"], {
+  strict: choiceSchema(["false", "true", "all"], {
     description:
       "`true`: 503 with the same body unless the status is `ready` or `no_data`; for load balancers, since one tenant's dead store does not " +
       "drain the instance. `all`: 503 also unless every tenant can be served with all of its days; for deployments and alerts.",
@@ -33,14 +33,14 @@ export const readinessRoutes =
             "State of the store and the pipeline of each tenant that the caller may see. Computed at most every 2 seconds.",
           querystring: Query,
           response: {
-            200: Readiness,
+            200: readinessSchema,
             ...problemResponses("request_timeout"),
             503: {
               description:
                 "With `strict`: nothing, or not everything, can be served. The same object as with 200.",
               content: {
                 "application/json": {
-                  schema: Readiness,
+                  schema: readinessSchema,
                   example: { status: "initializing", version: "0.1.0", mode: "api", tenants: [] },
                 },
               },

@@ -3,9 +3,9 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readControlTotals } from "../../query/state/control-totals.js";
 import { createSumsCache, readDaysAddedUp } from "../../query/state/days-add-up.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { dateRange, inputOf, lineFilters, TenantPath } from "../schemas/parameters.js";
+import { dateRange, inputOf, lineFilters, tenantPathSchema } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
-import { Reconciliation, reconciliationParameters } from "../schemas/reconciliation.js";
+import { reconciliationParameters, reconciliationSchema } from "../schemas/reconciliation.js";
 
 export const reconciliationRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
@@ -22,10 +22,10 @@ export const reconciliationRoutes =
           description:
             "Compares the chargebacks with the bill, line by line: the allocated and the unallocated amount add up to the bill, to the last digit. " +
             "Filters select whole lines with all of their chargebacks. `control` covers all rows that were delivered, whatever the dates and filters, and shows what happened to them.",
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...dateRange, ...reconciliationParameters, ...lineFilters }),
           response: {
-            200: Reconciliation,
+            200: reconciliationSchema,
             ...notModified,
             ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
           },

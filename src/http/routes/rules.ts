@@ -6,12 +6,12 @@ import { readRulesReport } from "../../query/rules/report.js";
 import { readTagCoverage } from "../../query/rules/tag-coverage.js";
 import { readWorklist } from "../../query/rules/worklist.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { envelope, pageOf } from "../schemas/page.js";
-import { dateRange, inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { envelope, pageSchema } from "../schemas/page.js";
+import { dateRange, inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
-import { RulesReport } from "../schemas/rules.js";
-import { TagCoverage } from "../schemas/tag-coverage.js";
-import { WorklistItem } from "../schemas/worklist.js";
+import { rulesReportSchema } from "../schemas/rules.js";
+import { tagCoverageSchema } from "../schemas/tag-coverage.js";
+import { worklistItemSchema } from "../schemas/worklist.js";
 
 const WORKLIST_ORDER = "The largest amounts first, whatever their sign.";
 
@@ -35,10 +35,10 @@ export const ruleRoutes =
             "Each rule, in the order in which rules are tried, with the lines that it matched on the published days of a period, their amount, and " +
             "how much each tier split. Amounts of different currencies are never added. A published day keeps the rules that it was calculated by, so " +
             "a rule that was changed today shows the lines that it matched before the change.",
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...dateRange }),
           response: {
-            200: RulesReport,
+            200: rulesReportSchema,
             ...notModified,
             ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
           },
@@ -68,10 +68,10 @@ export const ruleRoutes =
             "Billing lines with a cost that no identity pays, except those that are unallocated by design, summed by the " +
             "columns that they have in common. Each item shows what every " +
             `identity source of the configuration is missing to find the payer: a tag, or a value in a map. ${WORKLIST_ORDER}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...paging, ...dateRange }),
           response: {
-            200: pageOf(WorklistItem, WORKLIST_ORDER),
+            200: pageSchema(worklistItemSchema, WORKLIST_ORDER),
             ...notModified,
             ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
           },
@@ -103,10 +103,10 @@ export const ruleRoutes =
           description:
             "For each tag key of the billing lines, the amount of the lines that have it, by product type: the part of the bill that rules and identity " +
             "sources can match by this tag. Tags are those of the bill, not those of chargeback dimensions.",
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...dateRange }),
           response: {
-            200: TagCoverage,
+            200: tagCoverageSchema,
             ...notModified,
             ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
           },

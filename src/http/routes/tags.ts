@@ -8,14 +8,21 @@ import { TagNotFoundError } from "../../tags/tag-errors.js";
 import { type TagRecord as Tag, tagsById } from "../../tags/tag-record.js";
 import { deleteTag, renameTag } from "../../tags/write.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
-import { dateRange, inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
+import { dateRange, inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
-import { TagInContext, TagKeys, TagPath, TagRecord, TagRename, tagSearch } from "../schemas/tag.js";
+import {
+  tagInContextSchema,
+  tagKeysSchema,
+  tagPathSchema,
+  tagRecordSchema,
+  tagRenameSchema,
+  tagSearch,
+} from "../schemas/tag.js";
 import { readTagPage } from "../tag-page.js";
 
 interface TagParams {
-  readonly params: Static<typeof TagPath>;
+  readonly params: Static<typeof tagPathSchema>;
 }
 
 const ORDER = "By tag_id.";
@@ -41,10 +48,10 @@ export const tagRoutes =
           tags: ["Tags"],
           summary: "Tags of all dimensions",
           description: `Each tag with fields of its dimension. ${ORDER}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...paging, ...cursorParameter, ...tagSearch }),
           response: {
-            200: pageOf(TagInContext, ORDER),
+            200: pageSchema(tagInContextSchema, ORDER),
             ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
           },
         },
@@ -62,10 +69,10 @@ export const tagRoutes =
           tags: ["Tags"],
           summary: "Tag keys",
           description: "Keys of tags that amounts can be grouped and filtered by.",
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({ ...dateRange }),
           response: {
-            200: TagKeys,
+            200: tagKeysSchema,
             ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
           },
         },
@@ -86,8 +93,8 @@ export const tagRoutes =
           tags: ["Tags"],
           summary: "One tag",
           description: "`Location` of a new tag has this path.",
-          params: TagPath,
-          response: { 200: TagRecord, ...problemResponses(...problems) },
+          params: tagPathSchema,
+          response: { 200: tagRecordSchema, ...problemResponses(...problems) },
         },
       },
       async ({ tenant, params: { tag_id }, stopSignal }) => {
@@ -106,9 +113,9 @@ export const tagRoutes =
           tags: ["Tags"],
           summary: "Rename a tag",
           description: "Changes the display name; id, key, value, author and time stay the same.",
-          params: TagPath,
-          body: TagRename,
-          response: { 200: TagRecord, ...problemResponses(...problems, ...bodyProblems) },
+          params: tagPathSchema,
+          body: tagRenameSchema,
+          response: { 200: tagRecordSchema, ...problemResponses(...problems, ...bodyProblems) },
         },
       },
       async (request) => {
@@ -127,7 +134,7 @@ export const tagRoutes =
           tags: ["Tags"],
           summary: "Delete a tag",
           description: "Its id is never reused.",
-          params: TagPath,
+          params: tagPathSchema,
           response: {
             204: Type.Unsafe<undefined>({ description: "The tag is gone." }),
             ...problemResponses(...problems, ...bodyProblems),

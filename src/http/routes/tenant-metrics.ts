@@ -10,7 +10,7 @@ import { type MetricsPage, openMetricsPage } from "../../query/metrics/tenant-me
 import { preferred } from "../accept.js";
 import { type HttpContext, openTenantStore } from "../context.js";
 import { ApiError } from "../errors.js";
-import { TenantPath } from "../schemas/parameters.js";
+import { tenantPathSchema } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 import { varyBy } from "../vary.js";
 
@@ -42,7 +42,7 @@ export const tenantMetricsRoutes =
             "Gauges of the latest days with costs, for a tenant with an emitter of type `prometheus`. The emitter's settings say how many days " +
             "and what else is shown. The values are read from the stores at each scrape; samples have no timestamps. In the text format of " +
             "Prometheus, or as OpenMetrics if `Accept` prefers it.",
-          params: TenantPath,
+          params: tenantPathSchema,
           response: {
             200: {
               description: "Gauges. If the connection breaks before its end, the page is incomplete.",

@@ -7,9 +7,9 @@ import { readTrackingDates } from "../../query/state/tenant-status.js";
 import { readTenantDates, type TenantDates } from "../../query/state/tenant-summaries.js";
 import { mayForTenant } from "../auth/caller.js";
 import type { HttpContext } from "../context.js";
-import { dateRange, inputOf, TenantPath } from "../schemas/parameters.js";
+import { dateRange, inputOf, tenantPathSchema } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
-import { TenantSummary, TrackingDate } from "../schemas/tenant.js";
+import { tenantSummarySchema, trackingDateSchema } from "../schemas/tenant.js";
 import type { StoreDrift } from "../store-drift.js";
 
 /** The state of a day that the store has lost, and no run has noticed yet. */
@@ -29,7 +29,7 @@ export const tenantRoutes =
           description:
             "All configured tenants that the caller may see, in the order of the configuration, with the state of their days.",
           response: {
-            200: Type.Array(TenantSummary, { description: "The tenants." }),
+            200: Type.Array(tenantSummarySchema, { description: "The tenants." }),
             ...problemResponses("store_unavailable", "request_timeout"),
           },
         },
@@ -56,10 +56,10 @@ export const tenantRoutes =
           tags: ["Tenants"],
           summary: "State of a tenant's days",
           description: "One record for each day that the pipeline has processed, ascending.",
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf(dateRange),
           response: {
-            200: Type.Array(TrackingDate, { description: "The days." }),
+            200: Type.Array(trackingDateSchema, { description: "The days." }),
             ...problemResponses("tenant_not_found", "store_unavailable", "request_timeout"),
           },
         },
@@ -76,7 +76,7 @@ function summaryOf(
   { tenant_name, tenant_id, ecosystem, plugin_settings }: TenantConfig,
   dates: TenantDates | undefined,
   storeDrift: StoreDrift | undefined,
-): Static<typeof TenantSummary> {
+): Static<typeof tenantSummarySchema> {
   const lost = storeDrift?.lostDays.size ?? 0;
   const dates_calculated = Math.max(0, (dates?.dates_calculated ?? 0) - lost);
   return {

@@ -5,7 +5,7 @@ import { createToken, revokeToken } from "../../postgres/tokens.js";
 import { readTokens } from "../../query/state/tokens.js";
 import type { HttpContext } from "../context.js";
 import { ApiError, invalidRequest } from "../errors.js";
-import { NewToken, Token, TokenInput, TokenPath } from "../schemas/access.js";
+import { newTokenSchema, tokenInputSchema, tokenPathSchema, tokenSchema } from "../schemas/access.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
 
 const problems = ["tokens_not_used", "store_unavailable", "request_timeout"] as const;
@@ -37,7 +37,7 @@ export const tokenRoutes =
           summary: "Tokens",
           description: "All tokens, including expired and revoked ones, the newest first.",
           response: {
-            200: Type.Array(Token, { description: "The tokens." }),
+            200: Type.Array(tokenSchema, { description: "The tokens." }),
             ...problemResponses(...problems),
           },
         },
@@ -57,8 +57,8 @@ export const tokenRoutes =
           tags: ["Access"],
           summary: "Create a token",
           description: "The token itself is only shown in this response.",
-          body: TokenInput,
-          response: { 200: NewToken, ...problemResponses(...problems, ...bodyProblems) },
+          body: tokenInputSchema,
+          response: { 200: newTokenSchema, ...problemResponses(...problems, ...bodyProblems) },
         },
       },
       async (request) => {
@@ -87,9 +87,9 @@ export const tokenRoutes =
           tags: ["Access"],
           summary: "Revoke a token",
           description: "The token is refused from the next request on. Its entry stays in the list.",
-          params: TokenPath,
+          params: tokenPathSchema,
           response: {
-            200: Token,
+            200: tokenSchema,
             ...problemResponses(...problems, "token_not_found", ...bodyProblems),
           },
         },
@@ -107,7 +107,7 @@ export const tokenRoutes =
 
 /** Returns null for every tenant. Throws unless the body has either `every_tenant` or names of configured tenants. */
 function tenantsOf(
-  { tenants, every_tenant }: Pick<Static<typeof TokenInput>, "tenants" | "every_tenant">,
+  { tenants, every_tenant }: Pick<Static<typeof tokenInputSchema>, "tenants" | "every_tenant">,
   config: HttpContext["config"],
 ): string[] | null {
   const refuse = (detail: string) =>

@@ -9,15 +9,15 @@ import {
 } from "../../query/topics/list.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { createListReader } from "../plugins/cursors.js";
-import { cursorParameter, pageOf } from "../schemas/page.js";
-import { dateRange, inputOf, paging, TenantPath, timezone } from "../schemas/parameters.js";
+import { cursorParameter, pageSchema } from "../schemas/page.js";
+import { dateRange, inputOf, paging, tenantPathSchema, timezone } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
 import {
   attributionAggregateParameters,
   attributionFilters,
-  TopicAggregation,
-  TopicAttributionDates,
-  TopicAttributionRow,
+  topicAggregationSchema,
+  topicAttributionDatesSchema,
+  topicAttributionRowSchema,
 } from "../schemas/topic-attribution.js";
 
 const ORDER =
@@ -40,7 +40,7 @@ export const topicAttributionRoutes =
           tags,
           summary: "Costs by topic",
           description: `Each row is the part of one billing line that one topic caused. ${ORDER} ${EMPTY}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({
             ...paging,
             ...cursorParameter,
@@ -49,7 +49,7 @@ export const topicAttributionRoutes =
             ...attributionFilters,
           }),
           response: {
-            200: pageOf(TopicAttributionRow, ORDER),
+            200: pageSchema(topicAttributionRowSchema, ORDER),
             ...notModified,
             ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
           },
@@ -70,9 +70,9 @@ export const topicAttributionRoutes =
           tags,
           summary: "Days with costs by topic",
           description: `All UTC days that have attributions to topics, of any age. ${EMPTY}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           response: {
-            200: TopicAttributionDates,
+            200: topicAttributionDatesSchema,
             ...notModified,
             ...problemResponses("tenant_not_found", "store_unavailable", "request_timeout"),
           },
@@ -93,7 +93,7 @@ export const topicAttributionRoutes =
           tags,
           summary: "Sums of costs by topic",
           description: `Amounts by time bucket and columns. Sums are exact, and equal to those of the listed rows. ${EMPTY}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({
             ...attributionAggregateParameters,
             ...dateRange,
@@ -101,7 +101,7 @@ export const topicAttributionRoutes =
             ...attributionFilters,
           }),
           response: {
-            200: TopicAggregation,
+            200: topicAggregationSchema,
             ...notModified,
             ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
           },

@@ -8,11 +8,16 @@ import { readUsageUploads, type UsageUploadProblem, uploadStates } from "../../q
 import { loadUsage } from "../../runner/load-usage.js";
 import { type HttpContext, openTenantStore } from "../context.js";
 import { ApiError, invalidRequest } from "../errors.js";
-import { choice } from "../schemas/fields.js";
-import { cursorParameter, envelope, pageOf } from "../schemas/page.js";
-import { inputOf, paging, TenantPath } from "../schemas/parameters.js";
+import { choiceSchema } from "../schemas/fields.js";
+import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
+import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
-import { IdempotencyKey, ListedUsageUpload, UsageCsv, UsageUpload } from "../schemas/usage-upload.js";
+import {
+  idempotencyKeySchema,
+  listedUsageUploadSchema,
+  usageCsvSchema,
+  usageUploadSchema,
+} from "../schemas/usage-upload.js";
 
 const ORDER = "Newest first, by upload_id.";
 const CSV_ONLY = "The body must be CSV, sent with Content-Type: text/csv.";
@@ -34,16 +39,19 @@ export const usageRoutes =
           tags: ["Usage"],
           summary: "Usage uploads",
           description: `Uploads by request, and files in \`usage.uploads.folder\`. ${ORDER}`,
-          params: TenantPath,
+          params: tenantPathSchema,
           querystring: inputOf({
             state: Type.Optional(
-              choice(uploadStates, { description: "Only uploads in this state.", examples: ["stored"] }),
+              choiceSchema(uploadStates, {
+                description: "Only uploads in this state.",
+                examples: ["stored"],
+              }),
             ),
             ...paging,
             ...cursorParameter,
           }),
           response: {
-            200: pageOf(ListedUsageUpload, ORDER),
+            200: pageSchema(listedUsageUploadSchema, ORDER),
             ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
           },
         },
@@ -65,11 +73,11 @@ export const usageRoutes =
             "upload replaces the usage of each day and metric that it has rows of, and no other. If a row is invalid, the response names it with its " +
             "column, and nothing is stored.",
           consumes: ["text/csv"],
-          params: TenantPath,
-          headers: IdempotencyKey,
-          body: UsageCsv,
+          params: tenantPathSchema,
+          headers: idempotencyKeySchema,
+          body: usageCsvSchema,
           response: {
-            200: UsageUpload,
+            200: usageUploadSchema,
             ...problemResponses(
               "tenant_not_found",
               "usage_not_taken",
@@ -141,7 +149,7 @@ const KEY_HEADER = "Idempotency-Key";
 
 function idempotencyKey({ headers }: FastifyRequest): string {
   const key = headers[KEY_HEADER.toLowerCase()];
-  const { pattern } = IdempotencyKey.properties[KEY_HEADER];
+  const { pattern } = idempotencyKeySchema.properties[KEY_HEADER];
   const detail = `\`${KEY_HEADER}\` must be 1 to 200 printable ASCII characters: a name for this upload.`;
   if (key === undefined || key === "")
     throw invalidRequest([{ in: "header", name: KEY_HEADER, detail, code: "missing" }]);

@@ -4,10 +4,10 @@ import { authModes } from "../../config/settings/api.js";
 import { scopes } from "../../domain/scopes.js";
 import { DEFAULT_DAYS, MAX_DAYS, TOKEN_NAME } from "../../postgres/tokens.js";
 import { tokenStates } from "../../query/state/tokens.js";
-import { choice, instant, nullableText, text } from "./fields.js";
+import { choiceSchema, instantSchema, nullableText, textSchema } from "./fields.js";
 import { inputOf } from "./parameters.js";
 
-const scope = choice(scopes, {
+const scope = choiceSchema(scopes, {
   description: "`tags` includes `read`; `admin` includes all others.",
   examples: ["read"],
 });
@@ -18,9 +18,9 @@ const nullableList = (item: TSchema, options: { description: string; examples: u
 const nullableInstant = (description: string) =>
   nullableText({ description: `${description} UTC.`, format: "date-time", examples: [null] });
 
-export const Me = Type.Object(
+export const meSchema = Type.Object(
   {
-    auth: choice(authModes, {
+    auth: choiceSchema(authModes, {
       description: "How callers are authenticated (`api.auth`).",
       examples: ["tokens"],
     }),
@@ -30,7 +30,7 @@ export const Me = Type.Object(
       description: "Whether the caller may see every tenant.",
       examples: [false],
     }),
-    tenants: Type.Array(text("Name of a tenant.", "acme"), {
+    tenants: Type.Array(textSchema("Name of a tenant.", "acme"), {
       description: "Configured tenants that the caller may see, in the order of the configuration.",
     }),
   },
@@ -39,26 +39,26 @@ export const Me = Type.Object(
 
 const record = {
   token_id: Type.Integer({ description: "Id of the token.", minimum: 1, examples: [3] }),
-  name: text("Name of its user, which the audit and new tags show.", "bi"),
+  name: textSchema("Name of its user, which the audit and new tags show.", "bi"),
   scopes: Type.Array(scope, { description: "Scopes of the token.", examples: [["read"]] }),
-  tenants: nullableList(text("Name of a tenant.", "acme"), {
+  tenants: nullableList(textSchema("Name of a tenant.", "acme"), {
     description: "Names of the tenants that it is valid for; null: all.",
     examples: [["acme"]],
   }),
-  state: choice(tokenStates, { description: "Only a `valid` token is accepted.", examples: ["valid"] }),
+  state: choiceSchema(tokenStates, { description: "Only a `valid` token is accepted.", examples: ["valid"] }),
   created_by: nullableText({ description: "Who created it.", examples: ["command:ada"] }),
-  created_at: instant("When it was created."),
-  expires_at: instant("When it expires."),
+  created_at: instantSchema("When it was created."),
+  expires_at: instantSchema("When it expires."),
   last_used_at: nullableInstant("When it was last used, to the hour; null: never."),
   revoked_at: nullableInstant("When it was revoked; null if it was not."),
 };
 
-export const Token = Type.Object(record, {
+export const tokenSchema = Type.Object(record, {
   title: "Token",
   description: "A token, without its secret text.",
 });
 
-export const NewToken = Type.Object(
+export const newTokenSchema = Type.Object(
   {
     ...record,
     token: Type.String({
@@ -71,7 +71,7 @@ export const NewToken = Type.Object(
 
 const MOST_TENANTS = 1000;
 
-export const TokenInput = inputOf(
+export const tokenInputSchema = inputOf(
   {
     name: Type.String({
       description: "Name of its user, which the audit and new tags show.",
@@ -87,7 +87,7 @@ export const TokenInput = inputOf(
       examples: [["read"]],
     }),
     tenants: Type.Optional(
-      Type.Array(text("Name of a tenant.", "acme"), {
+      Type.Array(textSchema("Name of a tenant.", "acme"), {
         description: "Names of the tenants that it is valid for. Required unless `every_tenant` is true.",
         minItems: 1,
         maxItems: MOST_TENANTS,
@@ -109,7 +109,7 @@ export const TokenInput = inputOf(
   { title: "TokenInput" },
 );
 
-export const TokenPath = Type.Object({
+export const tokenPathSchema = Type.Object({
   token_id: Type.Integer({
     description: "Id of the token.",
     minimum: 1,

@@ -4,7 +4,7 @@ import { BUCKET_LIMIT, type GroupColumn, groupColumns, TEAM } from "../../query/
 import { UNASSIGNED } from "../../query/inventory/names.js";
 import { LINE_TAG_COLUMN, TAG_COLUMN, UNTAGGED } from "../../query/tags/filter.js";
 import { timeBuckets } from "../../query/time/bucket.js";
-import { choice, count, currency, decimal, nullableText, text } from "./fields.js";
+import { choiceSchema, countSchema, currency, decimalSchema, nullableText, textSchema } from "./fields.js";
 
 const groupNames = [...Object.keys(groupColumns), TEAM];
 
@@ -31,16 +31,19 @@ export const groupBy = (most: number) =>
 
 export const aggregateParameters = {
   group_by: groupBy(20),
-  time_bucket: choice(timeBuckets, {
+  time_bucket: choiceSchema(timeBuckets, {
     description: "Length of a bucket, in the request's time zone. Weeks are ISO weeks, from Monday.",
     default: "day",
   }),
 };
 
 export const amounts = {
-  total_amount: decimal("Sum of all amounts.", "30"),
-  usage_amount: decimal("The part that was attributed by measured usage.", "23.3334"),
-  shared_amount: decimal("The part that was divided evenly, or that no identity was found for.", "6.6666"),
+  total_amount: decimalSchema("Sum of all amounts.", "30"),
+  usage_amount: decimalSchema("The part that was attributed by measured usage.", "23.3334"),
+  shared_amount: decimalSchema(
+    "The part that was divided evenly, or that no identity was found for.",
+    "6.6666",
+  ),
 };
 
 interface AmountFields {
@@ -70,10 +73,13 @@ export function overallAmounts({ total_amount, usage_amount, shared_amount }: Am
 }
 
 export function currencyTotals(amounts: AmountFields) {
-  return Type.Array(Type.Object({ currency, ...amounts, row_count: count("Rows of the currency.", 12) }), {
-    description:
-      "The sums over all buckets, one entry for each currency, by its code. Amounts of different currencies are never added.",
-  });
+  return Type.Array(
+    Type.Object({ currency, ...amounts, row_count: countSchema("Rows of the currency.", 12) }),
+    {
+      description:
+        "The sums over all buckets, one entry for each currency, by its code. Amounts of different currencies are never added.",
+    },
+  );
 }
 
 /** The values that identify a group, and their names. */
@@ -94,19 +100,19 @@ export const groupValues = {
   }),
 };
 
-export const Aggregation = Type.Object(
+export const aggregationSchema = Type.Object(
   {
     buckets: Type.Array(
       Type.Object({
         ...groupValues,
-        time_bucket: text(
+        time_bucket: textSchema(
           "Label: hour `2026-01-01T05:00:00Z` (with the zone's offset when not UTC), day `2026-01-01`, ISO week `2026-W01`, " +
             "month `2026-01`.",
           "2026-01-01",
         ),
         currency,
         ...amounts,
-        row_count: count("Chargeback rows in the bucket.", 12),
+        row_count: countSchema("Chargeback rows in the bucket.", 12),
         provisional: Type.Boolean({
           description: "Some rows belong to a day whose data is still incomplete: they may change.",
           examples: [false],
@@ -118,8 +124,8 @@ export const Aggregation = Type.Object(
     ),
     ...overallAmounts(amounts),
     totals: currencyTotals(amounts),
-    total_rows: count("Chargeback rows that match, in all buckets.", 12),
-    total_buckets: count("Number of buckets, including those left out.", 1),
+    total_rows: countSchema("Chargeback rows that match, in all buckets.", 12),
+    total_buckets: countSchema("Number of buckets, including those left out.", 1),
     truncated: Type.Boolean({
       description: "Some buckets were left out. The totals still cover all rows.",
       examples: [false],

@@ -1,7 +1,16 @@
 /** Allocation issues. */
 import { Type } from "@sinclair/typebox";
 import { issueDetails } from "../../domain/allocation-rule.js";
-import { choice, count, currency, decimal, identityNames, resourceNames, rowFields, text } from "./fields.js";
+import {
+  choiceSchema,
+  countSchema,
+  currency,
+  decimalSchema,
+  identityNames,
+  resourceNames,
+  rowFields,
+  textSchema,
+} from "./fields.js";
 
 const meanings: Readonly<Record<(typeof issueDetails)[number], string>> = {
   no_metrics_located: "the metrics have no data of the resource on that day",
@@ -15,24 +24,27 @@ const meanings: Readonly<Record<(typeof issueDetails)[number], string>> = {
   allocation_failed: "the allocation of the line failed repeatedly",
 };
 
-export const AllocationIssue = Type.Object(
+export const allocationIssueSchema = Type.Object(
   {
     ecosystem: rowFields.ecosystem,
-    env_id: text("Environment of the resource; empty when there is none.", "env-42"),
+    env_id: textSchema("Environment of the resource; empty when there is none.", "env-42"),
     resource_id: rowFields.resource_id,
     product_type: rowFields.product_type,
-    identity_id: text("Identity that pays until the issue is resolved, often UNALLOCATED.", "UNALLOCATED"),
-    allocation_detail: choice(issueDetails, {
+    identity_id: textSchema(
+      "Identity that pays until the issue is resolved, often UNALLOCATED.",
+      "UNALLOCATED",
+    ),
+    allocation_detail: choiceSchema(issueDetails, {
       description: `What is wrong. ${issueDetails.map((detail) => `\`${detail}\`: ${meanings[detail]}.`).join(" ")}`,
       examples: ["no_identities_located"],
     }),
     ...identityNames,
     ...resourceNames,
     currency,
-    row_count: count("Chargeback rows of the issue.", 31),
-    usage_cost: decimal("Sum of their amounts of cost type `usage`.", "0"),
-    shared_cost: decimal("Sum of their amounts of cost type `shared`.", "42"),
-    total_cost: decimal("Sum of all their amounts.", "42"),
+    row_count: countSchema("Chargeback rows of the issue.", 31),
+    usage_cost: decimalSchema("Sum of their amounts of cost type `usage`.", "0"),
+    shared_cost: decimalSchema("Sum of their amounts of cost type `shared`.", "42"),
+    total_cost: decimalSchema("Sum of all their amounts.", "42"),
   },
   { title: "AllocationIssue" },
 );

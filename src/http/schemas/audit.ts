@@ -1,18 +1,18 @@
 /** Entries of the audit. */
 import { Type } from "@sinclair/typebox";
 import { actorKinds } from "../../query/state/audit.js";
-import { choice, instant, nullableText, text } from "./fields.js";
+import { choiceSchema, instantSchema, nullableText, textSchema } from "./fields.js";
 
-export const AuditEntry = Type.Object(
+export const auditEntrySchema = Type.Object(
   {
     audit_id: Type.Integer({
       description: "Id of the entry; a later one is larger.",
       minimum: 1,
       examples: [42],
     }),
-    at: instant("When the change was made."),
+    at: instantSchema("When the change was made."),
     actor: nullableText({ description: "Who made it; null if `api.auth` is none.", examples: ["ada"] }),
-    actor_kind: choice(actorKinds, {
+    actor_kind: choiceSchema(actorKinds, {
       description:
         "How the actor was authenticated. `anyone`: `api.auth` is none. `command`: a user of the machine, on the command line.",
       examples: ["token"],
@@ -28,7 +28,7 @@ export const AuditEntry = Type.Object(
       description: "Tenant whose data was changed; null if the change was not to data of a tenant.",
       examples: ["acme"],
     }),
-    action: text("Name of the operation.", "addDimensionTag"),
+    action: textSchema("Name of the operation.", "addDimensionTag"),
     subject: Type.Record(Type.String(), Type.Any(), {
       description:
         "What was changed: path parameters, the body, new ids, and the tags that were removed or renamed, as they were before. Long lists are cut.",

@@ -1,22 +1,30 @@
 /** Billing line items. */
 import { Type } from "@sinclair/typebox";
-import { cloudFields, currency, decimal, type RowFields, resourceNames, rowFields, text } from "./fields.js";
+import {
+  cloudFields,
+  currency,
+  decimalSchema,
+  type RowFields,
+  resourceNames,
+  rowFields,
+  textSchema,
+} from "./fields.js";
 
-export const BillingLineItem = Type.Object(
+export const billingLineItemSchema = Type.Object(
   {
     ...rowFields,
-    quantity: decimal("Billed quantity, in the unit of the product.", "730"),
-    unit_price: decimal("Price of one unit; 0 when several price tiers were merged.", "0.12"),
-    total_cost: decimal("Cost of the line, in `currency`; negative for refunds.", "87.6"),
+    quantity: decimalSchema("Billed quantity, in the unit of the product.", "730"),
+    unit_price: decimalSchema("Price of one unit; 0 when several price tiers were merged.", "0.12"),
+    total_cost: decimalSchema("Cost of the line, in `currency`; negative for refunds.", "87.6"),
     currency,
     ...cloudFields,
-    billed_cost: decimal("Cost on the invoice, if the bill has several costs; otherwise 0.", "87.6"),
-    list_cost: decimal("Cost at list prices, if the bill has several costs; otherwise 0.", "120"),
-    named_identity: text(
+    billed_cost: decimalSchema("Cost on the invoice, if the bill has several costs; otherwise 0.", "87.6"),
+    list_cost: decimalSchema("Cost at list prices, if the bill has several costs; otherwise 0.", "120"),
+    named_identity: textSchema(
       "Identity that the line names, according to `allocation.identity`; empty if it names none.",
       "payments",
     ),
-    granularity: text(
+    granularity: textSchema(
       "Length of the billed period: hourly, daily, monthly or a length that the configuration names.",
       "daily",
     ),

@@ -4,12 +4,12 @@ import { LONGEST_ID } from "../../domain/text-limits.js";
 import { breakdownOrders } from "../../query/chargebacks/breakdown-input.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { amounts, groupBy, groupValues } from "./aggregate.js";
-import { choice, count, currency, decimal, text } from "./fields.js";
+import { choiceSchema, countSchema, currency, decimalSchema, textSchema } from "./fields.js";
 
 export const breakdownParameters = {
   group_by: groupBy(3),
   time_bucket: Type.Optional(
-    choice(timeBuckets, {
+    choiceSchema(timeBuckets, {
       description: "Also return amounts over time, in buckets of this length, in the request's time zone.",
     }),
   ),
@@ -19,7 +19,7 @@ export const breakdownParameters = {
     maximum: 1000,
     default: 10,
   }),
-  order: choice(breakdownOrders, {
+  order: choiceSchema(breakdownOrders, {
     description:
       "Whether groups are ordered by their `amount`, or by its `change` from the previous period. The sign does not matter.",
     default: "amount",
@@ -32,7 +32,7 @@ export const breakdownParameters = {
     default: 0,
   }),
   compare: Type.Optional(
-    choice(["previous"], {
+    choiceSchema(["previous"], {
       description:
         "Also return the sums of the previous period: as many days directly before `start_date`, or the days from `compare_start_date` to `compare_end_date`.",
     }),
@@ -67,9 +67,9 @@ export const breakdownParameters = {
 const sums = {
   currency,
   ...amounts,
-  row_count: count("Chargeback rows.", 12),
+  row_count: countSchema("Chargeback rows.", 12),
   previous_amount: Type.Optional(
-    decimal(
+    decimalSchema(
       "Sum of all amounts in the previous period; only with `compare`, `movers` or `order=change`.",
       "28.5",
     ),
@@ -78,14 +78,14 @@ const sums = {
 
 const overTime = {
   amounts: Type.Optional(
-    Type.Array(decimal("Sum of a time bucket.", "1"), {
+    Type.Array(decimalSchema("Sum of a time bucket.", "1"), {
       description: "One sum for each of `time_buckets`; only with `time_bucket`.",
       examples: [["1", "0", "29"]],
     }),
   ),
 };
 
-const groupCount = { group_count: count("Number of groups.", 40) };
+const groupCount = { group_count: countSchema("Number of groups.", 40) };
 
 const group = {
   ...groupValues,
@@ -96,9 +96,9 @@ const group = {
   }),
 };
 
-export const Breakdown = Type.Object(
+export const breakdownSchema = Type.Object(
   {
-    time_buckets: Type.Array(text("Label, as in the sums by time.", "2026-01-01"), {
+    time_buckets: Type.Array(textSchema("Label, as in the sums by time.", "2026-01-01"), {
       description: "Buckets that have rows, in the order of time; empty without `time_bucket`.",
       examples: [["2026-01-01", "2026-01-02", "2026-01-03"]],
     }),

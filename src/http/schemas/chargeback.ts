@@ -7,19 +7,19 @@ import {
   issueDetails,
 } from "../../domain/allocation-rule.js";
 import {
-  choice,
+  choiceSchema,
   cloudFields,
-  count,
+  countSchema,
   currency,
-  decimal,
+  decimalSchema,
   identityNames,
   type RowFields,
   resourceNames,
   rowFields,
-  text,
+  textSchema,
 } from "./fields.js";
 
-const costType = choice(costTypes, {
+const costType = choiceSchema(costTypes, {
   description:
     "`usage`: charged by measured usage, or to the only owner. `shared`: divided evenly, or charged to `UNALLOCATED`.",
   examples: ["usage"],
@@ -27,21 +27,21 @@ const costType = choice(costTypes, {
 
 const RowMetadata = Type.Object(
   {
-    component: count("Part of the line by the product's rule, from 0.", 0),
-    component_ratio: text("Share of the line that the component takes.", "0.7"),
-    tier: count("Tier of the rule that applied, from 0.", 0),
-    env_id: Type.Optional(text("Environment of the resource; absent when there is none.", "env-42")),
+    component: countSchema("Part of the line by the product's rule, from 0.", 0),
+    component_ratio: textSchema("Share of the line that the component takes.", "0.7"),
+    tier: countSchema("Tier of the rule that applied, from 0.", 0),
+    env_id: Type.Optional(textSchema("Environment of the resource; absent when there is none.", "env-42")),
     metric: Type.Optional(
-      text("Metrics that a `usage_ratio` was weighed by, joined by `+`.", "bytes_in+bytes_out"),
+      textSchema("Metrics that a `usage_ratio` was weighed by, joined by `+`.", "bytes_in+bytes_out"),
     ),
     weight: Type.Optional(
-      text(
+      textSchema(
         "Weight of the identity: its usage in the metric's unit for `usage_ratio`, otherwise 1. Decimal as text.",
         "1536.5",
       ),
     ),
     total_weight: Type.Optional(
-      text(
+      textSchema(
         "Weight of all identities of the component. For `even_split`, their number; identities whose part is zero have " +
           "no row and are not counted.",
         "20480",
@@ -51,7 +51,7 @@ const RowMetadata = Type.Object(
   { description: "Why the row was allocated this way." },
 );
 
-export const ChargebackRow = Type.Object(
+export const chargebackRowSchema = Type.Object(
   {
     dimension_id: Type.Integer({
       description:
@@ -62,22 +62,22 @@ export const ChargebackRow = Type.Object(
       examples: [4670551728646912],
     }),
     ...rowFields,
-    identity_id: text("Identity that pays; `UNALLOCATED` if none was found.", "sa-12345"),
+    identity_id: textSchema("Identity that pays; `UNALLOCATED` if none was found.", "sa-12345"),
     cost_type: costType,
-    amount: decimal(
+    amount: decimalSchema(
       "Cost charged to the identity, in `currency`, which is that of the billing line; negative for refunds.",
       "33.3334",
     ),
     currency,
     ...cloudFields,
-    allocation_method: choice(allocationMethods, {
+    allocation_method: choiceSchema(allocationMethods, {
       description:
         "`usage_ratio`: by measured usage. `direct_owner`: to the owner. `even_split`: evenly among several identities. " +
         "`line_identity`: to the identity that the line names. `cost_ratio`: in proportion to direct charges. `fixed_ratio`: by configured shares. " +
         "`terminal`: to `UNALLOCATED`.",
       examples: ["usage_ratio"],
     }),
-    allocation_detail: choice(allocationDetails, {
+    allocation_detail: choiceSchema(allocationDetails, {
       description: `Why this method applied. These need attention: ${issueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
       examples: ["usage_ratio_allocation"],
     }),
@@ -103,7 +103,7 @@ export const ChargebackRow = Type.Object(
   { title: "ChargebackRow" },
 );
 
-export const ChargebackDates = Type.Object(
+export const chargebackDatesSchema = Type.Object(
   {
     dates: Type.Array(Type.String({ format: "date" }), {
       description: "Every UTC day that has chargeback rows, ascending.",

@@ -2,7 +2,15 @@
 import { Type } from "@sinclair/typebox";
 import { deliveryStates } from "../../query/state/deliveries.js";
 import { classSums } from "./control-totals.js";
-import { choice, count, currency, decimal, instant, nullableText, text } from "./fields.js";
+import {
+  choiceSchema,
+  countSchema,
+  currency,
+  decimalSchema,
+  instantSchema,
+  nullableText,
+  textSchema,
+} from "./fields.js";
 
 const optionalInstant = (description: string) =>
   nullableText({
@@ -16,10 +24,13 @@ const optionalDay = (description: string) =>
 
 const DeliveryFile = Type.Object(
   {
-    name: text("Path or key within the source.", "2026-05/part-00001.parquet"),
-    size: count("Size in bytes.", 1_048_576),
-    version: text("Differs when the content does: an ETag, or time and size of the file.", '"9b2cf5"'),
-    format: choice(["CSV", "Parquet"], { description: "Format of the content.", examples: ["Parquet"] }),
+    name: textSchema("Path or key within the source.", "2026-05/part-00001.parquet"),
+    size: countSchema("Size in bytes.", 1_048_576),
+    version: textSchema("Differs when the content does: an ETag, or time and size of the file.", '"9b2cf5"'),
+    format: choiceSchema(["CSV", "Parquet"], {
+      description: "Format of the content.",
+      examples: ["Parquet"],
+    }),
     focus_version: nullableText({
       description: "Version of FOCUS that its columns belong to; null if they fit several.",
       examples: ["1.2"],
@@ -35,27 +46,27 @@ const DeliveryFile = Type.Object(
 
 const DuplicateFile = Type.Object(
   {
-    name: text("Path or key within the source.", "2026-05/part-00001 (1).parquet"),
-    size: count("Size in bytes.", 1_048_576),
-    same_as: text("The file that counts.", "2026-05/part-00001.parquet"),
-    same_as_source: text("Name of the source that has that file.", "aws"),
+    name: textSchema("Path or key within the source.", "2026-05/part-00001 (1).parquet"),
+    size: countSchema("Size in bytes.", 1_048_576),
+    same_as: textSchema("The file that counts.", "2026-05/part-00001.parquet"),
+    same_as_source: textSchema("Name of the source that has that file.", "aws"),
   },
   { title: "DuplicateFile" },
 );
 
 const DeliveryOverlap = Type.Object(
   {
-    name: text("File of this delivery, or export whose manifest names its files.", "2026-05.csv"),
-    other_delivery_id: count("Id of the other delivery; this one where two of its files overlap.", 11),
-    other_name: text("File or export of the other delivery.", "2026-05-final.csv"),
-    account_id: text("BillingAccountId of the charges.", "123456789012"),
-    billing_period: text("Month of the bill.", "2026-05"),
+    name: textSchema("File of this delivery, or export whose manifest names its files.", "2026-05.csv"),
+    other_delivery_id: countSchema("Id of the other delivery; this one where two of its files overlap.", 11),
+    other_name: textSchema("File or export of the other delivery.", "2026-05-final.csv"),
+    account_id: textSchema("BillingAccountId of the charges.", "123456789012"),
+    billing_period: textSchema("Month of the bill.", "2026-05"),
     days: Type.Array(Type.String({ format: "date" }), {
       description: "UTC days that are in both.",
       examples: [["2026-05-01"]],
     }),
     amounts: Type.Array(
-      Type.Object({ currency, amount: decimal("What this bill charges on these days.", "1250.75") }),
+      Type.Object({ currency, amount: decimalSchema("What this bill charges on these days.", "1250.75") }),
       { description: "Amounts by currency." },
     ),
   },
@@ -65,11 +76,11 @@ const DeliveryOverlap = Type.Object(
 const DeliverySums = Type.Object(
   {
     currency,
-    lines: count("Lines in this currency.", 1200),
-    billed_cost: decimal("Sum of BilledCost.", "1250.75"),
-    effective_cost: decimal("Sum of EffectiveCost.", "1201.5"),
-    contracted_cost: decimal("Sum of ContractedCost.", "1201.5"),
-    list_cost: decimal("Sum of ListCost.", "1400"),
+    lines: countSchema("Lines in this currency.", 1200),
+    billed_cost: decimalSchema("Sum of BilledCost.", "1250.75"),
+    effective_cost: decimalSchema("Sum of EffectiveCost.", "1201.5"),
+    contracted_cost: decimalSchema("Sum of ContractedCost.", "1201.5"),
+    list_cost: decimalSchema("Sum of ListCost.", "1400"),
   },
   {
     title: "DeliverySums",
@@ -79,9 +90,9 @@ const DeliverySums = Type.Object(
 
 const DeliveryFinding = Type.Object(
   {
-    id: text("Id of the finding.", "rounded_cost"),
-    what: text("The same as a sentence.", "a cost has more than 12 decimal places and was rounded"),
-    lines: count("Lines with this finding.", 3),
+    id: textSchema("Id of the finding.", "rounded_cost"),
+    what: textSchema("The same as a sentence.", "a cost has more than 12 decimal places and was rounded"),
+    lines: countSchema("Lines with this finding.", 3),
     examples: Type.Array(Type.String(), {
       description: "Up to five of them as `FILE:ROW`; row 1 is the first one behind the header.",
       examples: [["2026-05/part-00001.csv:17"]],
@@ -90,20 +101,20 @@ const DeliveryFinding = Type.Object(
   { title: "DeliveryFinding" },
 );
 
-export const Delivery = Type.Object(
+export const deliverySchema = Type.Object(
   {
-    delivery_id: count("Id of the delivery.", 12),
-    source: text("Name of the source in the configuration.", "aws"),
+    delivery_id: countSchema("Id of the delivery.", 12),
+    source: textSchema("Name of the source in the configuration.", "aws"),
     billing_period: nullableText({
       description: "Month of the bill; null where only its lines say.",
       examples: ["2026-05"],
     }),
-    kind: choice(["snapshot", "additive"], {
+    kind: choiceSchema(["snapshot", "additive"], {
       description:
         "`snapshot`: the whole bill of the period, which replaces the previous one. `additive`: an addition to the bill of the period.",
       examples: ["snapshot"],
     }),
-    state: choice(deliveryStates, {
+    state: choiceSchema(deliveryStates, {
       description:
         "`current`: its lines count. `waiting_for_acceptance`: it is too much smaller than the bill that it would replace, or shares charges with another bill, " +
         "and waits until a person or a setting decides. " +
@@ -118,7 +129,7 @@ export const Delivery = Type.Object(
       examples: [null],
     }),
     files: Type.Array(DeliveryFile, { description: "Its first 100 files." }),
-    file_count: count("Number of its files.", 1),
+    file_count: countSchema("Number of its files.", 1),
     duplicates: Type.Array(DuplicateFile, {
       description:
         "Its first 100 files that are not loaded, because another file with the same bytes counts.",
@@ -148,7 +159,7 @@ export const Delivery = Type.Object(
     }),
     first_day: optionalDay("UTC day on which its first charge begins; null when it has none."),
     last_day: optionalDay("Last UTC day of its charges; null if it has none."),
-    started_at: instant("When loading began."),
+    started_at: instantSchema("When loading began."),
     loaded_at: optionalInstant("When it was loaded completely; null when it was not."),
     accepted_at: optionalInstant("When a user accepted it; null if none has."),
     replaced_at: optionalInstant("When another delivery replaced it; null if none has."),

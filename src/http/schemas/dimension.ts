@@ -1,8 +1,8 @@
 /** One chargeback dimension. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
-import { ChargebackRow } from "./chargeback.js";
-import { nullableText, text } from "./fields.js";
-import { TagRecord } from "./tag.js";
+import { chargebackRowSchema } from "./chargeback.js";
+import { nullableText, textSchema } from "./fields.js";
+import { tagRecordSchema } from "./tag.js";
 
 /** The schema of a row's field, or null, because a dimension may have no rows any more. */
 function orNull<Schema extends TSchema>(schema: Schema) {
@@ -14,14 +14,14 @@ function orNull<Schema extends TSchema>(schema: Schema) {
   });
 }
 
-const row = ChargebackRow.properties;
+const row = chargebackRowSchema.properties;
 
-export const Dimension = Type.Object(
+export const dimensionSchema = Type.Object(
   {
     dimension_id: row.dimension_id,
     ecosystem: row.ecosystem,
     tenant_id: row.tenant_id,
-    env_id: text("Environment of the resource; empty when there is none.", "env-42"),
+    env_id: textSchema("Environment of the resource; empty when there is none.", "env-42"),
     resource_id: row.resource_id,
     product_category: row.product_category,
     product_type: row.product_type,
@@ -40,7 +40,7 @@ export const Dimension = Type.Object(
     allocation_method: orNull(row.allocation_method),
     allocation_detail: orNull(row.allocation_detail),
     provisional: orNull(row.provisional),
-    tags: Type.Array(TagRecord, { description: "The dimension's tags, by tag_id." }),
+    tags: Type.Array(tagRecordSchema, { description: "The dimension's tags, by tag_id." }),
     tag_pairs: row.tag_pairs,
     identity_name: row.identity_name,
     identity_type: row.identity_type,

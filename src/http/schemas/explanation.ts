@@ -3,22 +3,22 @@ import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { allocationDetails, type SetOf } from "../../domain/allocation-rule.js";
 import { MOST_ROWS } from "../../query/chargebacks/explain/day.js";
 import { type TierOutcome, tierOutcomes } from "../../query/chargebacks/explain/tiers.js";
-import { ChargebackRow } from "./chargeback.js";
-import { Dimension } from "./dimension.js";
+import { chargebackRowSchema } from "./chargeback.js";
+import { dimensionSchema } from "./dimension.js";
 import {
-  choice,
-  count,
-  day,
-  decimal,
+  choiceSchema,
+  countSchema,
+  daySchema,
+  decimalSchema,
   identityNames,
-  instant,
+  instantSchema,
   nullableText,
   resourceNames,
-  text,
+  textSchema,
 } from "./fields.js";
-import { pageOf } from "./page.js";
+import { pageSchema } from "./page.js";
 import { id, paging } from "./parameters.js";
-import { PipelineRun } from "./pipeline.js";
+import { pipelineRunSchema } from "./pipeline.js";
 
 const COMPONENT_MOST = 255;
 
@@ -55,8 +55,8 @@ export const explainParameters = {
   ...paging,
 };
 
-const row = ChargebackRow.properties;
-const dimension = Dimension.properties;
+const row = chargebackRowSchema.properties;
+const dimension = dimensionSchema.properties;
 
 const orNull = <Schema extends TSchema>(schema: Schema, description: string) =>
   Type.Unsafe<Static<Schema> | null>({ anyOf: [schema, { type: "null" }], description });
@@ -69,7 +69,7 @@ const nullableDecimal = (description: string, example: string) =>
     examples: [example],
   });
 
-const component = count("Part of the line by the product's rule, from 0.", 0);
+const component = countSchema("Part of the line by the product's rule, from 0.", 0);
 
 const lineId = Type.Integer({
   description: "Distinguishes billing lines that are equal in all other columns; 0 if such lines are merged.",
@@ -91,15 +91,15 @@ const Line = Type.Object(
     timestamp: row.timestamp,
     line_id: lineId,
     currency: row.currency,
-    granularity: text("Length of the billed period.", "daily"),
-    quantity: decimal("Billed quantity, in the unit of the product.", "24"),
+    granularity: textSchema("Length of the billed period.", "daily"),
+    quantity: decimalSchema("Billed quantity, in the unit of the product.", "24"),
     unit_price: nullableText({
       description:
         "Price of one unit, a decimal as text; null when the bill has several lines with several prices.",
       examples: ["12.5"],
     }),
-    total_cost: decimal("Cost of the line: what is split.", "300"),
-    bill_lines: count(
+    total_cost: decimalSchema("Cost of the line: what is split.", "300"),
+    bill_lines: countSchema(
       "Number of lines of the bill that are equal in all identifying columns: they are split as one line.",
       1,
     ),
@@ -109,25 +109,25 @@ const Line = Type.Object(
 
 const Rule = Type.Object(
   {
-    rules_hash: text(
+    rules_hash: textSchema(
       "Hash of the rule set that the day was allocated by.",
       "5d41402abc4b2a76b9719d911017c592",
     ),
-    product_type: text(
+    product_type: textSchema(
       "Product type of the rule; `*` for products without a rule of their own, empty for a configured rule.",
       "KAFKA_NUM_CKUS",
     ),
-    rule: text("Name of the configured rule; empty for the rule of a product type.", ""),
+    rule: textSchema("Name of the configured rule; empty for the rule of a product type.", ""),
     given_up: Type.Boolean({
       description:
         "The calculation of the day failed too often: no rule was applied, and the whole line went to `UNALLOCATED`.",
       examples: [false],
     }),
-    rounding_offset: decimal(
+    rounding_offset: decimalSchema(
       "Offset for rounding the components, a part of a tick. It is derived from the line, so that over many lines no component is favoured.",
       "0.341766",
     ),
-    residue_point: decimal(
+    residue_point: decimalSchema(
       "A second such value. `split.residue` goes to the component whose range of cumulative ratios, lower bound included, contains it.",
       "0.058817",
     ),
@@ -135,9 +135,9 @@ const Rule = Type.Object(
       Type.Object(
         {
           component,
-          ratio: text("Share of the line that the component takes.", "0.7"),
-          ticks: decimal("Its whole ticks, without the sign of the line.", "2100000"),
-          amount: decimal(
+          ratio: textSchema("Share of the line that the component takes.", "0.7"),
+          ticks: decimalSchema("Its whole ticks, without the sign of the line.", "2100000"),
+          amount: decimalSchema(
             "Amount of the component that is divided, including the residue of the line.",
             "210",
           ),
@@ -167,16 +167,16 @@ const Split = Type.Object(
       maximum: 12,
       examples: [4],
     }),
-    tick: decimal("Smallest amount that is divided by weight.", "0.0001"),
-    line_ticks: decimal("Whole ticks of the line, without its sign.", "3000000"),
-    residue: decimal("Rest of the line below one tick, without its sign.", "0"),
-    component_ticks: decimal("Ticks of the row's component.", "2100000"),
-    total_weight: decimal("Weight of all recipients together.", "20480"),
-    rounding_offset: decimal(
+    tick: decimalSchema("Smallest amount that is divided by weight.", "0.0001"),
+    line_ticks: decimalSchema("Whole ticks of the line, without its sign.", "3000000"),
+    residue: decimalSchema("Rest of the line below one tick, without its sign.", "0"),
+    component_ticks: decimalSchema("Ticks of the row's component.", "2100000"),
+    total_weight: decimalSchema("Weight of all recipients together.", "20480"),
+    rounding_offset: decimalSchema(
       "Offset for rounding the recipients, from 0 to less than `total_weight`. It is derived from the line, so that over many lines no recipient is favoured.",
       "7311.5",
     ),
-    residue_point: decimal(
+    residue_point: decimalSchema(
       "A second such value. The `residue` goes to the first recipient whose `weight_up_to` is above it.",
       "1204.25",
     ),
@@ -200,31 +200,31 @@ const meanings: Readonly<Record<TierOutcome, string>> = {
 
 const Tier = Type.Object(
   {
-    tier: count("Order in which it is tried, from 0.", 0),
-    kind: choice(["usage", "owner", "even", "line", "cost", "fixed", "terminal"], {
+    tier: countSchema("Order in which it is tried, from 0.", 0),
+    kind: choiceSchema(["usage", "owner", "even", "line", "cost", "fixed", "terminal"], {
       description:
         "`usage`: by measured usage. `owner`: to the owner of the resource. `even`: in equal parts. `line`: to the identity that the line " +
         "names. `cost`: in proportion to direct charges. `fixed`: by configured shares. `terminal`: to `UNALLOCATED`.",
       examples: ["usage"],
     }),
     set_of: Type.Unsafe<SetOf>(
-      text(
+      textSchema(
         "Scope of the metrics, costs or identity sets: `resource`, `tenant`, `currency`, or `currency@COLUMN` for lines with the same value of a column.",
         "resource",
       ),
     ),
-    allocation_detail: choice(allocationDetails, {
+    allocation_detail: choiceSchema(allocationDetails, {
       description: "Detail of the rows that it creates, unless something was missing.",
       examples: ["usage_ratio_allocation"],
     }),
-    outcome: choice(tierOutcomes, {
+    outcome: choiceSchema(tierOutcomes, {
       description: `Result of the tier. ${tierOutcomes.map((each) => `\`${each}\`: ${meanings[each]}.`).join(" ")}`,
       examples: ["used"],
     }),
     sources: Type.Array(
       Type.Object(
         {
-          name: text("A metric, or a scope of identity sets.", "bytes_in"),
+          name: textSchema("A metric, or a scope of identity sets.", "bytes_in"),
           identities: Type.Unsafe<number | null>({
             type: ["integer", "null"],
             description:
@@ -253,9 +253,9 @@ const nullableFlag = (description: string) =>
 
 const RecipientSchema = Type.Object(
   {
-    identity_id: text("Identity that shares the component.", "sa-12345"),
+    identity_id: textSchema("Identity that shares the component.", "sa-12345"),
     ...identityNames,
-    amount: decimal("Its part, as published; 0 when it has no row.", "33.3334"),
+    amount: decimalSchema("Its part, as published; 0 when it has no row.", "33.3334"),
     weight: nullableDecimal(
       "Its weight: usage in the metric's unit, cost or share, or 1 where the component is divided evenly.",
       "1536.5",
@@ -280,13 +280,13 @@ const RecipientSchema = Type.Object(
 );
 
 const ORDER = "The heaviest first, then by identity; by amount where the weights are not kept.";
-const { next_cursor: _, ...recipientPage } = pageOf(RecipientSchema, ORDER).properties;
+const { next_cursor: _, ...recipientPage } = pageSchema(RecipientSchema, ORDER).properties;
 
 const Sample = Type.Object(
   {
-    timestamp: instant("Start of the hour."),
-    metric: text("What was measured.", "bytes_in"),
-    quantity: decimal("Usage in the hour, in the metric's unit.", "64"),
+    timestamp: instantSchema("Start of the hour."),
+    metric: textSchema("What was measured.", "bytes_in"),
+    quantity: decimalSchema("Usage in the hour, in the metric's unit.", "64"),
   },
   { title: "UsageSample" },
 );
@@ -300,7 +300,7 @@ const Owner = Type.Object(
     identity: orNull(
       Type.Object(
         {
-          identity_type: text("Kind of identity.", "service_account"),
+          identity_type: textSchema("Kind of identity.", "service_account"),
           display_name: identityNames.identity_name,
           team: nullableText({
             description: "Team of the identity; null when it had none.",
@@ -314,7 +314,7 @@ const Owner = Type.Object(
     resource: orNull(
       Type.Object(
         {
-          resource_type: text("Kind of resource.", "kafka_cluster"),
+          resource_type: textSchema("Kind of resource.", "kafka_cluster"),
           display_name: resourceNames.resource_name,
           parent_id: nullableText({
             description: "Parent resource; null when it had none.",
@@ -324,7 +324,7 @@ const Owner = Type.Object(
             description: "Identity that owned it; null when none was known.",
             examples: ["sa-12345"],
           }),
-          status: choice(["active", "deleted"], {
+          status: choiceSchema(["active", "deleted"], {
             description: "Whether it existed.",
             examples: ["active"],
           }),
@@ -337,7 +337,7 @@ const Owner = Type.Object(
   { title: "OwnerOnDay", description: "Who owned what on the day." },
 );
 
-export const Explanation = Type.Object(
+export const explanationSchema = Type.Object(
   {
     dimension_id: dimension.dimension_id,
     ecosystem: dimension.ecosystem,
@@ -350,18 +350,18 @@ export const Explanation = Type.Object(
     cost_type: dimension.cost_type,
     ...identityNames,
     ...resourceNames,
-    date: day("The day."),
+    date: daySchema("The day."),
     rows: Type.Array(Type.Object(rowKey, { title: "ExplainedRow" }), {
       description:
         "The chargeback rows of the dimension on the day that fit the parameters, by timestamp, component, currency and line. The first is " +
         `explained; select another one by these parameters. At most ${MOST_ROWS}.`,
     }),
-    total_rows: count("Number of these rows.", 1),
+    total_rows: countSchema("Number of these rows.", 1),
     row: Type.Object(
       {
         ...rowKey,
-        component_ratio: text("Share of the line that the component takes.", "0.7"),
-        tier: count("Tier of the rule that applied, from 0.", 0),
+        component_ratio: textSchema("Share of the line that the component takes.", "0.7"),
+        tier: countSchema("Tier of the rule that applied, from 0.", 0),
         allocation_method: row.allocation_method,
         allocation_detail: row.allocation_detail,
         provisional: row.provisional,
@@ -408,7 +408,7 @@ export const Explanation = Type.Object(
       description: "What was missing when the day was last gathered, as sentences.",
       examples: [[]],
     }),
-    run: orNull(PipelineRun, "The run that published the day; null when its record is not kept."),
+    run: orNull(pipelineRunSchema, "The run that published the day; null when its record is not kept."),
   },
   { title: "Explanation", description: "One amount, from the line of the bill down to the last tick." },
 );

@@ -5,7 +5,7 @@ import { exportVersions } from "../../domain/export-versions.js";
 import { defaultExportColumns, exportColumnNames } from "../../export/columns.js";
 import { focusFormatNames } from "../../export/focus/format.js";
 import { exportFormatNames } from "../../export/format.js";
-import { choice } from "./fields.js";
+import { choiceSchema } from "./fields.js";
 import {
   chargebackFilters,
   dateRange,
@@ -16,7 +16,7 @@ import {
   timezone,
 } from "./parameters.js";
 
-const columns = Type.Array(choice(exportColumnNames, { description: "A column." }), {
+const columns = Type.Array(choiceSchema(exportColumnNames, { description: "A column." }), {
   description: "Columns of the file, in this order; may repeat. Empty: the default columns.",
   maxItems: 100,
   default: [...defaultExportColumns],
@@ -29,7 +29,7 @@ const bom = Type.Boolean({
   default: false,
 });
 
-export const ExportBody = inputOf(
+export const exportBodySchema = inputOf(
   {
     columns,
     bom,
@@ -47,7 +47,7 @@ export const ExportBody = inputOf(
 );
 
 export const focusVersion = Type.Optional(
-  choice(exportVersions, {
+  choiceSchema(exportVersions, {
     description:
       "Version of FOCUS. Left out: 1.4. FOCUS 1.2 has no columns for split charges; files of that version have them with the prefix `x_`.",
   }),
@@ -55,7 +55,7 @@ export const focusVersion = Type.Optional(
 
 export const exportParameters = {
   format: Type.Optional(
-    choice([...exportFormatNames, ...focusFormatNames], {
+    choiceSchema([...exportFormatNames, ...focusFormatNames], {
       description:
         "Format of the file; takes precedence over `Accept`. Left out: the format that `Accept` prefers, or CSV. `focus` (CSV) and " +
         "`focus_parquet`: the columns of the FinOps Open Cost and Usage Specification, one row for each part of a charge. Their cells are " +

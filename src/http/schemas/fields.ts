@@ -7,7 +7,7 @@ export type RowFields<Table extends FactTable> = Readonly<Record<ShownColumn<Tab
   Readonly<Record<string, TSchema>>;
 
 /** A value of a fixed list. */
-export function choice<const Word extends string>(
+export function choiceSchema<const Word extends string>(
   words: readonly Word[],
   options: { description: string; examples?: Word[]; default?: Word },
 ): TUnsafe<Word> {
@@ -29,14 +29,14 @@ export function nullableText(options: {
   return Type.Unsafe<string | null>({ type: ["string", "null"], ...options });
 }
 
-export const text = (description: string, example: string): TString =>
+export const textSchema = (description: string, example: string): TString =>
   Type.String({ description, examples: [example] });
 
-export const count = (description: string, example: number): TInteger =>
+export const countSchema = (description: string, example: number): TInteger =>
   Type.Integer({ description, minimum: 0, examples: [example] });
 
 /** Money and quantities. They are text, so that no client rounds them by accident. */
-export const decimal = (description: string, example: string): TString =>
+export const decimalSchema = (description: string, example: string): TString =>
   Type.String({
     description: `${description} A decimal as text: no exponent, no thousands separator, no trailing zeros.`,
     pattern: "^-?[0-9]+(\\.[0-9]+)?$",
@@ -49,14 +49,14 @@ export const currency = Type.String({
   examples: ["USD"],
 });
 
-export const instant = (description: string): TString =>
+export const instantSchema = (description: string): TString =>
   Type.String({
     description: `${description} UTC, with a fraction of the second only if it is not 0.`,
     format: "date-time",
     examples: ["2026-01-01T00:00:00Z"],
   });
 
-export const day = (description: string): TString =>
+export const daySchema = (description: string): TString =>
   Type.String({ description, format: "date", examples: ["2026-01-01"] });
 
 /** Names and kinds of a row's identity and resource. */
@@ -69,7 +69,7 @@ export const identityNames = {
     description: "Kind of identity; null when it is not known.",
     examples: ["service_account"],
   }),
-  team: text(
+  team: textSchema(
     "Team of the identity; `UNASSIGNED` if it has none, `UNALLOCATED` for the identity `UNALLOCATED`.",
     "payments",
   ),
@@ -87,19 +87,19 @@ export const resourceNames = {
 
 /** Further fields of a line of a cloud bill. */
 export const cloudFields = {
-  charge_category: text(
+  charge_category: textSchema(
     "Usage, Purchase, Tax, Credit or Adjustment. Empty if the bill does not say; the same applies to the next four fields.",
     "Usage",
   ),
-  service_provider: text("Provider of the service.", "AWS"),
-  account_id: text("Account that is billed.", "123456789012"),
-  region_id: text("Region of the resource.", "eu-west-1"),
-  sku_id: text("What is priced.", "GM6XEP3S"),
+  service_provider: textSchema("Provider of the service.", "AWS"),
+  account_id: textSchema("Account that is billed.", "123456789012"),
+  region_id: textSchema("Region of the resource.", "eu-west-1"),
+  sku_id: textSchema("What is priced.", "GM6XEP3S"),
   line_tags: Type.Record(Type.String(), Type.String(), {
     description: "Tags of the billing line as the bill has them, by key.",
     examples: [{ team: "payments" }],
   }),
-  rule: text(
+  rule: textSchema(
     "Configured rule that matched the line; empty if the rule of its product type did.",
     "shared-eks",
   ),
@@ -107,10 +107,10 @@ export const cloudFields = {
 
 /** Row fields that billing lines and chargebacks share. */
 export const rowFields = {
-  ecosystem: text("Kind of upstream the cost came from.", "confluent_cloud"),
-  tenant_id: text("Billing boundary the cost belongs to.", "org-4711"),
-  timestamp: instant("Start of the billed period."),
-  resource_id: text("Resource that the cost is for.", "lkc-1a2b3c"),
-  product_category: text("Family of the product, as the bill names it.", "KAFKA"),
-  product_type: text("Product, as the bill names it.", "KAFKA_STORAGE"),
+  ecosystem: textSchema("Kind of upstream the cost came from.", "confluent_cloud"),
+  tenant_id: textSchema("Billing boundary the cost belongs to.", "org-4711"),
+  timestamp: instantSchema("Start of the billed period."),
+  resource_id: textSchema("Resource that the cost is for.", "lkc-1a2b3c"),
+  product_category: textSchema("Family of the product, as the bill names it.", "KAFKA"),
+  product_type: textSchema("Product, as the bill names it.", "KAFKA_STORAGE"),
 };

@@ -21,7 +21,7 @@ const ColumnDefinition = Type.Object({
   ),
 });
 
-export const FocusMetadata = Type.Object(
+export const focusMetadataSchema = Type.Object(
   {
     DataGenerator: Type.Object(
       {

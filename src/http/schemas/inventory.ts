@@ -2,7 +2,7 @@
 import { type Static, Type } from "@sinclair/typebox";
 import { LONGEST_ID } from "../../domain/text-limits.js";
 import { inventorySorts, sortOrders } from "../../query/inventory/order.js";
-import { choice, count, instant, nullableText, rowFields, text } from "./fields.js";
+import { choiceSchema, countSchema, instantSchema, nullableText, rowFields, textSchema } from "./fields.js";
 import { id } from "./parameters.js";
 
 const at = (description: string, example: string) =>
@@ -52,17 +52,19 @@ const search = {
 };
 
 const order = {
-  order: choice(sortOrders, { description: "Direction of the order.", default: "asc" }),
+  order: choiceSchema(sortOrders, { description: "Direction of the order.", default: "asc" }),
 };
 
 const SORT = "Column to order by, then by id. Unknown times and missing names come first.";
 
 export const resourceFilters = {
   resource_type: ofType("resources", "kafka_cluster"),
-  status: Type.Optional(choice(["active", "deleted"], { description: "Only resources of this status." })),
+  status: Type.Optional(
+    choiceSchema(["active", "deleted"], { description: "Only resources of this status." }),
+  ),
   ...temporal,
   ...search,
-  sort: choice(inventorySorts.resources, { description: SORT, default: "resource_id" }),
+  sort: choiceSchema(inventorySorts.resources, { description: SORT, default: "resource_id" }),
   ...order,
 };
 
@@ -70,7 +72,7 @@ export const identityFilters = {
   identity_type: ofType("identities", "service_account"),
   ...temporal,
   ...search,
-  sort: choice(inventorySorts.identities, { description: SORT, default: "identity_id" }),
+  sort: choiceSchema(inventorySorts.identities, { description: SORT, default: "identity_id" }),
   ...order,
 };
 
@@ -86,7 +88,7 @@ const life = {
     format: "date-time",
     examples: [null],
   }),
-  last_seen_at: instant(
+  last_seen_at: instantSchema(
     "Newest gathering that found it; for a past time, the last one that found it in this state. If only its costs are known, the day of the last one.",
   ),
   metadata: Type.Record(Type.String(), Type.Unknown(), {
@@ -101,19 +103,19 @@ const nameOf = (what: string, example: string) =>
     examples: [example],
   });
 
-export const Resource = Type.Object(
+export const resourceSchema = Type.Object(
   {
     ecosystem: rowFields.ecosystem,
     tenant_id: rowFields.tenant_id,
-    resource_id: text("Id of the resource.", "lkc-1a2b3c"),
-    resource_type: text("Kind of resource, as its ecosystem names it.", "kafka_cluster"),
+    resource_id: textSchema("Id of the resource.", "lkc-1a2b3c"),
+    resource_type: textSchema("Kind of resource, as its ecosystem names it.", "kafka_cluster"),
     display_name: nameOf("resource", "orders-prod"),
     parent_id: nullableText({ description: "Parent resource; null when it has none.", examples: ["env-42"] }),
     owner_id: nullableText({
       description: "Identity that owns it; null when none is known.",
       examples: ["sa-12345"],
     }),
-    status: choice(["active", "deleted"], {
+    status: choiceSchema(["active", "deleted"], {
       description: "`deleted` once a gathering no longer finds it.",
       examples: ["active"],
     }),
@@ -122,12 +124,12 @@ export const Resource = Type.Object(
   { title: "Resource" },
 );
 
-export const Identity = Type.Object(
+export const identitySchema = Type.Object(
   {
     ecosystem: rowFields.ecosystem,
     tenant_id: rowFields.tenant_id,
-    identity_id: text("Id of the identity.", "sa-12345"),
-    identity_type: text(
+    identity_id: textSchema("Id of the identity.", "sa-12345"),
+    identity_type: textSchema(
       "Kind of identity, as its ecosystem names it; `charged` if only costs name it, such as a team in a tag; `system` for UNALLOCATED.",
       "service_account",
     ),
@@ -152,13 +154,13 @@ const validity = {
   }),
 };
 
-export const ResourceVersion = Type.Object(
-  { ...Resource.properties, ...validity },
+export const resourceVersionSchema = Type.Object(
+  { ...resourceSchema.properties, ...validity },
   { title: "ResourceVersion", description: "A resource as it was known for some time." },
 );
 
-export const IdentityVersion = Type.Object(
-  { ...Identity.properties, ...validity },
+export const identityVersionSchema = Type.Object(
+  { ...identitySchema.properties, ...validity },
   { title: "IdentityVersion", description: "An identity as it was known for some time." },
 );
 
@@ -167,9 +169,9 @@ export const identityId = { identity_id: id("sa-12345", "Id of the identity.") }
 
 const TypeCount = Type.Object(
   {
-    total: count("All that are known.", 12),
-    active: count("Those of them that are active.", 10),
-    deleted: count("Those of them that a gathering no longer found.", 2),
+    total: countSchema("All that are known.", 12),
+    active: countSchema("Those of them that are active.", 10),
+    deleted: countSchema("Those of them that a gathering no longer found.", 2),
   },
   { title: "TypeCount" },
 );
@@ -182,7 +184,7 @@ const countsByType = (description: string, type: string) =>
     ],
   });
 
-export const InventorySummary = Type.Object(
+export const inventorySummarySchema = Type.Object(
   {
     resource_counts: countsByType("Number of resources", "kafka_cluster"),
     identity_counts: countsByType("Number of identities", "service_account"),

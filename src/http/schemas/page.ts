@@ -17,7 +17,7 @@ export const cursorParameter = {
   ),
 };
 
-export function pageOf<Item extends TSchema>(item: Item, order: string) {
+export function pageSchema<Item extends TSchema>(item: Item, order: string) {
   return Type.Object(
     {
       items: Type.Array(item, { description: `Rows of the page. ${order}` }),

@@ -17,7 +17,7 @@ import { UNASSIGNED } from "../../query/inventory/names.js";
 import { TAG_FILTER, TAG_PREFIX, type TagFilter, UNTAGGED } from "../../query/tags/filter.js";
 import { NOT } from "../../query/value-filters.js";
 import { expected } from "../input/expected.js";
-import { choice } from "./fields.js";
+import { choiceSchema } from "./fields.js";
 
 /**
  * The schema of a query or body. A field with a default is optional in requests, although the type says that it is
@@ -33,7 +33,7 @@ export function inputOf<Properties extends TProperties>(
   return Object.assign(schema, { required: required.map(([name]) => name) });
 }
 
-export const TenantPath = Type.Object({
+export const tenantPathSchema = Type.Object({
   tenant_name: Type.String({
     description: "Name of the tenant in the configuration (not its tenant_id).",
     examples: ["acme"],
@@ -144,16 +144,16 @@ export const lineFilters = {
 export const chargebackFilters = {
   ...valueFilter("identity_id", "identity", id("sa-12345")),
   ...lineFilters,
-  ...valueFilter("cost_type", "cost type", choice(costTypes, { description: "A cost type." })),
+  ...valueFilter("cost_type", "cost type", choiceSchema(costTypes, { description: "A cost type." })),
   ...valueFilter(
     "allocation_method",
     "allocation method",
-    choice(allocationMethods, { description: "An allocation method." }),
+    choiceSchema(allocationMethods, { description: "An allocation method." }),
   ),
   ...valueFilter(
     "allocation_detail",
     "reason for the method",
-    choice(allocationDetails, { description: "A reason for an allocation method." }),
+    choiceSchema(allocationDetails, { description: "A reason for an allocation method." }),
   ),
   ...valueFilter(
     "team",

@@ -2,12 +2,19 @@
 import { Type } from "@sinclair/typebox";
 import { pipelineStages, runStatuses } from "../../query/state/pipeline.js";
 import { runTriggers } from "../../query/state/pipeline-runs.js";
-import { choice, count, instant, nullableChoice, nullableText, text } from "./fields.js";
+import {
+  choiceSchema,
+  countSchema,
+  instantSchema,
+  nullableChoice,
+  nullableText,
+  textSchema,
+} from "./fields.js";
 
-export const RunAccepted = Type.Object(
+export const runAcceptedSchema = Type.Object(
   {
-    tenant_name: text("The tenant that runs.", "acme"),
-    status: choice(["started", "queued"], {
+    tenant_name: textSchema("The tenant that runs.", "acme"),
+    status: choiceSchema(["started", "queued"], {
       description: "`queued`: the run waits until fewer than `features.max_parallel_tenants` tenants run.",
       examples: ["started"],
     }),
@@ -16,7 +23,7 @@ export const RunAccepted = Type.Object(
       description: "Id of the run's record.",
       examples: ["0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a10"],
     }),
-    message: text("The same as a sentence.", "A pipeline run of tenant acme has started."),
+    message: textSchema("The same as a sentence.", "A pipeline run of tenant acme has started."),
   },
   { title: "RunAccepted", description: "The run has started or is queued." },
 );
@@ -29,28 +36,28 @@ const notes = Type.Array(Type.String(), {
 
 const RunResult = Type.Object(
   {
-    status: choice(["completed", "completed_with_errors", "failed"], {
+    status: choiceSchema(["completed", "completed_with_errors", "failed"], {
       description: "The same as in the history of runs.",
       examples: ["completed"],
     }),
-    dates_gathered: count("Days whose costs were gathered.", 195),
-    dates_calculated: count("Days whose chargebacks were calculated.", 2),
-    chargeback_rows_written: count("Chargeback rows written.", 3560),
+    dates_gathered: countSchema("Days whose costs were gathered.", 195),
+    dates_calculated: countSchema("Days whose chargebacks were calculated.", 2),
+    chargeback_rows_written: countSchema("Chargeback rows written.", 3560),
     errors: Type.Array(Type.String(), {
       description: "One entry for each day or source that failed, starting with its date or name.",
       examples: [["2026-01-03: the sums of chargebacks and billing differ"]],
     }),
     notes,
-    completed_at: instant("End of the run."),
+    completed_at: instantSchema("End of the run."),
   },
   { title: "RunResult" },
 );
 
-export const PipelineStatus = Type.Object(
+export const pipelineStatusSchema = Type.Object(
   {
-    tenant_name: text("The tenant.", "acme"),
+    tenant_name: textSchema("The tenant.", "acme"),
     is_running: Type.Boolean({ description: "A run is in progress or queued, in any process." }),
-    state: choice(["idle", "queued", "running"], {
+    state: choiceSchema(["idle", "queued", "running"], {
       description: "`queued`: the run waits until fewer than `features.max_parallel_tenants` tenants run.",
       examples: ["idle"],
     }),
@@ -85,24 +92,24 @@ const RunFault = Type.Object(
         "Part of the run it concerns: `gather`, `calculate`, `emit` or `run`; null when that is not known.",
       examples: ["calculate"],
     }),
-    message: text("What failed.", "the sums of chargebacks and billing differ"),
+    message: textSchema("What failed.", "the sums of chargebacks and billing differ"),
   },
   { title: "RunFault" },
 );
 
-export const PipelineRun = Type.Object(
+export const pipelineRunSchema = Type.Object(
   {
     run_id: Type.String({
       format: "uuid",
       description: "Id of the run.",
       examples: ["0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a10"],
     }),
-    tenant_name: text("The tenant.", "acme"),
-    trigger: choice(runTriggers, {
+    tenant_name: textSchema("The tenant.", "acme"),
+    trigger: choiceSchema(runTriggers, {
       description: "What started it: the schedule, this API, or a command.",
       examples: ["schedule"],
     }),
-    status: choice(runStatuses, {
+    status: choiceSchema(runStatuses, {
       description:
         "`queued`: it waits for a free place. `completed_with_errors`: some date or source failed, others did not. `failed`: it ended early, " +
         "no date succeeded, or its process died. What was published stays.",
@@ -117,16 +124,16 @@ export const PipelineRun = Type.Object(
       format: "date",
       examples: [null],
     }),
-    started_at: instant("Start of the run."),
+    started_at: instantSchema("Start of the run."),
     ended_at: nullableText({
       description: "End of the run; null while it runs. UTC.",
       format: "date-time",
       examples: ["2026-01-01T00:04:00Z"],
     }),
-    dates_gathered: count("Days whose costs were gathered.", 195),
-    dates_pending: count("Days that were to be calculated.", 2),
-    dates_calculated: count("Days whose chargebacks were calculated.", 2),
-    chargeback_rows_written: count("Chargeback rows written.", 3560),
+    dates_gathered: countSchema("Days whose costs were gathered.", 195),
+    dates_pending: countSchema("Days that were to be calculated.", 2),
+    dates_calculated: countSchema("Days whose chargebacks were calculated.", 2),
+    chargeback_rows_written: countSchema("Chargeback rows written.", 3560),
     errors: Type.Array(RunFault, { description: "One entry for each day or source that failed." }),
     notes,
   },

@@ -2,17 +2,17 @@
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import { type ErrorCode, errorTable } from "../errors.js";
 import { PROBLEM_TYPE } from "../problem.js";
-import { choice } from "./fields.js";
+import { choiceSchema } from "./fields.js";
 
 const InputProblem = Type.Object(
   {
-    in: choice(["query", "path", "header", "body"], { description: "Where the value is." }),
+    in: choiceSchema(["query", "path", "header", "body"], { description: "Where the value is." }),
     name: Type.String({
       description: "Name of the parameter, path of the field in the body, or row and column of CSV.",
       examples: ["page"],
     }),
     detail: Type.String({ description: "What is allowed, as a sentence." }),
-    code: choice(["unknown", "invalid", "repeated", "missing"], { description: "Kind of problem." }),
+    code: choiceSchema(["unknown", "invalid", "repeated", "missing"], { description: "Kind of problem." }),
   },
   { title: "InputProblem" },
 );
@@ -66,7 +66,7 @@ export const problemBody = Type.Object({
     description: "What happened and what is allowed, for people.",
     examples: ["`page` must be an integer from 1 to 9007199254740991."],
   }),
-  code: choice(Object.keys(errorTable), {
+  code: choiceSchema(Object.keys(errorTable), {
     description: "Stable code of the error, for programs.",
     examples: ["invalid_request"],
   }),
@@ -80,7 +80,7 @@ function problemSchema(codes: ErrorCode[], status: number) {
   return Type.Object({
     ...problemBody.properties,
     status: Type.Integer({ const: status }),
-    code: choice(codes, { description: "The error's code." }),
+    code: choiceSchema(codes, { description: "The error's code." }),
   });
 }
 

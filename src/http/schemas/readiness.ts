@@ -2,14 +2,14 @@
 import { Type } from "@sinclair/typebox";
 import { pipelineStages, runStatuses } from "../../query/state/pipeline.js";
 import { storeStates } from "../store-drift.js";
-import { choice, count, nullableChoice, nullableText, text } from "./fields.js";
+import { choiceSchema, countSchema, nullableChoice, nullableText, textSchema } from "./fields.js";
 
-export const modes = ["api", "worker", "both"] as const;
-export type Mode = (typeof modes)[number];
+export const serviceModes = ["api", "worker", "both"] as const;
+export type ServiceMode = (typeof serviceModes)[number];
 
-const version = text("Version of the service; `0.0.0-dev` when run from source.", "0.1.0");
+const version = textSchema("Version of the service; `0.0.0-dev` when run from source.", "0.1.0");
 
-export const Health = Type.Object(
+export const healthSchema = Type.Object(
   {
     status: Type.Literal("ok", { description: "Always `ok` while the process runs." }),
     version,
@@ -19,7 +19,7 @@ export const Health = Type.Object(
 
 const TenantReadiness = Type.Object(
   {
-    tenant_name: text("The tenant.", "acme"),
+    tenant_name: textSchema("The tenant.", "acme"),
     tables_ready: Type.Boolean({ description: "The tenant's store responds and has its tables." }),
     store_state: nullableChoice(storeStates, {
       description:
@@ -27,7 +27,7 @@ const TenantReadiness = Type.Object(
         "as that of another host; the tenant is not served. Null if the store does not respond.",
     }),
     has_data: Type.Boolean({ description: "At least one day has chargeback rows." }),
-    days_lost: count("Published days that the store has lost; the next run calculates them again.", 0),
+    days_lost: countSchema("Published days that the store has lost; the next run calculates them again.", 0),
     pipeline_running: Type.Boolean({ description: "A run is in progress, in any process." }),
     pipeline_stage: nullableChoice(pipelineStages, {
       description: "Stage of the run; null when none is in progress.",
@@ -57,16 +57,16 @@ const TenantReadiness = Type.Object(
 
 const readinessStatuses = ["ready", "initializing", "no_data", "error"] as const;
 
-export const Readiness = Type.Object(
+export const readinessSchema = Type.Object(
   {
-    status: choice(readinessStatuses, {
+    status: choiceSchema(readinessStatuses, {
       description:
         "`initializing`: no tenant can be served yet. `error`: every tenant is permanently failed. `ready`: some tenant that can be served " +
         "has data. `no_data`: otherwise.",
       examples: ["ready"],
     }),
     version,
-    mode: choice(modes, {
+    mode: choiceSchema(serviceModes, {
       description: "What this process does: serve the API, run the pipeline, or both.",
       examples: ["both"],
     }),

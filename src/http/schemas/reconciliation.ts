@@ -1,23 +1,29 @@
 /** The comparison of the bill with its chargebacks. */
 import { Type } from "@sinclair/typebox";
-import { ControlTotals } from "./control-totals.js";
-import { count, currency, day, decimal } from "./fields.js";
+import { controlTotalsSchema } from "./control-totals.js";
+import { countSchema, currency, daySchema, decimalSchema } from "./fields.js";
 
 const addedUp = {
   currency,
-  billing_amount: decimal("Sum of the billed costs.", "100"),
-  allocated_amount: decimal("Sum of the chargebacks of all identities other than `UNALLOCATED`.", "93.5"),
-  unallocated_amount: decimal("Sum of the chargebacks of `UNALLOCATED`.", "6.5"),
-  difference: decimal(
+  billing_amount: decimalSchema("Sum of the billed costs.", "100"),
+  allocated_amount: decimalSchema(
+    "Sum of the chargebacks of all identities other than `UNALLOCATED`.",
+    "93.5",
+  ),
+  unallocated_amount: decimalSchema("Sum of the chargebacks of `UNALLOCATED`.", "6.5"),
+  difference: decimalSchema(
     "Charged minus billed: 0 unless the store has lost days that are not recalculated yet.",
     "0",
   ),
-  chargeback_rows: count("Chargeback rows.", 3560),
+  chargeback_rows: countSchema("Chargeback rows.", 3560),
   billing_lines: Type.Optional(
-    count("Billing lines; lines that are equal but for their amounts count once. Only with `by_line`.", 40),
+    countSchema(
+      "Billing lines; lines that are equal but for their amounts count once. Only with `by_line`.",
+      40,
+    ),
   ),
   lines_off: Type.Optional(
-    count(
+    countSchema(
       "Lines whose chargebacks do not add up to them; 0 unless something is wrong. Only with `by_line`.",
       0,
     ),
@@ -33,11 +39,11 @@ export const reconciliationParameters = {
   }),
 };
 
-export const Reconciliation = Type.Object(
+export const reconciliationSchema = Type.Object(
   {
     days: Type.Array(
       Type.Object({
-        date: day("UTC day."),
+        date: daySchema("UTC day."),
         ...addedUp,
         provisional: Type.Boolean({
           description: "The data of the day is still incomplete: its chargebacks may change.",
@@ -52,7 +58,7 @@ export const Reconciliation = Type.Object(
     totals: Type.Array(Type.Object(addedUp), {
       description: "The same over all days, one entry for each currency, by its code.",
     }),
-    control: ControlTotals,
+    control: controlTotalsSchema,
   },
   { title: "Reconciliation", description: "Bill and chargebacks, by day and over all days." },
 );

@@ -5,21 +5,21 @@ import type { ConfiguredComponent } from "../../config/allocation/configured-rul
 import type { ConfiguredTier } from "../../config/allocation/tier.js";
 import { allocationDetails, allocationMethods } from "../../domain/allocation-rule.js";
 import { MOST_PRODUCT_TYPES } from "../../query/rules/rule-matches.js";
-import { choice, count, currency, decimal, rowFields, text } from "./fields.js";
+import { choiceSchema, countSchema, currency, decimalSchema, rowFields, textSchema } from "./fields.js";
 
 const lineMatches = {
   currency,
-  line_count: count("Lines of the bill that the rule matched.", 12),
-  amount: decimal("Sum of the costs of these lines; refunds are negative.", "120.5"),
+  line_count: countSchema("Lines of the bill that the rule matched.", 12),
+  amount: decimalSchema("Sum of the costs of these lines; refunds are negative.", "120.5"),
 };
 
 const Tier = Type.Object({
-  component: count("Part of the line, from 0.", 0),
-  tier: count("Position of the tier in its component, from 0.", 0),
-  allocation_method: choice(allocationMethods, { description: "How the tier splits." }),
-  allocation_detail: choice(allocationDetails, { description: "Result of the tier." }),
-  row_count: count("Chargeback rows.", 36),
-  amount: decimal("Sum of these rows.", "84.35"),
+  component: countSchema("Part of the line, from 0.", 0),
+  tier: countSchema("Position of the tier in its component, from 0.", 0),
+  allocation_method: choiceSchema(allocationMethods, { description: "How the tier splits." }),
+  allocation_detail: choiceSchema(allocationDetails, { description: "Result of the tier." }),
+  row_count: countSchema("Chargeback rows.", 36),
+  amount: decimalSchema("Sum of these rows.", "84.35"),
 });
 
 const sums = Type.Array(
@@ -48,7 +48,7 @@ const listAsConfigured = <Written>(description: string, example: Written) =>
   );
 
 const Rule = Type.Object({
-  name: text("Name of the rule.", "shared-eks"),
+  name: textSchema("Name of the rule.", "shared-eks"),
   configured: Type.Boolean({
     description: "False: published days name the rule, but the configuration no longer has it.",
     examples: [true],
@@ -80,17 +80,20 @@ const Rule = Type.Object({
 
 const TagHint = Type.Object({
   currency,
-  tag: text("Key of the tag in the configuration.", "costcenter"),
-  similar_tag: text(
+  tag: textSchema("Key of the tag in the configuration.", "costcenter"),
+  similar_tag: textSchema(
     "Key of the tag that the lines have instead, which is perhaps the intended one.",
     "CostCenter",
   ),
-  line_count: count("Lines with `similar_tag` and without `tag`.", 940),
-  amount: decimal("Sum of the costs of these lines.", "1128.5"),
-  share: decimal("Share of these lines in the bill, from 0 to 1. Refunds count without their sign.", "0.94"),
+  line_count: countSchema("Lines with `similar_tag` and without `tag`.", 940),
+  amount: decimalSchema("Sum of the costs of these lines.", "1128.5"),
+  share: decimalSchema(
+    "Share of these lines in the bill, from 0 to 1. Refunds count without their sign.",
+    "0.94",
+  ),
 });
 
-export const RulesReport = Type.Object(
+export const rulesReportSchema = Type.Object(
   {
     rules: Type.Array(Rule, {
       description:
@@ -100,7 +103,7 @@ export const RulesReport = Type.Object(
       description: `The ecosystem's own rules, for lines that no configured rule matched: the ${MOST_PRODUCT_TYPES} product types with the largest amounts of each currency, the largest first. Signs do not count for the order.`,
     }),
     other_product_rules: Type.Array(
-      Type.Object({ ...lineMatches, product_type_count: count("Product types that are summed.", 20) }),
+      Type.Object({ ...lineMatches, product_type_count: countSchema("Product types that are summed.", 20) }),
       { description: "The other product types, summed by currency. Empty when there are none." },
     ),
     tag_hints: Type.Array(TagHint, {

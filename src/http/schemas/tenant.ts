@@ -1,22 +1,22 @@
 /** Tenants and the state of their days. */
 import { Type } from "@sinclair/typebox";
 import { dayStates } from "../../query/state/tenant-status.js";
-import { choice, count, day, nullableText, text } from "./fields.js";
+import { choiceSchema, countSchema, daySchema, nullableText, textSchema } from "./fields.js";
 
-export const TenantSummary = Type.Object(
+export const tenantSummarySchema = Type.Object(
   {
-    tenant_name: text("Name in the configuration and in the paths of this API.", "acme"),
-    tenant_id: text("Billing boundary in rows.", "org-4711"),
-    ecosystem: text("Kind of upstream.", "confluent_cloud"),
-    dates_pending: count("Dates with gathered costs that are not calculated yet.", 2),
-    dates_calculated: count("Dates with published chargebacks.", 195),
-    dates_provisional: count("Those of them whose data is still incomplete.", 0),
+    tenant_name: textSchema("Name in the configuration and in the paths of this API.", "acme"),
+    tenant_id: textSchema("Billing boundary in rows.", "org-4711"),
+    ecosystem: textSchema("Kind of upstream.", "confluent_cloud"),
+    dates_pending: countSchema("Dates with gathered costs that are not calculated yet.", 2),
+    dates_calculated: countSchema("Dates with published chargebacks.", 195),
+    dates_provisional: countSchema("Those of them whose data is still incomplete.", 0),
     last_calculated_date: nullableText({
       description: "Newest calculated date; null when there is none.",
       format: "date",
       examples: ["2026-01-31"],
     }),
-    topic_attribution: choice(["enabled", "disabled"], {
+    topic_attribution: choiceSchema(["enabled", "disabled"], {
       description:
         "Whether costs of Kafka clusters are attributed to topics; `disabled` for ecosystems without topics.",
       examples: ["disabled"],
@@ -25,13 +25,13 @@ export const TenantSummary = Type.Object(
   { title: "TenantSummary" },
 );
 
-export const TrackingDate = Type.Object(
+export const trackingDateSchema = Type.Object(
   {
-    tracking_date: day("UTC day."),
+    tracking_date: daySchema("UTC day."),
     billing_gathered: Type.Boolean({ description: "The bill of the day was gathered." }),
     resources_gathered: Type.Boolean({ description: "Resources and identities were gathered completely." }),
     chargeback_calculated: Type.Boolean({ description: "Chargebacks of the day are published." }),
-    state: choice(dayStates, {
+    state: choiceSchema(dayStates, {
       description:
         "`published`: up to date. `outdated`: published, and a changed bill waits to be calculated. `pending`: its bill waits to be calculated. " +
         "`no_bill`: gathered, and nothing was billed. `failed`: its bill could not be gathered. `lost`: the store has lost it, and it is not " +

@@ -10,7 +10,16 @@ import { BUCKET_LIMIT } from "../../query/chargebacks/aggregate-buckets.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { type AttributionGroupColumn, attributionGroupColumns } from "../../query/topics/aggregate.js";
 import { currencyTotals, overallAmounts } from "./aggregate.js";
-import { choice, count, currency, decimal, nullableText, type RowFields, rowFields, text } from "./fields.js";
+import {
+  choiceSchema,
+  countSchema,
+  currency,
+  decimalSchema,
+  nullableText,
+  type RowFields,
+  rowFields,
+  textSchema,
+} from "./fields.js";
 import { id, valueFilter } from "./parameters.js";
 
 const { resource_id: _, ...lineFields } = rowFields;
@@ -19,22 +28,25 @@ const METHODS =
   "`bytes_ratio`: by bytes written or read. `retained_bytes_ratio`: by bytes kept. `even_split`: evenly among the cluster's " +
   `topics. \`terminal\`: to \`${UNATTRIBUTED}\`.`;
 
-export const TopicAttributionRow = Type.Object({
+export const topicAttributionRowSchema = Type.Object({
   ...lineFields,
-  env_id: text("Environment of the cluster; empty when there is none.", "env-42"),
-  cluster_resource_id: text("Cluster that the cost is for.", "lkc-1a2b3c"),
+  env_id: textSchema("Environment of the cluster; empty when there is none.", "env-42"),
+  cluster_resource_id: textSchema("Cluster that the cost is for.", "lkc-1a2b3c"),
   cluster_name: nullableText({
     description: "Name of the cluster; null when none is known.",
     examples: ["orders"],
   }),
-  topic_name: text(`Topic the cost is attributed to; \`${UNATTRIBUTED}\` when none was found.`, "orders.v1"),
-  amount: decimal(
+  topic_name: textSchema(
+    `Topic the cost is attributed to; \`${UNATTRIBUTED}\` when none was found.`,
+    "orders.v1",
+  ),
+  amount: decimalSchema(
     "Cost attributed to the topic, in `currency`, which is that of the billing line.",
     "1.2345",
   ),
   currency,
-  attribution_method: choice(attributionMethods, { description: METHODS, examples: ["bytes_ratio"] }),
-  attribution_detail: choice(attributionDetails, {
+  attribution_method: choiceSchema(attributionMethods, { description: METHODS, examples: ["bytes_ratio"] }),
+  attribution_detail: choiceSchema(attributionDetails, {
     description: `Why this method applied. These need attention: ${attributionIssueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
     examples: ["usage_ratio_allocation"],
   }),
@@ -43,13 +55,13 @@ export const TopicAttributionRow = Type.Object({
       "The data of the day is still incomplete, for example the metrics of a resource: the row may change with the next run.",
     examples: [false],
   }),
-  metric: text(
+  metric: textSchema(
     "Metrics that the split was weighed by, joined by `+`; empty if none was.",
     "topic_bytes_in+topic_bytes_out",
   ),
 } satisfies RowFields<"topic_attributions">);
 
-export const TopicAttributionDates = Type.Object(
+export const topicAttributionDatesSchema = Type.Object(
   {
     dates: Type.Array(Type.String({ format: "date" }), {
       description: "Every UTC day that has attributions to topics, ascending.",
@@ -67,33 +79,36 @@ export const attributionFilters = {
   ...valueFilter(
     "attribution_method",
     "method",
-    choice(attributionMethods, { description: "An attribution method." }),
+    choiceSchema(attributionMethods, { description: "An attribution method." }),
   ),
 };
 
 const groupNames = Object.keys(attributionGroupColumns) as AttributionGroupColumn[];
 
 export const attributionAggregateParameters = {
-  group_by: Type.Array(choice(groupNames, { description: "Column to group by." }), {
+  group_by: Type.Array(choiceSchema(groupNames, { description: "Column to group by." }), {
     description: "Columns to group by, each given as its own parameter. Repetitions are ignored.",
     maxItems: 20,
     default: ["topic_name"],
     examples: [["topic_name", "product_type"]],
     "x-expected": `one of ${groupNames.join(", ")}, at most 20 times`,
   }),
-  time_bucket: choice(timeBuckets, {
+  time_bucket: choiceSchema(timeBuckets, {
     description: "Length of a bucket, in the request's time zone. Weeks are ISO weeks, from Monday.",
     default: "day",
   }),
 };
 
 const amounts = {
-  total_amount: decimal("Sum of all amounts.", "30"),
-  usage_amount: decimal("The part that was attributed by measured bytes.", "23.3334"),
-  shared_amount: decimal("The part that was divided evenly or could not be attributed to a topic.", "6.6666"),
+  total_amount: decimalSchema("Sum of all amounts.", "30"),
+  usage_amount: decimalSchema("The part that was attributed by measured bytes.", "23.3334"),
+  shared_amount: decimalSchema(
+    "The part that was divided evenly or could not be attributed to a topic.",
+    "6.6666",
+  ),
 };
 
-export const TopicAggregation = Type.Object(
+export const topicAggregationSchema = Type.Object(
   {
     buckets: Type.Array(
       Type.Object({
@@ -111,10 +126,10 @@ export const TopicAggregation = Type.Object(
             "Names of the values of `cluster_resource_id` and `environment_id`. Values without a known name are left out.",
           examples: [{ cluster_resource_id: "orders" }],
         }),
-        time_bucket: text("Label, as in the aggregation of chargebacks.", "2026-01-01"),
+        time_bucket: textSchema("Label, as in the aggregation of chargebacks.", "2026-01-01"),
         currency,
         ...amounts,
-        row_count: count("Attributions in the bucket.", 12),
+        row_count: countSchema("Attributions in the bucket.", 12),
         provisional: Type.Boolean({
           description: "Some rows belong to a day whose data is still incomplete: they may change.",
           examples: [false],
@@ -126,8 +141,8 @@ export const TopicAggregation = Type.Object(
     ),
     ...overallAmounts(amounts),
     totals: currencyTotals(amounts),
-    total_rows: count("Attributions that match, in all buckets.", 12),
-    total_buckets: count("Number of buckets, including those left out.", 1),
+    total_rows: countSchema("Attributions that match, in all buckets.", 12),
+    total_buckets: countSchema("Number of buckets, including those left out.", 1),
     truncated: Type.Boolean({
       description: "Some buckets were left out. The totals still cover all rows.",
     }),

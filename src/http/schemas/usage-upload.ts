@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import { Type } from "@sinclair/typebox";
 import { uploadStates } from "../../query/state/usage-uploads.js";
-import { choice, count, instant, nullableText, text } from "./fields.js";
+import { choiceSchema, countSchema, instantSchema, nullableText, textSchema } from "./fields.js";
 
 const days = (description: string, example: string[]) =>
   Type.Array(Type.String({ format: "date" }), { description, examples: [example] });
@@ -18,14 +18,14 @@ const optionalCount = (description: string, example: number) =>
 const optionalDay = (description: string) =>
   nullableText({ description, format: "date", examples: ["2026-05-01"] });
 
-const uploadId = count("Number of the upload.", 12);
-const key = text(
+const uploadId = countSchema("Number of the upload.", 12);
+const key = textSchema(
   "`Idempotency-Key` of the request, or name and version of a file in the folder.",
   "gpus-2026-05-01",
 );
 
 /** CSV as a stream, which the handler reads. */
-export const UsageCsv = Type.Unsafe<Readable | undefined>({
+export const usageCsvSchema = Type.Unsafe<Readable | undefined>({
   type: "string",
   contentMediaType: "text/csv",
   description:
@@ -36,7 +36,7 @@ export const UsageCsv = Type.Unsafe<Readable | undefined>({
   ],
 });
 
-export const IdempotencyKey = Type.Object({
+export const idempotencyKeySchema = Type.Object({
   "Idempotency-Key": Type.String({
     description:
       "Name of the upload, of your choice: 1 to 200 printable ASCII characters. The same key with the same body returns the same response, without " +
@@ -46,11 +46,11 @@ export const IdempotencyKey = Type.Object({
   }),
 });
 
-export const UsageUpload = Type.Object(
+export const usageUploadSchema = Type.Object(
   {
     upload_id: uploadId,
     idempotency_key: key,
-    rows: count("Number of its rows.", 2),
+    rows: countSchema("Number of its rows.", 2),
     metrics,
     first_day: Type.String({
       description: "First UTC day that it has rows of.",
@@ -84,7 +84,7 @@ const UsageUploadProblem = Type.Object(
       description: "Column; null if the problem is not about one column.",
       examples: ["quantity"],
     }),
-    detail: text(
+    detail: textSchema(
       "What is allowed, as a sentence.",
       "Must be a decimal of 0 or more, below 10^24, such as 12.5 or 1e-3.",
     ),
@@ -92,12 +92,12 @@ const UsageUploadProblem = Type.Object(
   { title: "UsageUploadProblem" },
 );
 
-export const ListedUsageUpload = Type.Object(
+export const listedUsageUploadSchema = Type.Object(
   {
     upload_id: uploadId,
     idempotency_key: key,
-    origin: choice(["api", "folder"], { description: "Where it came from.", examples: ["api"] }),
-    state: choice(uploadStates, {
+    origin: choiceSchema(["api", "folder"], { description: "Where it came from.", examples: ["api"] }),
+    state: choiceSchema(uploadStates, {
       description:
         "`stored`: completely stored. `refused`: nothing of it is stored; only for files in the folder. `loading`: not stored yet.",
       examples: ["stored"],
@@ -111,9 +111,9 @@ export const ListedUsageUpload = Type.Object(
       "Pairs of a day and a metric that it has rows of; null when it is not stored.",
       1,
     ),
-    day_metrics_in_effect: count("Those of them that no newer upload has replaced.", 1),
+    day_metrics_in_effect: countSchema("Those of them that no newer upload has replaced.", 1),
     problems: Type.Array(UsageUploadProblem, { description: "Why it was refused: up to 20 problems." }),
-    started_at: instant("When it was received."),
+    started_at: instantSchema("When it was received."),
     ended_at: nullableText({
       description: "When it was stored or refused; null while it is loading. UTC.",
       format: "date-time",

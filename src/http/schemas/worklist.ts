@@ -2,14 +2,25 @@
 import { Type } from "@sinclair/typebox";
 import { issueDetails } from "../../domain/allocation-rule.js";
 import { gapReasons } from "../../query/rules/allocation-gaps.js";
-import { choice, cloudFields, count, currency, day, decimal, rowFields, text } from "./fields.js";
+import {
+  choiceSchema,
+  cloudFields,
+  countSchema,
+  currency,
+  daySchema,
+  decimalSchema,
+  rowFields,
+  textSchema,
+} from "./fields.js";
 
 const MissingInput = Type.Object({
-  tag: Type.Optional(text("Key of the tag that the source reads.", "team")),
-  column: Type.Optional(text("Column that the source reads.", "env_id")),
-  map: Type.Optional(text("Map that the source looks the value up in, as configured.", "./accounts.csv")),
-  pattern: Type.Optional(text("Regular expression of the source.", "^team-(?<identity>[a-z]+)")),
-  reason: choice(gapReasons, {
+  tag: Type.Optional(textSchema("Key of the tag that the source reads.", "team")),
+  column: Type.Optional(textSchema("Column that the source reads.", "env_id")),
+  map: Type.Optional(
+    textSchema("Map that the source looks the value up in, as configured.", "./accounts.csv"),
+  ),
+  pattern: Type.Optional(textSchema("Regular expression of the source.", "^team-(?<identity>[a-z]+)")),
+  reason: choiceSchema(gapReasons, {
     description:
       "`no_tag`: the lines do not have the tag. `no_value`: the tag or column is empty. `not_in_map`: the map does not have the value. `no_match`: the pattern does not " +
       "match it. `no_identity`: the result cannot be an identity. `now_known`: the source gives an identity now, but the days were calculated before it did.",
@@ -21,28 +32,33 @@ const MissingInput = Type.Object({
       examples: [true],
     }),
   ),
-  value: text("Value of the tag or column; empty when there is none.", "123456789012"),
+  value: textSchema("Value of the tag or column; empty when there is none.", "123456789012"),
   similar_tag: Type.Optional(
-    text(
+    textSchema(
       "Key of a tag of the lines that differs from `tag` only in case. It is perhaps the intended one; `ignore_case: true` reads it. Only for `no_tag` and `no_value`.",
       "Team",
     ),
   ),
-  identity: Type.Optional(text("Identity that the source gives now; only for `now_known`.", "payments")),
+  identity: Type.Optional(
+    textSchema("Identity that the source gives now; only for `now_known`.", "payments"),
+  ),
 });
 
-export const WorklistItem = Type.Object(
+export const worklistItemSchema = Type.Object(
   {
     currency,
     product_type: rowFields.product_type,
     account_id: cloudFields.account_id,
-    environment_id: text("Environment or sub account of the lines; empty when there is none.", "env-42"),
+    environment_id: textSchema(
+      "Environment or sub account of the lines; empty when there is none.",
+      "env-42",
+    ),
     rule: cloudFields.rule,
-    allocation_detail: choice(issueDetails, {
+    allocation_detail: choiceSchema(issueDetails, {
       description: "Why the costs are not allocated; see allocation issues.",
       examples: ["no_identity_on_line"],
     }),
-    named_identity: text(
+    named_identity: textSchema(
       "Identity that the lines name. It does not pay, because their rule does not use it.",
       "",
     ),
@@ -51,11 +67,11 @@ export const WorklistItem = Type.Object(
         "What is missing for each identity source, in their order; an identity from one of them is enough. Empty if the lines name " +
         "an identity, or no sources are configured.",
     }),
-    line_count: count("Lines of the bill; lines that are equal but for their amounts count once.", 31),
-    resource_count: count("Resources of these lines.", 4),
-    example_resource_id: text("Resource of the largest line.", "i-0abc"),
-    example_date: day("UTC day of the largest line."),
-    amount: decimal("Sum of the unallocated costs of these lines.", "412.5"),
+    line_count: countSchema("Lines of the bill; lines that are equal but for their amounts count once.", 31),
+    resource_count: countSchema("Resources of these lines.", 4),
+    example_resource_id: textSchema("Resource of the largest line.", "i-0abc"),
+    example_date: daySchema("UTC day of the largest line."),
+    amount: decimalSchema("Sum of the unallocated costs of these lines.", "412.5"),
   },
   { title: "WorklistItem" },
 );

@@ -1,7 +1,7 @@
 /** Records the control totals that a window reports of its days. */
 import type { Pool } from "pg";
 import type { ControlTotal } from "../../domain/control-totals.js";
-import { runStatement, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, runStatement } from "../../postgres/statement.js";
 import { withTransaction } from "../../postgres/transaction.js";
 import { replaceTotalsOfDays } from "./record-totals.js";
 
@@ -41,7 +41,7 @@ export async function recordTotalsOfDays(
 
 type StoredTotal = Pick<ControlTotal, "day" | "currency" | "class" | "reason" | "rows" | "cost">;
 
-function readTotals(tenantName: string, days: readonly string[]): Statement {
+function readTotals(tenantName: string, days: readonly string[]): PgStatement {
   return {
     query: `SELECT day::text AS day, currency, class, reason, rows::integer AS rows, cost::text AS cost
       FROM control_totals WHERE tenant_name = $1 AND day = ANY ($2::date[])`,

@@ -11,7 +11,7 @@ import { engineBytes, spillingGroups } from "../../clickhouse/engine-bytes.js";
 import type { Statement } from "../../clickhouse/statement.js";
 import { runStatement } from "../../postgres/statement.js";
 import { withTransaction } from "../../postgres/transaction.js";
-import { quoted } from "../staging/refuse.js";
+import { quotedValue } from "../staging/refuse.js";
 import type { InventoryFindings } from "./findings.js";
 import { refusalSql } from "./refuse-key.js";
 import {
@@ -128,5 +128,5 @@ async function report(transaction: PoolClient, { kind, findings }: SelectedEntit
 }
 
 export function notStored(kind: "resource" | "identity", id: string, refusal: string): string {
-  return `the ${kind} ${quoted(id)} cannot be stored: ${refusal}`;
+  return `the ${kind} ${quotedValue(id)} cannot be stored: ${refusal}`;
 }

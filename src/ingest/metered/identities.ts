@@ -1,14 +1,14 @@
 /** Records of identities that a query found, and of those that are named in the configuration. */
 import { DAY_SECONDS } from "../../common/days.js";
 import type { IdentityRecord } from "../ecosystem.js";
-import { type IdentitySource, namesIdentities } from "./identity-source.js";
+import { type MeteredIdentitySource, namesIdentities } from "./identity-source.js";
 
 /** Type of discovered identities. */
 export const PRINCIPAL = "principal";
 /** A principal is visible only while it is active. One that is idle for a weekend or a week still exists. */
 export const PRINCIPAL_GRACE_SECONDS = 8 * DAY_SECONDS;
 
-export function namedIdentities(source: IdentitySource | undefined): IdentityRecord[] {
+export function namedIdentities(source: MeteredIdentitySource | undefined): IdentityRecord[] {
   if (!namesIdentities(source)) return [];
   return source.static_identities.map((identity) => ({
     identity_id: identity.identity_id,
@@ -30,7 +30,7 @@ export function labelValues(
 }
 
 /** Returns the record of a discovered principal. Its team is its display name; the rows keep the principal. */
-export function principalRecord(source: IdentitySource, id: string): IdentityRecord {
+export function principalRecord(source: MeteredIdentitySource, id: string): IdentityRecord {
   const team = teamOf(source, id);
   return {
     identity_id: id,
@@ -41,6 +41,6 @@ export function principalRecord(source: IdentitySource, id: string): IdentityRec
   };
 }
 
-function teamOf({ principal_to_team, default_team }: IdentitySource, id: string): string {
+function teamOf({ principal_to_team, default_team }: MeteredIdentitySource, id: string): string {
   return Object.hasOwn(principal_to_team, id) ? (principal_to_team[id] ?? default_team) : default_team;
 }

@@ -67,10 +67,10 @@ const properties = {
   }),
 };
 
-export type IdentitySource = Static<typeof written>;
+export type MeteredIdentitySource = Static<typeof written>;
 const written = mapping(properties, { description: "" });
 
-const unusedNames: Rule<IdentitySource> = {
+const unusedNames: Rule<MeteredIdentitySource> = {
   rule: "`static_identities` are allowed with `source: static` and `both`.",
   check({ source, static_identities: identities = [] }, report) {
     if (source !== "prometheus" || identities.length === 0) return;
@@ -81,7 +81,7 @@ const unusedNames: Rule<IdentitySource> = {
 export interface IdentitySourceOptions {
   readonly description: string;
   /** Further rules of the ecosystem. */
-  readonly rules: readonly Rule<IdentitySource>[];
+  readonly rules: readonly Rule<MeteredIdentitySource>[];
 }
 
 /** The setting `identity_source`. */
@@ -90,12 +90,12 @@ export function identitySourceSettings({ description, rules }: IdentitySourceOpt
 }
 
 /** Returns true if identities are discovered by a query, and not only named in the configuration. */
-export function discovers(source: IdentitySource | undefined): source is IdentitySource {
+export function discovers(source: MeteredIdentitySource | undefined): source is MeteredIdentitySource {
   return source !== undefined && source.source !== "static";
 }
 
 /** Identity sets that such a source provides. */
-export function meteredSets(source: IdentitySource | undefined): IdentityScope[] {
+export function meteredSets(source: MeteredIdentitySource | undefined): IdentityScope[] {
   return [
     ...(namesIdentities(source) ? ["resource_active" as const] : []),
     ...(discovers(source) ? ["metrics_derived" as const] : []),
@@ -103,6 +103,6 @@ export function meteredSets(source: IdentitySource | undefined): IdentityScope[]
 }
 
 /** Returns true if the identities named in the configuration count. */
-export function namesIdentities(source: IdentitySource | undefined): source is IdentitySource {
+export function namesIdentities(source: MeteredIdentitySource | undefined): source is MeteredIdentitySource {
   return source !== undefined && source.source !== "prometheus";
 }

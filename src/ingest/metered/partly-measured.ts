@@ -3,7 +3,7 @@
  * mean like that of the whole day. A short gap, as after a restart, is acceptable.
  */
 import { DAY_SECONDS, dayOfSeconds } from "../../common/days.js";
-import { coveredDays } from "../prometheus/retention-covers.js";
+import { retainedDays } from "../prometheus/retention-covers.js";
 import type { PrometheusSource, RangeQuery } from "../prometheus/source.js";
 
 /** Required part of a day, in tenths. */
@@ -33,7 +33,7 @@ export async function partlyMeasured(
   const [oldest] = [...sizes.keys()].sort();
   const candidate = partly.find(([day]) => day === oldest);
   const isFirst =
-    candidate !== undefined && (await coveredDays(source, expression, [candidate[0]], signal)).length === 0;
+    candidate !== undefined && (await retainedDays(source, expression, [candidate[0]], signal)).length === 0;
   const gaps = partly.filter((each) => !isFirst || each !== candidate);
   return {
     gaps: new Map(gaps.map(([day, size]) => [day, `only ${sizeText(size, stepSeconds)} were measured`])),

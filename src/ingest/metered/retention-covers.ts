@@ -1,6 +1,6 @@
 /** Returns the days that the tenant's Prometheus still has all samples of, by metric or product. */
 import type { Gatherer } from "../ecosystem.js";
-import { coveredDays } from "../prometheus/retention-covers.js";
+import { retainedDays } from "../prometheus/retention-covers.js";
 import type { MeteredTenant } from "./metered-tenant.js";
 
 export async function retentionCovers(
@@ -13,5 +13,5 @@ export async function retentionCovers(
   const expression = ofProduct ?? usage.find((each) => each.metric === metric)?.expression;
   // Nothing is read for a query that was removed from the configuration, so nothing was dropped.
   if (expression === undefined || source === undefined) return days;
-  return await coveredDays(source, expression, days, signal);
+  return await retainedDays(source, expression, days, signal);
 }

@@ -34,7 +34,7 @@ export interface UsageQuery extends UsageMetric {
   readonly onRefused?: (reason: string) => void;
 }
 
-export type UsageDropped = (reason: DropReason | "without_identity" | "without_resource") => void;
+export type MeteredUsageDropped = (reason: DropReason | "without_identity" | "without_resource") => void;
 
 /** Resource of a gap that concerns all resources, because the failed response would have named them. */
 export const EVERY_RESOURCE = "";
@@ -46,11 +46,11 @@ const ONE = 1_000_000;
  * Sends facts to the sink, and returns the gaps. A failure becomes a gap of its days, because the bill does not depend
  * on it.
  */
-export async function gatherUsage(
+export async function gatherMeteredUsage(
   source: PrometheusSource,
   query: UsageQuery,
   sink: WindowSink,
-  dropped: UsageDropped,
+  dropped: MeteredUsageDropped,
   signal: AbortSignal,
 ): Promise<UsageGap[]> {
   const { metric, of } = query;
@@ -90,7 +90,7 @@ function seriesOf(
   query: UsageQuery,
   piece: SamplesPiece,
   note: NoteGap,
-  dropped: UsageDropped,
+  dropped: MeteredUsageDropped,
 ): UsageSeries[] {
   const { metric } = query;
   const series = usedBy(query, piece, dropped).flatMap(({ resource_id, identity_id, amounts }) => {
@@ -119,7 +119,11 @@ interface Used {
   readonly amounts: StepAmounts;
 }
 
-function usedBy({ of, label, measure }: UsageQuery, piece: SamplesPiece, dropped: UsageDropped): Used[] {
+function usedBy(
+  { of, label, measure }: UsageQuery,
+  piece: SamplesPiece,
+  dropped: MeteredUsageDropped,
+): Used[] {
   const used = new Map<string, Used>();
   piece.eachSeries((labels) => {
     const resource_id = "resource" in of ? of.resource : (labels[of.label] ?? "");

@@ -19,7 +19,7 @@ import type { MeteredTenant } from "./metered-tenant.js";
 import type { MeteredProduct } from "./price-day.js";
 import { addLastSteps, type LastSteps, type SampledQuery, sampledUsage } from "./replica-notes.js";
 import { costsOf, firstDayNotes, type Measured, sendBill } from "./send-bill.js";
-import { gatherUsage } from "./usage.js";
+import { gatherMeteredUsage } from "./usage.js";
 
 export async function gatherMeteredWindow(
   tenant: MeteredTenant,
@@ -54,7 +54,7 @@ export async function gatherMeteredWindow(
   };
   const usage = tenant.usage.map((metric) =>
     limit(() =>
-      gatherUsage(
+      gatherMeteredUsage(
         required(tenant.source),
         { ...metric, of: { resource: tenant.resourceId }, stepSeconds: tenant.stepSeconds, window },
         countingSink,

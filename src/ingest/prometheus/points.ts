@@ -13,7 +13,7 @@ export interface PointRange {
   readonly stepSeconds: number;
 }
 
-export function pointsOf(window: DayRange, stepSeconds: number): PointRange {
+export function readPoints(window: DayRange, stepSeconds: number): PointRange {
   if (!Number.isInteger(stepSeconds) || stepSeconds < 1 || DAY_SECONDS % stepSeconds !== 0) {
     throw new RangeError(`a step must divide a day evenly, which ${stepSeconds} s does not`);
   }

@@ -7,7 +7,7 @@
  */
 import { parser } from "@prometheus-io/lezer-promql";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";
-import { isSample, type Series } from "./response.js";
+import { isSample, type PrometheusSeries } from "./response.js";
 import { type PrometheusSource, withStep } from "./source.js";
 
 type Node = ReturnType<typeof parser.parse>["topNode"];
@@ -139,7 +139,7 @@ function countOf({ selector, label }: CountingSelector, index: number, stepSecon
   return `label_replace(${counts}, "selector", "${index}", "", "")`;
 }
 
-function countIn({ samples }: Series): number {
+function countIn({ samples }: PrometheusSeries): number {
   const [sample] = Array.isArray(samples) ? samples : [];
   return isSample(sample) ? Number(sample[1]) : 0;
 }

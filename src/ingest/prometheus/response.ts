@@ -9,7 +9,7 @@
 import { DecodeError } from "../../upstream/http/judge.js";
 import { type SampleBytes, takeSamplesOut } from "./sample-bytes.js";
 
-export interface Series {
+export interface PrometheusSeries {
   readonly labels: Readonly<Record<string, string>>;
   /**
    * Samples as received, because a response has half a million of them: bytes to be scanned, or values that have to be
@@ -19,7 +19,7 @@ export interface Series {
 }
 
 export interface PrometheusResponse {
-  readonly series: readonly Series[];
+  readonly series: readonly PrometheusSeries[];
   /** Remarks that do not make the response partial. */
   readonly remarks: readonly string[];
 }
@@ -89,7 +89,7 @@ function readSeries(
   entry: unknown,
   field: "value" | "values",
   extracted: ReadonlyMap<unknown, SampleBytes>,
-): Series {
+): PrometheusSeries {
   if (!isRecord(entry) || !isRecord(entry.metric)) {
     throw new DecodeError("bad_body", "a series in the response has no labels", true);
   }
@@ -107,7 +107,7 @@ function samplesOf(
   { value, values }: Record<string, unknown>,
   field: "value" | "values",
   extracted: ReadonlyMap<unknown, SampleBytes>,
-): Series["samples"] {
+): PrometheusSeries["samples"] {
   if (field === "value" && Array.isArray(value)) return [value];
   const bytes = extracted.get(values);
   if (bytes !== undefined) return bytes;
@@ -115,7 +115,7 @@ function samplesOf(
   throw new DecodeError("bad_body", "a series in the response has no samples", true);
 }
 
-export function areBytes(samples: Series["samples"]): samples is SampleBytes {
+export function areBytes(samples: PrometheusSeries["samples"]): samples is SampleBytes {
   return !Array.isArray(samples);
 }
 

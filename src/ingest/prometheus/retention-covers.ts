@@ -13,7 +13,7 @@ const DAYS_BEFORE = 31;
  * Returns those of the days that are covered; none if the upstream cannot tell. Samples are looked up at each midnight,
  * so for a gauge that is off then, no day is covered and the published usage stays. `expression`: for a step of a day.
  */
-export async function coveredDays(
+export async function retainedDays(
   source: PrometheusSource,
   expression: string,
   days: readonly string[],

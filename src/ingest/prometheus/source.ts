@@ -7,9 +7,15 @@ import { DAY_SECONDS, type DayRange, dayOfSeconds } from "../../common/days.js";
 import { type Exact, parseExact } from "../../common/exact-decimal.js";
 import type { UpstreamClient, UpstreamRequest } from "../../upstream/http/client.js";
 import { digesting, digestOfBytes } from "../../upstream/http/digest.js";
-import { type Amount, amountAt, amountOf } from "../micro-units.js";
-import { chunksOf, coveredFrom, daysOf, type PointRange, pointsOf } from "./points.js";
-import { areBytes, isSample, type PrometheusResponse, readResponse, type Series } from "./response.js";
+import { amountAt, type MicroAmount, microAmount } from "../micro-units.js";
+import { chunksOf, coveredFrom, daysOf, type PointRange, readPoints } from "./points.js";
+import {
+  areBytes,
+  isSample,
+  type PrometheusResponse,
+  type PrometheusSeries,
+  readResponse,
+} from "./response.js";
 import { scanSamples } from "./sample-bytes.js";
 import { newPatience, type Part, type PartRequests, piecesOf } from "./split-query.js";
 
@@ -45,7 +51,7 @@ export function failuresOf(responses: readonly RangeResponse[]): number {
 
 /** The first request of a query, as a failed one. */
 export function failedResponse({ expression, window, stepSeconds }: RangeQuery): RangeResponse {
-  return { expression, ...pointsOf(window, stepSeconds), digest: FAILED };
+  return { expression, ...readPoints(window, stepSeconds), digest: FAILED };
 }
 
 /** Samples of some days, or days that could not be fetched. */
@@ -68,7 +74,7 @@ export type RangePiece =
 /** `from`: start of the step that the sample covers, in seconds since 1970. */
 export type SampleVisitor = (labels: Labels, from: number, value: Exact) => void;
 /** Called once for each series. The returned function is called for each of its samples. */
-export type SeriesVisitor = (labels: Labels) => (from: number, value: Amount) => void;
+export type SeriesVisitor = (labels: Labels) => (from: number, value: MicroAmount) => void;
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -155,7 +161,7 @@ export function createPrometheusSource(
     signal: AbortSignal,
   ): Promise<string[]> {
     const counted = `count(${withStep(expression, DAY_SECONDS)})`;
-    const points = pointsOf(window, DAY_SECONDS);
+    const points = readPoints(window, DAY_SECONDS);
     const decode = (body: Buffer) => readResponse(body, "matrix");
     const { series } = await queryRange(counted, points, { decode }, signal);
     const ends = series.flatMap(timesOf);
@@ -195,7 +201,7 @@ export function createPrometheusSource(
           return response.series;
         },
       };
-      const whole = pointsOf(window, stepSeconds);
+      const whole = readPoints(window, stepSeconds);
       let next: number | undefined = whole.first;
       while (next !== undefined && next <= whole.last) {
         const most = Math.min(MOST_POINTS, fitting.get(expression) ?? MOST_POINTS);
@@ -252,14 +258,14 @@ export function withStep(expression: string, stepSeconds: number): string {
   return expression.replaceAll("$step", `${stepSeconds}s`);
 }
 
-function timesOf({ samples }: Series): number[] {
+function timesOf({ samples }: PrometheusSeries): number[] {
   if (!areBytes(samples)) return samples.filter(isSample).map(([at]) => at);
   const times: number[] = [];
   scanSamples(samples.bytes, samples.from, (at) => void times.push(at));
   return times;
 }
 
-function visiting(series: readonly Series[], range: PointRange, dropped: Dropped) {
+function visiting(series: readonly PrometheusSeries[], range: PointRange, dropped: Dropped) {
   return {
     each(visit: SampleVisitor) {
       const ofSeries = (labels: Labels) => (from: number, value: Exact) => visit(labels, from, value);
@@ -277,7 +283,7 @@ interface ValueReader<Value> {
   ofBytes(bytes: Buffer, from: number, to: number): Value | undefined;
 }
 
-const asAmounts: ValueReader<Amount> = { ofText: amountOf, ofBytes: amountAt };
+const asAmounts: ValueReader<MicroAmount> = { ofText: microAmount, ofBytes: amountAt };
 const exactly: ValueReader<Exact> = {
   ofText: exactAmount,
   ofBytes: (bytes, from, to) => exactAmount(bytes.toString("latin1", from, to)),
@@ -296,7 +302,7 @@ interface Visiting<Value> {
 }
 
 function visitSamples<Value>(
-  series: readonly Series[],
+  series: readonly PrometheusSeries[],
   { range: { first, last, stepSeconds }, dropped, reader, ofSeries }: Visiting<Value>,
 ): void {
   const isOutside = (at: number) => at < first || at > last || (at - first) % stepSeconds !== 0;

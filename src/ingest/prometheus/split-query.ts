@@ -10,7 +10,7 @@
  */
 import { isHopeless, UpstreamError } from "../../upstream/http/upstream-error.js";
 import { countOf, daysOf, halvesOf, type PointRange, rangeOfDay } from "./points.js";
-import type { Series } from "./response.js";
+import type { PrometheusSeries } from "./response.js";
 
 export interface Part {
   readonly range: PointRange;
@@ -19,12 +19,12 @@ export interface Part {
 }
 
 export type PartResult =
-  | (Part & { readonly kind: "samples"; readonly series: readonly Series[] })
+  | (Part & { readonly kind: "samples"; readonly series: readonly PrometheusSeries[] })
   | (Part & { readonly kind: "failed"; readonly reason: string });
 
 export interface PartRequests {
   /** Throws `UpstreamError`. */
-  request(part: Part, attempts: number | undefined): Promise<readonly Series[]>;
+  request(part: Part, attempts: number | undefined): Promise<readonly PrometheusSeries[]>;
   /** Like `ask`, but the samples are not used: it only matters whether there is a response. */
   probe(part: Part, attempts: number): Promise<void>;
   /** Called if the response about this many points was too large. */

@@ -16,7 +16,7 @@ import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
  */
 const VERSION = 5;
 
-export interface GatheredWindow {
+export interface StoredWindow {
   readonly tenantName: string;
   readonly window: DayRange;
   /** Hash of everything besides the responses that decides what is made of them, except the ecosystem's code. */
@@ -75,7 +75,7 @@ const AS_PUBLISHED = `
 /** Undefined unless exactly what was gathered of the window is published. */
 export async function publishedAsGathered(
   postgres: Pool,
-  { tenantName, window, settingsHash: hash, topicsFrom }: GatheredWindow,
+  { tenantName, window, settingsHash: hash, topicsFrom }: StoredWindow,
 ): Promise<RecordedWindow | undefined> {
   const { rows } = await runStatement<RecordedWindow>(postgres, {
     query: AS_PUBLISHED,
@@ -105,7 +105,7 @@ const RECORD_WINDOW = `
 /** Replaces the record of the window, or deletes it if `gathered` is undefined. */
 export async function recordWindow(
   postgres: Pool,
-  { tenantName, window, settingsHash: hash }: GatheredWindow,
+  { tenantName, window, settingsHash: hash }: StoredWindow,
   gathered:
     | {
         readonly responses: GatheredResponses;

@@ -53,7 +53,7 @@ export function refuser<Table extends StagedInput>(
 }
 
 /** Quotes a text of an upstream for a message: no control characters, and not too long. */
-export function quoted(text: string): string {
+export function quotedValue(text: string): string {
   const clean = text.replace(/[\p{Cc}\p{Surrogate}]/gu, "?");
   return JSON.stringify(clean.length > 100 ? `${clean.slice(0, 100)}…` : clean);
 }

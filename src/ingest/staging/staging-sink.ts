@@ -10,7 +10,7 @@ import { type DayRange, isoTime, midnightSeconds } from "../../common/days.js";
 import type { UsageFact, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
 import type { MicroUnits } from "../micro-units.js";
 import { factsOf } from "../usage-series.js";
-import { quoted, refuser } from "./refuse.js";
+import { quotedValue, refuser } from "./refuse.js";
 import { rowText } from "./row-text.js";
 import { seriesBytes } from "./series-bytes.js";
 import type { StagingWriter } from "./staging-writer.js";
@@ -86,7 +86,7 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
       const refusal = refuseFact(fact);
       if (refusal === undefined) return isInWindow(day) || drop("outside_window");
       const { metric, resource_id } = fact;
-      const reason = `a usage fact of identity ${quoted(fact.identity_id)} cannot be stored: ${refusal}`;
+      const reason = `a usage fact of identity ${quotedValue(fact.identity_id)} cannot be stored: ${refusal}`;
       refusedUsage.push(...newGap({ day, metric, resource_id, reason }));
       return drop("malformed");
     });
@@ -104,7 +104,7 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
       const accepted = batch.filter((line) => {
         const refusal = refuseLine(line);
         if (refusal !== undefined) {
-          const name = `${quoted(line.product_type)} of resource ${quoted(line.resource_id)}`;
+          const name = `${quotedValue(line.product_type)} of resource ${quotedValue(line.resource_id)}`;
           return markIncomplete(line.timestamp, `the billing line ${name} cannot be stored: ${refusal}`);
         }
         return isInWindow(line.timestamp.slice(0, 10)) || drop("outside_window");
@@ -131,7 +131,7 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
         const refusal = refuseMember(member);
         if (refusal === undefined) return isInWindow(member.day) || drop("outside_window");
         const { day, scope, resource_id, identity_id } = member;
-        const reason = `its member ${quoted(identity_id)} cannot be stored: ${refusal}`;
+        const reason = `its member ${quotedValue(identity_id)} cannot be stored: ${refusal}`;
         gaps.push(...newGap({ day, metric: scope, resource_id, reason }));
         return drop("malformed");
       });

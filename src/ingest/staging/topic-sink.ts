@@ -3,7 +3,7 @@
  * metric, cluster and day, so that attribution knows that its weights are incomplete.
  */
 import type { TopicSink, UsageGap } from "../ecosystem.js";
-import { quoted, refuser } from "./refuse.js";
+import { quotedValue, refuser } from "./refuse.js";
 import { rowText } from "./row-text.js";
 import type { StagingWriter } from "./staging-writer.js";
 
@@ -45,7 +45,7 @@ export function createTopicSink(
         const { metric, resource_id } = fact;
         const key = JSON.stringify([day, metric, resource_id]);
         if (!reportedGaps.has(key)) {
-          const reason = `usage of topic ${quoted(fact.topic_name)} cannot be stored: ${refusal}`;
+          const reason = `usage of topic ${quotedValue(fact.topic_name)} cannot be stored: ${refusal}`;
           gaps.push({ day, metric, resource_id, reason });
         }
         reportedGaps.add(key);

@@ -18,7 +18,7 @@ export interface CoveredDay {
 }
 
 /** Returns the covered days of these metrics in a window, ascending. */
-export async function coveredDays(
+export async function uploadedDays(
   { postgres, tenantName }: Pick<UploadStore, "postgres" | "tenantName">,
   { start, end }: DayRange,
   metrics: readonly string[],

@@ -1,5 +1,5 @@
 /** Statements on the records of uploads in Postgres. */
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 import type { UploadProblem } from "./columns.js";
 import type { LoadedUpload } from "./load.js";
 
@@ -36,7 +36,7 @@ export interface UploadKey {
 }
 
 /** Returns a `RecordedUpload`, or no row. */
-export function readByKey({ tenantName, origin, key }: UploadKey): Statement {
+export function readByKey({ tenantName, origin, key }: UploadKey): PgStatement {
   return {
     query: `SELECT state, content_digest, problems, ${STORED} AS upload FROM usage_uploads
       WHERE tenant_name = $1 AND origin = $2 AND idempotency_key = $3 AND state <> 'loading'`,
@@ -45,7 +45,7 @@ export function readByKey({ tenantName, origin, key }: UploadKey): Statement {
 }
 
 /** Returns id and digest of the last stored version of a file of the folder, or no row. Keys are `NAME@VERSION`. */
-export function latestOfFile(tenantName: string, name: string): Statement {
+export function latestOfFile(tenantName: string, name: string): PgStatement {
   return {
     query: `SELECT upload_id::text, content_digest FROM usage_uploads
       WHERE tenant_name = $1 AND origin = 'folder' AND state = 'stored' AND starts_with(idempotency_key, $2 || '@')
@@ -56,7 +56,7 @@ export function latestOfFile(tenantName: string, name: string): Statement {
 }
 
 /** Returns the id of the upload. */
-export function beginUpload({ tenantName, origin, key }: UploadKey): Statement {
+export function beginUpload({ tenantName, origin, key }: UploadKey): PgStatement {
   return {
     query: `INSERT INTO usage_uploads (tenant_name, idempotency_key, origin, state) VALUES ($1, $2, $3, 'loading')
       RETURNING upload_id::text`,
@@ -64,7 +64,7 @@ export function beginUpload({ tenantName, origin, key }: UploadKey): Statement {
   };
 }
 
-export function forgetUpload(uploadId: string): Statement {
+export function forgetUpload(uploadId: string): PgStatement {
   return {
     query: "DELETE FROM usage_uploads WHERE upload_id = $1 AND state = 'loading'",
     params: [uploadId],
@@ -82,7 +82,7 @@ export interface FinishedUpload {
  * Returns the record, or no row if the upload is no longer loading. Another upload with the same key violates a unique
  * constraint.
  */
-export function storeUpload({ uploadId, loaded, gatheredFrom }: FinishedUpload): Statement {
+export function storeUpload({ uploadId, loaded, gatheredFrom }: FinishedUpload): PgStatement {
   const days = [...new Set(loaded.covers.map(({ day }) => day))].sort();
   const metrics = [...new Set(loaded.covers.map(({ metric }) => metric))].sort();
   return {
@@ -109,7 +109,7 @@ export function storeUpload({ uploadId, loaded, gatheredFrom }: FinishedUpload):
  * Takes over the days of an earlier upload with the same rows. Days that others have replaced since then stay with
  * them.
  */
-export function takeOverFrom(tenantName: string, before: string, uploadId: string): Statement {
+export function takeOverFrom(tenantName: string, before: string, uploadId: string): PgStatement {
   return {
     query: "UPDATE usage_days SET upload_id = $3 WHERE tenant_name = $1 AND upload_id = $2",
     params: [tenantName, before, uploadId],
@@ -117,7 +117,7 @@ export function takeOverFrom(tenantName: string, before: string, uploadId: strin
 }
 
 /** Sorted by key, so that two uploads at the same time cannot deadlock. */
-export function takeOver(tenantName: string, uploadId: string, covers: LoadedUpload["covers"]): Statement {
+export function takeOver(tenantName: string, uploadId: string, covers: LoadedUpload["covers"]): PgStatement {
   return {
     query: `INSERT INTO usage_days (tenant_name, day, metric, upload_id)
       SELECT $1, day, metric, $2 FROM unnest($3::date[], $4::text[]) AS covered (day, metric) ORDER BY day, metric
@@ -126,7 +126,7 @@ export function takeOver(tenantName: string, uploadId: string, covers: LoadedUpl
   };
 }
 
-export function refuseUpload(uploadId: string, problems: readonly UploadProblem[]): Statement {
+export function refuseUpload(uploadId: string, problems: readonly UploadProblem[]): PgStatement {
   return {
     query:
       "UPDATE usage_uploads SET state = 'refused', problems = $2::jsonb, ended_at = now() WHERE upload_id = $1 AND state = 'loading'",

@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import { bindings } from "../../postgres/bindings.js";
 import { instantText } from "../../postgres/instant-text.js";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 import type { PageRequest } from "../page/days.js";
 import { type InventoryKind, inventoryColumns, inventoryTables } from "./known.js";
 import type { Identity, Resource } from "./list.js";
@@ -28,7 +28,7 @@ function inventoryHistory(
   kind: InventoryKind,
   { tenantName, id }: { readonly tenantName: string; readonly id: string },
   { page, page_size }: PageRequest,
-): Statement {
+): PgStatement {
   const { present, versions, id: idColumn } = inventoryTables[kind];
   const { bind, params } = bindings();
   const fromEntity = (table: string) =>

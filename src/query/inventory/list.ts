@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import { type Bind, bindings } from "../../postgres/bindings.js";
 import { instantText } from "../../postgres/instant-text.js";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
 import { activeThen, type InventoryKind, inventoryColumns, inventoryTables, knownAt } from "./known.js";
@@ -66,7 +66,7 @@ function inventoryPage(
   tenantName: string,
   input: InventoryListInput,
   { order, after }: { order: InventoryOrder; after: CursorKey | undefined },
-): Statement {
+): PgStatement {
   const { bind, params } = bindings();
   const moment = momentOf(input);
   const known = knownAt(kind, tenantName, moment, bind);

@@ -1,7 +1,7 @@
 /** Counts resources and identities per type, now or at an instant, split by deleted_at. */
 import type { Pool } from "pg";
 import { bindings } from "../../postgres/bindings.js";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 import { type InventoryKind, inventoryTables, knownAt } from "./known.js";
 import { momentOf } from "./moment.js";
 
@@ -17,7 +17,7 @@ export interface InventorySummary {
 }
 
 /** Selects `{kind, type, total, active}`, by type. One statement, so that both kinds are of the same moment. */
-function inventoryCounts(tenantName: string, activeAt: string | undefined): Statement {
+function inventoryCounts(tenantName: string, activeAt: string | undefined): PgStatement {
   const { bind, params } = bindings();
   const moment = momentOf({ active_at: activeAt });
   const counts = (kind: InventoryKind) => `

@@ -5,7 +5,7 @@
  */
 import type { Statement } from "../../clickhouse/statement.js";
 import type { Pipeline } from "../../config/settings/emitters.js";
-import type { Statement as PostgresStatement } from "../../postgres/statement.js";
+import type { PgStatement as PostgresStatement } from "../../postgres/statement.js";
 
 interface Family {
   readonly name: string;

@@ -18,7 +18,7 @@ export interface SummedLines {
 const sums = `toUInt64(sum(n)) AS lines, toString(sum(cost)) AS net, toString(sum(size)) AS gross`;
 
 /** Merges lines with the same tag keys: there are far fewer of these than lines. */
-export function kinds(condition: string): string {
+export function kindsSql(condition: string): string {
   return `
   SELECT toString(currency) AS currency, toString(product_type) AS product, mapKeys(line_tags) AS keys, count() AS n, sum(total_cost) AS cost,
     sum(abs(total_cost)) AS size
@@ -42,7 +42,7 @@ FROM (
   FROM (
     SELECT *, row_number() OVER (PARTITION BY currency ORDER BY size DESC, product) AS place
     FROM (
-      SELECT currency, product, sum(n) AS n, sum(cost) AS cost, sum(size) AS size FROM (${kinds(condition)}) GROUP BY currency, product
+      SELECT currency, product, sum(n) AS n, sum(cost) AS cost, sum(size) AS size FROM (${kindsSql(condition)}) GROUP BY currency, product
     )
   )
 )
@@ -63,7 +63,7 @@ export function linesByTagKey(window: InstantRange): Statement {
   return {
     query: `
 SELECT currency, tag_key, toUInt64(count() OVER (PARTITION BY currency)) AS tag_keys, ${sums}
-FROM (${kinds(condition)}) ARRAY JOIN keys AS tag_key
+FROM (${kindsSql(condition)}) ARRAY JOIN keys AS tag_key
 GROUP BY currency, tag_key
 ORDER BY currency, sum(size) DESC, tag_key
 LIMIT {most:UInt32} BY currency`,
@@ -85,7 +85,7 @@ export function linesByKeyAndProduct(
   return {
     query: `
 SELECT currency, tag_key, if(is_rest, '', product) AS product_type, NOT has({product_types:Array(String)}, product) AS is_rest, ${sums}
-FROM (${kinds(condition)}) ARRAY JOIN arrayFilter(key -> has({tag_keys:Array(String)}, key), keys) AS tag_key
+FROM (${kindsSql(condition)}) ARRAY JOIN arrayFilter(key -> has({tag_keys:Array(String)}, key), keys) AS tag_key
 GROUP BY currency, tag_key, product_type, is_rest`,
     params: { ...params, tag_keys: tagKeys, product_types: productTypes },
   };

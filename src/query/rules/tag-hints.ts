@@ -3,7 +3,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
-import { kinds } from "./coverage-sql.js";
+import { kindsSql } from "./coverage-sql.js";
 
 export interface TagHint {
   readonly currency: string;
@@ -36,7 +36,7 @@ export async function readTagHints(
 SELECT currency, tag, similar_tag, toUInt64(sum(n)) AS line_count, toString(sum(cost)) AS amount, toString(toDecimal64(${share} / 10000, 4)) AS share
 FROM (
   SELECT *, tag, toString(arrayFirst(k -> lowerUTF8(k) = lowerUTF8(tag), arraySort(keys))) AS similar_tag
-  FROM (SELECT *, sum(size) OVER (PARTITION BY currency) AS whole FROM (${kinds(condition)}))
+  FROM (SELECT *, sum(size) OVER (PARTITION BY currency) AS whole FROM (${kindsSql(condition)}))
   ARRAY JOIN {tags:Array(String)} AS tag
   WHERE NOT has(keys, tag)
 )

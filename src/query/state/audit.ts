@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import { bindings } from "../../postgres/bindings.js";
 import { instantText } from "../../postgres/instant-text.js";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
 
@@ -33,7 +33,7 @@ function auditPage(
   tenantName: string | undefined,
   { page, page_size }: PageRequest,
   after: CursorKey | undefined,
-): Statement {
+): PgStatement {
   const { bind, params } = bindings();
   const wanted = tenantName === undefined ? "true" : `tenant_name = ${bind(tenantName)}`;
   const afterCursor = after ? `audit_id < ${bind(after[0])}::bigint` : "true";

@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import { differenceText, sumText } from "../../common/exact-decimal.js";
 import { type RowClass, rowClasses } from "../../domain/control-totals.js";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 
 /** Amounts are plain decimals. */
 interface ControlSums {
@@ -37,7 +37,7 @@ interface TotalRow extends ControlSums {
 }
 
 /** Sums by currency, class and reason, optionally of one delivery. */
-function controlTotals(tenantName: string, delivery: number | undefined): Statement {
+function controlTotals(tenantName: string, delivery: number | undefined): PgStatement {
   return {
     query: `SELECT currency, class, reason, sum(rows)::bigint AS rows, sum(cost)::text AS cost, sum(billed)::text AS billed, sum(effective)::text AS effective
       FROM control_totals WHERE tenant_name = $1 AND ($2::bigint IS NULL OR delivery_id = $2)

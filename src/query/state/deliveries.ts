@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import { bindings } from "../../postgres/bindings.js";
 import { instantText } from "../../postgres/instant-text.js";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
 import type { ClassSums } from "./control-totals.js";
@@ -19,7 +19,7 @@ export const deliveryStates = [
 ] as const;
 export type DeliveryState = (typeof deliveryStates)[number];
 
-export interface DeliveredFile {
+export interface ListedFile {
   readonly name: string;
   /** In bytes. */
   readonly size: number;
@@ -53,7 +53,7 @@ export interface DeliveryFinding {
 }
 
 /** A file that was not loaded, because another file with the same bytes counts. */
-export interface DuplicateFile {
+export interface ListedDuplicate {
   readonly name: string;
   readonly size: number;
   readonly same_as: string;
@@ -72,7 +72,7 @@ export interface DeliveryOverlap {
 }
 
 /** Instants are `2026-01-01T00:00:00Z`, amounts plain decimals. Null means unknown until the bill is loaded. */
-export interface Delivery {
+export interface ListedDelivery {
   readonly delivery_id: number;
   readonly source: string;
   /** `YYYY-MM`; null if only the lines have the period. */
@@ -82,10 +82,10 @@ export interface Delivery {
   /** Why it is refused, waits, has expired, is superseded or is not a bill. */
   readonly problem: string | null;
   /** The first files, by name. */
-  readonly files: DeliveredFile[];
+  readonly files: ListedFile[];
   readonly file_count: number;
   /** The first duplicates, by name. */
-  readonly duplicates: DuplicateFile[];
+  readonly duplicates: ListedDuplicate[];
   readonly overlaps: DeliveryOverlap[];
   readonly lines: number | null;
   readonly sums: DeliverySums[];
@@ -135,7 +135,7 @@ function deliveryPage(
   tenantName: string,
   { page, page_size, state }: PageRequest & { readonly state?: DeliveryState | undefined },
   after: CursorKey | undefined,
-): Statement {
+): PgStatement {
   const { bind, params } = bindings();
   const tenant = bind(tenantName);
   const wanted = `tenant_name = ${tenant}${state === undefined ? "" : ` AND state = ${bind(state)}`}`;
@@ -160,13 +160,13 @@ export async function readDeliveries(
   tenantName: string,
   input: PageRequest & { readonly state?: DeliveryState | undefined; readonly cursor?: string | undefined },
   signal?: AbortSignal,
-): Promise<{ items: Delivery[]; total: number; next_cursor: string | null }> {
+): Promise<{ items: ListedDelivery[]; total: number; next_cursor: string | null }> {
   const fingerprint = cursorFingerprint({ tenantName, state: input.state });
   const after = cursorOf(input, "deliveries", fingerprint, ["integer"]);
   const read = deliveryPage(tenantName, input, after);
-  const rows = await readPostgres<{ total: number; delivery: Delivery | null }>(pool, read, signal);
+  const rows = await readPostgres<{ total: number; delivery: ListedDelivery | null }>(pool, read, signal);
   const found = rows.flatMap(({ delivery }) => delivery ?? []);
-  const cursor = ({ delivery_id }: Delivery) => encodeCursor("deliveries", fingerprint, [delivery_id]);
+  const cursor = ({ delivery_id }: ListedDelivery) => encodeCursor("deliveries", fingerprint, [delivery_id]);
   return { ...cutPage(found, input.page_size, cursor), total: rows[0]?.total ?? 0 };
 }
 
@@ -176,10 +176,10 @@ export async function readDelivery(
   tenantName: string,
   deliveryId: number,
   signal?: AbortSignal,
-): Promise<Delivery | undefined> {
+): Promise<ListedDelivery | undefined> {
   const query = `SELECT (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) AS delivery
 FROM deliveries AS page WHERE tenant_name = $1 AND delivery_id = $2`;
   const read = { query, params: [tenantName, deliveryId] };
-  const [row] = await readPostgres<{ delivery: Delivery }>(pool, read, signal);
+  const [row] = await readPostgres<{ delivery: ListedDelivery }>(pool, read, signal);
   return row?.delivery;
 }

@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import { bindings } from "../../postgres/bindings.js";
 import { instantText } from "../../postgres/instant-text.js";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
 import { INTERRUPTED, type PipelineStage, type RunErrorEntry, type RunStatus } from "./pipeline.js";
@@ -60,7 +60,7 @@ function pipelineRuns(
   tenantName: string,
   { page, page_size }: PageRequest,
   after: CursorKey | undefined,
-): Statement {
+): PgStatement {
   const { bind, params } = bindings();
   const tenant = bind(tenantName);
   const afterCursor = after
@@ -81,7 +81,7 @@ ORDER BY page.started_at DESC, run_id DESC`,
 }
 
 /** Selects `{run}`: one row, or none. */
-function pipelineRun(tenantName: string, by: "run_id" | "epoch", value: string | number): Statement {
+function pipelineRun(tenantName: string, by: "run_id" | "epoch", value: string | number): PgStatement {
   return {
     query: `
 SELECT (SELECT row_to_json(shown) FROM (SELECT ${SHOWN}) AS shown) AS run
@@ -134,7 +134,7 @@ export async function readRunOfEpoch(
 
 async function readOneRun(
   pool: Pool,
-  statement: Statement,
+  statement: PgStatement,
   signal?: AbortSignal,
 ): Promise<PipelineRun | undefined> {
   const [row] = await readPostgres<{ run: StoredRun }>(pool, statement, signal);

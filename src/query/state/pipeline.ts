@@ -6,7 +6,7 @@
  * clock. A run that lost its lease without closing its record belongs to a process that died, and counts as failed.
  */
 import type { Pool } from "pg";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 
 export const pipelineStages = ["gathering", "calculating", "publishing", "emitting"] as const;
 export type PipelineStage = (typeof pipelineStages)[number];
@@ -58,7 +58,7 @@ export type RunErrorEntry =
 export const INTERRUPTED = "The run was interrupted: its process ended before it did.";
 
 /** Selects one row per name, in their order, including tenants that never ran. */
-function pipelineStates(tenantNames: readonly string[]): Statement {
+function pipelineStates(tenantNames: readonly string[]): PgStatement {
   return {
     query: `
 WITH seen AS NOT MATERIALIZED (

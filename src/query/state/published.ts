@@ -10,7 +10,7 @@
 import type { Pool } from "pg";
 import type { InstantRange } from "../../common/days.js";
 import { type LedgerName, ledgers } from "../../domain/ledger.js";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 
 export interface PublishedStateInput {
   readonly tenantName: string;
@@ -37,7 +37,7 @@ const EACH_DAY = `coalesce(jsonb_object_agg(tracking_date, ${DAY}), '{}')`;
 function publishedState(
   { tenantName, ledger, window, keepFrom }: PublishedStateInput,
   days: string,
-): Statement {
+): PgStatement {
   const tagged = ledger === "chargebacks";
   return {
     query: `
@@ -109,7 +109,7 @@ interface StateRow<Days> {
   readonly control: string | null;
 }
 
-async function readSteady<Days>(pool: Pool, statement: Statement, signal: AbortSignal | undefined) {
+async function readSteady<Days>(pool: Pool, statement: PgStatement, signal: AbortSignal | undefined) {
   const [row] = await readPostgres<StateRow<Days>>(pool, statement, signal);
   return row?.changing ? undefined : row;
 }

@@ -1,7 +1,7 @@
 /** The state of each day of a tenant, with its three flags. */
 import type { Pool } from "pg";
 import { instantText } from "../../postgres/instant-text.js";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 
 export interface TrackingDate {
   /** `YYYY-MM-DD`. */
@@ -9,7 +9,7 @@ export interface TrackingDate {
   readonly billing_gathered: boolean;
   readonly resources_gathered: boolean;
   readonly chargeback_calculated: boolean;
-  readonly state: DayState;
+  readonly state: DayStatus;
   /** The day's last error; null if there is none. */
   readonly error: string | null;
   /** When its chargebacks were last published; null if never. */
@@ -26,10 +26,10 @@ export interface TrackingDate {
  * store has lost it, and it is not recalculated yet.
  */
 export const dayStates = ["published", "outdated", "pending", "no_bill", "failed", "lost"] as const;
-export type DayState = (typeof dayStates)[number];
+export type DayStatus = (typeof dayStates)[number];
 
 /** Selects dates in ascending order; both ends are inclusive. */
-function trackingDates(tenantName: string, window: { startDate: string; endDate: string }): Statement {
+function trackingDates(tenantName: string, window: { startDate: string; endDate: string }): PgStatement {
   return {
     query: `
 SELECT tracking_date::text,

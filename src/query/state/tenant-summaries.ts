@@ -1,6 +1,6 @@
 /** Counts calculated and pending dates per tenant. */
 import type { Pool } from "pg";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 
 export interface TenantDates {
   readonly tenant_name: string;
@@ -17,7 +17,7 @@ export interface TenantDates {
  * Selects one row per name, in their order, including tenants that never ran. Pending counts every date that has a
  * bill, even without resources, because nothing else would show such dates.
  */
-function tenantDates(tenantNames: readonly string[]): Statement {
+function tenantDates(tenantNames: readonly string[]): PgStatement {
   return {
     query: `
 SELECT wanted.tenant_name,

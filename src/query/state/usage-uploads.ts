@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import { bindings } from "../../postgres/bindings.js";
 import { instantText } from "../../postgres/instant-text.js";
-import { readPostgres, type Statement } from "../../postgres/statement.js";
+import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
 import type { PageRequest } from "../page/days.js";
 
@@ -49,7 +49,7 @@ function uploadPage(
   tenantName: string,
   { page, page_size, state }: Input,
   after: CursorKey | undefined,
-): Statement {
+): PgStatement {
   const { bind, params } = bindings();
   const tenant = bind(tenantName);
   const wanted = `tenant_name = ${tenant}${state === undefined ? "" : ` AND state = ${bind(state)}`}`;

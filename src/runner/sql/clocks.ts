@@ -1,4 +1,4 @@
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 export interface OtherClocks {
   readonly postgres: Date;
@@ -6,7 +6,7 @@ export interface OtherClocks {
   readonly run_clock: Date | null;
 }
 
-export function otherClocks(tenantName: string): Statement {
+export function otherClocks(tenantName: string): PgStatement {
   return {
     query: "SELECT now() AS postgres, run_clock FROM tenants WHERE tenant_name = $1",
     params: [tenantName],
@@ -14,7 +14,7 @@ export function otherClocks(tenantName: string): Statement {
 }
 
 /** Records the time of a run. A clock that was set back does not lower the latest time. */
-export function recordClock({ tenantName, clock }: { tenantName: string; clock: Date }): Statement {
+export function recordClock({ tenantName, clock }: { tenantName: string; clock: Date }): PgStatement {
   return {
     query: "UPDATE tenants SET run_clock = greatest(run_clock, $2) WHERE tenant_name = $1",
     params: [tenantName, clock],

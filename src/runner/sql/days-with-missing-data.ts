@@ -1,5 +1,5 @@
 import { type Ledger, type LedgerName, ledgerNames, ledgers } from "../../domain/ledger.js";
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 /** Missing data of some days, as one sentence. */
 export interface DaysWithMissingData {
@@ -25,7 +25,7 @@ export function daysWithMissingData(input: {
   start: string;
   end: string;
   runId: string;
-}): Statement {
+}): PgStatement {
   const ofLedger = ({ name, state }: Ledger) => `
   SELECT '${name}' AS ledger, unnest(lacks) AS lack, provisional, tracking_date,
     coalesce(calculated_at >= (SELECT started_at FROM runs WHERE run_id = $4), false) AS calculated_now

@@ -1,4 +1,4 @@
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 /** The due time of a tenant, the same for all workers. */
 export interface DueTenant {
@@ -25,7 +25,7 @@ export function dueTenants(input: {
   tenantNames: readonly string[];
   intervalSeconds: number;
   since: Date;
-}): Statement {
+}): PgStatement {
   return {
     query: `
 SELECT name AS tenant_name, coalesce(suspended_at IS NOT NULL, false) AS suspended,

@@ -1,4 +1,4 @@
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 /**
  * Records the outcome of gathering for days that have nothing to publish. In: tenant, all its days, those without a
@@ -10,7 +10,7 @@ export function recordGatheredDays(input: {
   empty: readonly string[];
   failed: readonly string[];
   reasons: readonly string[];
-}): Statement {
+}): PgStatement {
   return {
     query: `
 WITH found AS (

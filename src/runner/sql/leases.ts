@@ -1,4 +1,4 @@
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 /** Leases use the database's clock only, so the clocks of workers do not matter. */
 
@@ -11,7 +11,7 @@ export interface LeaseTiming {
 export const usualLease: LeaseTiming = { leaseSeconds: 60, heartbeatSeconds: 20 };
 
 /** Takes a tenant's lease if it is free. In: tenant, holder, seconds. Out: the new epoch, or no row. */
-export function takeLease(input: { tenantName: string; holder: string; seconds: number }): Statement {
+export function takeLease(input: { tenantName: string; holder: string; seconds: number }): PgStatement {
   return {
     query: `
 INSERT INTO leases (tenant_name, holder, epoch, expires_at)
@@ -25,7 +25,7 @@ RETURNING epoch`,
 }
 
 /** Prolongs a lease that we still hold. Updates no row otherwise. */
-export function prolongLease(input: { tenantName: string; epoch: number; seconds: number }): Statement {
+export function prolongLease(input: { tenantName: string; epoch: number; seconds: number }): PgStatement {
   return {
     query: `
 UPDATE leases SET expires_at = now() + make_interval(secs => $3)
@@ -40,7 +40,7 @@ export function raiseEpoch(input: {
   epoch: number;
   raised: number;
   runId: string;
-}): Statement {
+}): PgStatement {
   return {
     query: `
 WITH raised AS (
@@ -52,7 +52,7 @@ UPDATE runs SET epoch = $3 WHERE run_id = $4 AND EXISTS (SELECT FROM raised)`,
 }
 
 /** Releases a lease. The row stays, because the epoch must never start over. */
-export function releaseLease(input: { tenantName: string; epoch: number }): Statement {
+export function releaseLease(input: { tenantName: string; epoch: number }): PgStatement {
   return {
     query: "UPDATE leases SET expires_at = now() WHERE tenant_name = $1 AND epoch = $2",
     params: [input.tenantName, input.epoch],
@@ -60,6 +60,6 @@ export function releaseLease(input: { tenantName: string; epoch: number }): Stat
 }
 
 /** Ends all leases. Only for the start of an embedded Postgres, which no other process can be using. */
-export function expireLeases(): Statement {
+export function expireLeases(): PgStatement {
   return { query: "UPDATE leases SET expires_at = now() WHERE expires_at > now()", params: [] };
 }

@@ -1,5 +1,5 @@
 import { type LedgerName, ledgers } from "../../domain/ledger.js";
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 import type { DifferingDay } from "../../stores/facts/check-facts.js";
 
 /**
@@ -12,7 +12,7 @@ export function correctDifferingDays(input: {
   tenantName: string;
   epoch: number;
   days: readonly DifferingDay[];
-}): Statement {
+}): PgStatement {
   const { state, rows } = ledgers[input.ledger];
   const flag = input.ledger === "chargebacks" ? "chargeback_calculated = d.held," : "";
   return {

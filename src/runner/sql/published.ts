@@ -3,7 +3,7 @@ import type { ControlClass } from "../../domain/control-totals.js";
 import { runStatement } from "../../postgres/statement.js";
 
 /** A summary of a tenant's published days. */
-export interface PublishedDays {
+export interface PublishedDayRows {
   /** The newest day with published chargebacks. */
   readonly newestDay: string | null;
   /** Number of days that the store has lost. */
@@ -23,7 +23,7 @@ export interface ControlSum {
   readonly cost: string;
 }
 
-export async function readPublished(postgres: Pool, tenantName: string): Promise<PublishedDays> {
+export async function readPublished(postgres: Pool, tenantName: string): Promise<PublishedDayRows> {
   const { rows } = await runStatement<{ newest: string | null; lost: number; provisional: number }>(
     postgres,
     {

@@ -1,4 +1,4 @@
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 export type RunTrigger = "schedule" | "api" | "cli";
 
@@ -31,7 +31,7 @@ export function beginRun(input: {
   trigger: RunTrigger;
   epoch: number;
   status: "queued" | "running";
-}): Statement {
+}): PgStatement {
   return {
     query: "INSERT INTO runs (run_id, tenant_name, trigger, epoch, status) VALUES ($1, $2, $3, $4, $5)",
     params: [input.runId, input.tenantName, input.trigger, input.epoch, input.status],
@@ -39,7 +39,7 @@ export function beginRun(input: {
 }
 
 /** Marks a queued run as started. */
-export function startQueuedRun(runId: string): Statement {
+export function startQueuedRun(runId: string): PgStatement {
   return {
     query: "UPDATE runs SET status = 'running', started_at = now() WHERE run_id = $1 AND status = 'queued'",
     params: [runId],
@@ -50,7 +50,7 @@ export function startQueuedRun(runId: string): Statement {
  * Closes the records of runs that died. The holder of the lease knows that every open record is of a dead run. In:
  * tenant, the epoch of the lease held now.
  */
-export function failOrphanedRuns(input: { tenantName: string; epoch: number }): Statement {
+export function failOrphanedRuns(input: { tenantName: string; epoch: number }): PgStatement {
   const error: RunError = {
     date: null,
     source: "run",
@@ -73,7 +73,7 @@ export function recordStage(input: {
     RunResult,
     "dates_gathered" | "dates_pending" | "dates_calculated" | "chargeback_rows_written"
   >;
-}): Statement {
+}): PgStatement {
   const { runId, stage, day, progress } = input;
   return {
     query: `
@@ -93,7 +93,7 @@ WHERE run_id = $1 AND status = 'running'`,
 }
 
 /** Closes the record of a run and counts consecutive interruptions, unless a later run has closed it. */
-export function finishRun(input: { runId: string; result: RunResult; cutOff: boolean }): Statement {
+export function finishRun(input: { runId: string; result: RunResult; cutOff: boolean }): PgStatement {
   const { result } = input;
   return {
     query: `

@@ -1,7 +1,7 @@
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 /** Returns days with complete staged input, or with an interrupted publish. In: tenant. Out: day. */
-export function stagedDays(tenantName: string): Statement {
+export function stagedDays(tenantName: string): PgStatement {
   return {
     query: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day FROM tracking_dates

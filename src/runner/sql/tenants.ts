@@ -1,4 +1,4 @@
-import type { Statement } from "../../postgres/statement.js";
+import type { PgStatement } from "../../postgres/statement.js";
 
 /** The reason of a suspension; null if the tenant is not suspended. */
 export interface Suspension {
@@ -20,7 +20,7 @@ export function registerTenant(input: {
   tenantName: string;
   tenantId: string;
   ecosystem: string;
-}): Statement {
+}): PgStatement {
   return {
     query: `
 INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ($1, $2, $3)
@@ -30,7 +30,7 @@ WHERE (tenants.tenant_id, tenants.ecosystem) IS DISTINCT FROM (excluded.tenant_i
   };
 }
 
-export function tenantSuspension(tenantName: string): Statement {
+export function tenantSuspension(tenantName: string): PgStatement {
   return { query: "SELECT suspension_reason FROM tenants WHERE tenant_name = $1", params: [tenantName] };
 }
 
@@ -38,7 +38,7 @@ export function tenantSuspension(tenantName: string): Statement {
  * Returns the gather state. After a successful gather, a run that was interrupted by its store has staged days, which
  * the next run calculates. In: tenant, digest of its settings.
  */
-export function gatherState(tenantName: string, settings: string): Statement {
+export function gatherState(tenantName: string, settings: string): PgStatement {
   return {
     query: `
 SELECT extract(epoch FROM now() - last_gather_at)::float8 AS seconds_since_gather,
@@ -55,7 +55,7 @@ WHERE tenants.tenant_name = $1`,
 }
 
 /** Ends suspensions. By restarting the worker, an operator confirms that the cause is fixed. */
-export function liftSuspensions(tenantNames: readonly string[]): Statement {
+export function liftSuspensions(tenantNames: readonly string[]): PgStatement {
   return {
     query: `
 UPDATE tenants SET suspended_at = NULL, suspension_reason = NULL, gather_failures = 0
@@ -65,7 +65,11 @@ WHERE tenant_name = ANY($1) AND (suspended_at IS NOT NULL OR gather_failures > 0
 }
 
 /** Records a successful gather. In: tenant, how many seconds ago it began, digest of its settings. */
-export function recordGather(input: { tenantName: string; secondsAgo: number; settings: string }): Statement {
+export function recordGather(input: {
+  tenantName: string;
+  secondsAgo: number;
+  settings: string;
+}): PgStatement {
   return {
     query: `
 UPDATE tenants SET last_gather_at = now() - make_interval(secs => $2), gather_failures = 0, gathered_settings = $3
@@ -75,7 +79,7 @@ WHERE tenant_name = $1`,
 }
 
 /** Makes the next run gather, regardless of the minimum gap. In: tenant. */
-export function resetGather(tenantName: string): Statement {
+export function resetGather(tenantName: string): PgStatement {
   return { query: "UPDATE tenants SET last_gather_at = NULL WHERE tenant_name = $1", params: [tenantName] };
 }
 
@@ -87,7 +91,7 @@ export function recordGatherFailure(input: {
   tenantName: string;
   threshold: number;
   cause: string;
-}): Statement {
+}): PgStatement {
   return {
     query: `
 UPDATE tenants SET gather_failures = gather_failures + 1,
@@ -101,7 +105,7 @@ RETURNING gather_failures, suspended_at IS NOT NULL AS suspended`,
 }
 
 /** Returns those of the tenants that are suspended. */
-export function suspendedTenants(tenantNames: readonly string[]): Statement {
+export function suspendedTenants(tenantNames: readonly string[]): PgStatement {
   return {
     query: "SELECT tenant_name FROM tenants WHERE tenant_name = ANY($1) AND suspended_at IS NOT NULL",
     params: [tenantNames],
@@ -109,7 +113,7 @@ export function suspendedTenants(tenantNames: readonly string[]): Statement {
 }
 
 /** Returns one row if all files of the tenant's store are due to be read, which is once a day. In: tenant. */
-export function filesCheckIsDue(tenantName: string): Statement {
+export function filesCheckIsDue(tenantName: string): PgStatement {
   return {
     query: `
 SELECT FROM tenants
@@ -119,7 +123,7 @@ WHERE tenant_name = $1 AND coalesce(files_checked_at < now() - interval '1 day',
 }
 
 /** Records that all files were read. If some are damaged, the next run reads them again. */
-export function recordFilesCheck(input: { tenantName: string; areGood: boolean }): Statement {
+export function recordFilesCheck(input: { tenantName: string; areGood: boolean }): PgStatement {
   return {
     query: "UPDATE tenants SET files_checked_at = CASE WHEN $2 THEN now() END WHERE tenant_name = $1",
     params: [input.tenantName, input.areGood],

@@ -9,7 +9,7 @@ import { addDays, addMonths, dayOf, earliest, firstOfMonth, lastOfMonth, latest 
 import { type S3Object, startS3Server } from "../s3-server.js";
 import { csvGzOf, parquetOf } from "./files.js";
 import type { BillLine } from "./line.js";
-import { linesOf, type MonthOptions } from "./month.js";
+import { type MonthOptions, simulatedLines } from "./month.js";
 import { aws, azure, google, type Provider } from "./providers.js";
 
 export interface CloudBillsOptions {
@@ -144,7 +144,7 @@ function linesOfMonth(
 ): BillLine[] {
   const next = addMonths(rest.month, 1);
   const days = [latest(first, rest.month), earliest(next, today)] as const;
-  return linesOf(provider, { ...rest, days, closed: next <= today });
+  return simulatedLines(provider, { ...rest, days, closed: next <= today });
 }
 
 function writeBelow(root: string, { name, body }: Delivered, modified: Date): void {

@@ -5,7 +5,7 @@
 import { addDays, addMonths, isoTime, midnightSeconds } from "../../common/days.js";
 import { chance, hash } from "../hash.js";
 import { type BillLine, billionths } from "./line.js";
-import type { Provider, Service } from "./providers.js";
+import type { CloudService, Provider } from "./providers.js";
 
 export interface MonthOptions {
   readonly seed: number;
@@ -27,7 +27,7 @@ export const teams = ["checkout", "search", "payments", "data", "ml", "web"] as 
 const SHARED_EVERY = 17;
 const UNTAGGED = 0.12;
 
-export function linesOf(provider: Provider, options: MonthOptions): BillLine[] {
+export function simulatedLines(provider: Provider, options: MonthOptions): BillLine[] {
   const resources = Array.from({ length: options.resources }, (_, rank) =>
     resourceOf(provider, options, rank),
   );
@@ -203,7 +203,7 @@ function charge(provider: Provider, { month, closed }: MonthOptions, from: strin
 }
 
 /** The contracted price is a tenth below the list price; a commitment costs a third less than that. */
-function priced(service: Service, units: number, committed: boolean) {
+function priced(service: CloudService, units: number, committed: boolean) {
   const agreed = (service.price / 10) * 9;
   const cost = (price: number) => billionths(price * 1000 * units);
   const paid = cost(committed ? (agreed / 9) * 6 : agreed);
@@ -233,7 +233,7 @@ function commitmentOf({ commitment }: Provider, status: "Used" | "Unused", units
   };
 }
 
-function serviceOf({ name, category, subcategory }: Service) {
+function serviceOf({ name, category, subcategory }: CloudService) {
   return { ServiceName: name, ServiceCategory: category, ServiceSubcategory: subcategory };
 }
 
@@ -255,7 +255,7 @@ const costs = (cost: string) => ({
 const unitPrice = (cost: string) => ({ ...costs(cost), ListUnitPrice: cost, ContractedUnitPrice: cost });
 const start = (day: string) => isoTime(midnightSeconds(day));
 
-function committedService({ services }: Provider): Service {
+function committedService({ services }: Provider): CloudService {
   const service = services.find(({ committed }) => committed);
   if (service === undefined) throw new RangeError("a provider sells no commitments");
   return service;

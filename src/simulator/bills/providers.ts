@@ -1,6 +1,6 @@
 /** Three clouds with their accounts and services. Names follow the providers' own; numbers are made up. */
 
-export interface Service {
+export interface CloudService {
   readonly name: string;
   readonly category: string;
   readonly subcategory: string;
@@ -23,7 +23,7 @@ export interface Provider {
   /** Id and name. The last one is a sandbox without tags. */
   readonly subAccounts: readonly (readonly [id: string, name: string])[];
   readonly regions: readonly (readonly [id: string, name: string])[];
-  readonly services: readonly Service[];
+  readonly services: readonly CloudService[];
   readonly support: string;
   readonly commitment: { readonly id: string; readonly name: string; readonly type: string };
   /** Returns the id of a resource in the provider's format. */

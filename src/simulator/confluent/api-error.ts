@@ -1,5 +1,5 @@
 /** An error response in the vendor's format. */
-export class ApiError extends Error {
+export class SimulatedApiError extends Error {
   override readonly name = "ApiError";
   constructor(
     readonly status: number,

@@ -4,11 +4,11 @@ import { once } from "node:events";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import { setTimeout as delay } from "node:timers/promises";
 import { type Breakage, deliver, sendEndless } from "../deliver.js";
-import { ApiError, errorBody } from "./api-error.js";
+import { errorBody, SimulatedApiError } from "./api-error.js";
 import { type ApiFault, type ApiFaults, waitHeader } from "./api-faults.js";
 import { handleRequest, type Route, type World } from "./endpoint.js";
-import { BEGINNING, type Page, pageText, tokenOf } from "./paging.js";
-import { createRateLimit, type RateLimit } from "./rate-limit.js";
+import { BEGINNING, pageText, pageToken, type SimulatedPage } from "./paging.js";
+import { createRateLimit, type SimulatedRateLimit } from "./rate-limit.js";
 
 export interface Credentials {
   readonly key: string;
@@ -22,7 +22,7 @@ export interface ApiServerOptions {
   readonly world: World;
   readonly credentials: Credentials;
   readonly faults: ApiFaults;
-  readonly rateLimit: RateLimit | undefined;
+  readonly rateLimit: SimulatedRateLimit | undefined;
   /** Called with path and query of every request. */
   readonly onRequest: (address: string) => void;
 }
@@ -40,13 +40,13 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     const { headers, wait } = limit.count();
     try {
       if (request.method !== "GET")
-        throw new ApiError(405, "method_not_allowed", "only GET is supported here");
+        throw new SimulatedApiError(405, "method_not_allowed", "only GET is supported here");
       if (request.headers.authorization !== basic(options.credentials)) {
-        throw new ApiError(401, "unauthorized", "the API key or its secret is wrong");
+        throw new SimulatedApiError(401, "unauthorized", "the API key or its secret is wrong");
       }
       if (wait !== undefined) {
         response.setHeader("retry-after", String(wait));
-        throw new ApiError(429, "rate_limited", "too many requests");
+        throw new SimulatedApiError(429, "rate_limited", "too many requests");
       }
       const effects = await applyFaults(options.faults.take(address), request, response, options.world);
       if (effects === undefined) return;
@@ -54,7 +54,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       const result = handleRequest(options.routes, new URL(address, base), options.world);
       await deliver(response, [bodyOf(result, base, effects)], effects, headers);
     } catch (error) {
-      if (!(error instanceof ApiError)) throw error;
+      if (!(error instanceof SimulatedApiError)) throw error;
       response.writeHead(error.status, { "content-type": "application/json", ...headers });
       response.end(errorBody(error.status, error.code, error.message, error.parameter));
     }
@@ -134,15 +134,19 @@ function fail(
   response.end(body);
 }
 
-function bodyOf(result: Page | { body: string }, base: string, { foreignHost, next, items }: FaultEffects) {
+function bodyOf(
+  result: SimulatedPage | { body: string },
+  base: string,
+  { foreignHost, next, items }: FaultEffects,
+) {
   if ("body" in result)
     return items === "empty" ? "{}" : items === "null_data" ? '{"data":null}' : result.body;
   const none = { nextCursor: undefined, total: 0 };
   const page =
     items === undefined ? result : { ...result, ...none, items: items === "null_data" ? null : [] };
   const here = page.request.cursor ?? BEGINNING;
-  if (next === "repeated_token") return pageText(page, base, tokenOf(page.request, here));
-  if (next === "new_tokens") return pageText(page, base, tokenOf(page.request, here, randomUUID()));
+  if (next === "repeated_token") return pageText(page, base, pageToken(page.request, here));
+  if (next === "new_tokens") return pageText(page, base, pageToken(page.request, here, randomUUID()));
   // The last page also gets a link to the foreign host, so that a client could follow it there, too.
   if (foreignHost !== undefined)
     return pageText(page, foreignHost, page.nextCursor === undefined ? "follow-me" : undefined);

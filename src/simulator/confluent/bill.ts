@@ -17,7 +17,7 @@ export type Correction = {
   | { readonly kind: "revised"; readonly percent: number }
 );
 
-export interface Bill {
+export interface SimulatedBill {
   /** Current rows of a day, without malformed rows. Empty before the history, and from today on. */
   rows(day: string): CostRow[];
   /** Current rows of a day as JSON, with malformed rows. */
@@ -35,7 +35,7 @@ const MAX_CACHED_ROWS = 40_000;
 /** Every 13th row has its numbers as text. */
 const QUOTED_EVERY = 13;
 
-export function createBill(organisation: ConfluentOrganisation): Bill {
+export function createBill(organisation: ConfluentOrganisation): SimulatedBill {
   let corrections: readonly Correction[] = [];
   let malformed: readonly MalformedKind[] = [];
   const cache = new Map<string, readonly string[]>();

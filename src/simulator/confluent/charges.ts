@@ -5,7 +5,7 @@ import type { Connector } from "./connectors.js";
 import { hoursOn } from "./lifetime.js";
 import type { LineType } from "./line-types.js";
 import type { ConfluentOrganisation } from "./organisation.js";
-import type { Environment, KafkaCluster } from "./places.js";
+import type { SimulatedCluster, SimulatedEnvironment } from "./places.js";
 
 export interface Charge {
   readonly lineType: LineType;
@@ -26,7 +26,7 @@ export interface Charge {
 export interface BilledResource {
   readonly id: string;
   readonly name: string;
-  readonly environment: Environment;
+  readonly environment: SimulatedEnvironment;
 }
 
 /** `midnight` is the start of the day in milliseconds since 1970. */
@@ -61,7 +61,7 @@ function level(...parts: readonly [number, number, number, number, number]): num
 }
 
 function* ofCluster(
-  cluster: KafkaCluster,
+  cluster: SimulatedCluster,
   hours: number,
   daily: (what: number) => number,
 ): Generator<Charge> {
@@ -96,7 +96,7 @@ function* ofCluster(
   }
 }
 
-function* ofEnvironment(environment: Environment): Generator<Charge> {
+function* ofEnvironment(environment: SimulatedEnvironment): Generator<Charge> {
   const resource = { ...environment.registry, environment };
   yield { lineType: "GOVERNANCE_BASE", quantity: 24_000, resource };
   yield { lineType: "SCHEMA_REGISTRY", quantity: 24_000 * 120, resource };

@@ -7,12 +7,12 @@ import type { Fault } from "../faults.js";
 import { type Simulator, startSimulator } from "../simulator.js";
 import { type ApiFault, createApiFaults } from "./api-faults.js";
 import { type ApiServer, type Credentials, startApiServer } from "./api-server.js";
-import { type Bill, type Correction, createBill } from "./bill.js";
+import { type Correction, createBill, type SimulatedBill } from "./bill.js";
 import { cloudRoutes, flinkRoutes } from "./endpoints.js";
 import type { MalformedKind } from "./malformed.js";
 import { type ConfluentOrganisation, createConfluentOrganisation } from "./organisation.js";
 import { regions } from "./places.js";
-import type { RateLimit } from "./rate-limit.js";
+import type { SimulatedRateLimit } from "./rate-limit.js";
 import { confluentSeries } from "./series.js";
 import type { ConfluentOptions } from "./size.js";
 
@@ -25,7 +25,7 @@ export interface ConfluentCloudOptions extends ConfluentOptions {
   readonly corrections?: readonly Correction[];
   readonly malformed?: readonly MalformedKind[];
   /** Rate limit of each server. Default: none. */
-  readonly rateLimit?: RateLimit;
+  readonly rateLimit?: SimulatedRateLimit;
 }
 
 export interface ConfluentCloud {
@@ -37,7 +37,7 @@ export interface ConfluentCloud {
   /** The Prometheus. It also has the series of the other ecosystems. */
   readonly metrics: Simulator;
   readonly organisation: ConfluentOrganisation;
-  readonly bill: Bill;
+  readonly bill: SimulatedBill;
   /** Path and query of the latest 10,000 requests to the Cloud API and Flink, in order. */
   readonly requests: readonly string[];
   /** Replaces all faults of the Cloud API and Flink. */

@@ -1,12 +1,12 @@
 /** `GET /billing/v1/costs`: the bill of whole days, in pages that may start in the middle of a day. */
 import { addDays, addMonths, type DayRange, dayOf, daysBetween, isDay } from "../../common/days.js";
 import { hash } from "../hash.js";
-import { ApiError } from "./api-error.js";
-import type { Bill } from "./bill.js";
-import { costLimits, type Page, type PageRequest, pageRequest } from "./paging.js";
+import { SimulatedApiError } from "./api-error.js";
+import type { SimulatedBill } from "./bill.js";
+import { costLimits, pageRequest, type SimulatedPage, type SimulatedPageRequest } from "./paging.js";
 
-/** Throws `ApiError`. */
-export function costsPage(url: URL, bill: Bill, now: number): Page {
+/** Throws `SimulatedApiError`. */
+export function costsPage(url: URL, bill: SimulatedBill, now: number): SimulatedPage {
   const request = pageRequest(url, costLimits);
   const window = windowOf(request.query, now);
   const { items, nextCursor } = collect(request, window, bill);
@@ -32,12 +32,12 @@ function dateOf(query: URLSearchParams, name: string): string {
   return text;
 }
 
-function invalid(parameter: string, detail: string): ApiError {
-  return new ApiError(400, "invalid_date", detail, parameter);
+function invalid(parameter: string, detail: string): SimulatedApiError {
+  return new SimulatedApiError(400, "invalid_date", detail, parameter);
 }
 
 /** The cursor has the number of completed days and the number of rows of the next day. */
-function collect({ cursor, size }: PageRequest, { start, end }: DayRange, bill: Bill) {
+function collect({ cursor, size }: SimulatedPageRequest, { start, end }: DayRange, bill: SimulatedBill) {
   const days = daysBetween(start, end);
   let [done = 0, skipped = 0] = (cursor ?? "0.0").split(".").map(Number);
   const items: string[] = [];

@@ -1,20 +1,20 @@
 /** Objects of the organisation in the JSON format of the vendor's APIs. */
 import type { Connector } from "./connectors.js";
-import type { ComputePool, Statement } from "./flink.js";
+import type { ComputePool, FlinkStatement } from "./flink.js";
 import type { ApiKey } from "./keys.js";
-import type { Lifetime } from "./lifetime.js";
+import type { SimulatedLifetime } from "./lifetime.js";
 import type { ConfluentOrganisation } from "./organisation.js";
-import type { Identity, Provider } from "./people.js";
-import type { Environment, KafkaCluster, KsqlCluster } from "./places.js";
+import type { SimulatedIdentity, SimulatedProvider } from "./people.js";
+import type { KsqlCluster, SimulatedCluster, SimulatedEnvironment } from "./places.js";
 
 type Described = Readonly<Record<string, unknown>>;
 
 export function documents(organisation: ConfluentOrganisation) {
   const crn = (...segments: readonly string[]) =>
     ["crn://confluent.cloud", `organization=${organisation.id}`, ...segments].join("/");
-  const within = ({ id }: Environment, ...segments: readonly string[]) =>
+  const within = ({ id }: SimulatedEnvironment, ...segments: readonly string[]) =>
     crn(`environment=${id}`, ...segments);
-  const described = ({ created }: Lifetime, resource_name: string) => {
+  const described = ({ created }: SimulatedLifetime, resource_name: string) => {
     const created_at = new Date(created).toISOString();
     return { metadata: { resource_name, created_at, updated_at: created_at } };
   };
@@ -24,12 +24,12 @@ export function documents(organisation: ConfluentOrganisation) {
       display_name: organisation.name,
       metadata: { resource_name: crn() },
     }),
-    environment: (environment: Environment): Described => ({
+    environment: (environment: SimulatedEnvironment): Described => ({
       id: environment.id,
       display_name: environment.name,
       ...described(environment, within(environment)),
     }),
-    kafkaCluster: (cluster: KafkaCluster): Described => ({
+    kafkaCluster: (cluster: SimulatedCluster): Described => ({
       id: cluster.id,
       ...described(cluster, within(cluster.environment, `cloud-cluster=${cluster.id}`)),
       spec: {
@@ -43,7 +43,7 @@ export function documents(organisation: ConfluentOrganisation) {
       },
       status: { phase: "PROVISIONED" },
     }),
-    registry: ({ registry, ...environment }: Environment): Described => ({
+    registry: ({ registry, ...environment }: SimulatedEnvironment): Described => ({
       id: registry.id,
       ...described(registry, crn(`environment=${environment.id}`, `schema-registry=${registry.id}`)),
       spec: {
@@ -88,7 +88,7 @@ export function documents(organisation: ConfluentOrganisation) {
       },
       status: { phase: "PROVISIONED", current_cfu: 4 },
     }),
-    statement: (pool: ComputePool, statement: Statement): Described => ({
+    statement: (pool: ComputePool, statement: FlinkStatement): Described => ({
       name: statement.name,
       organization_id: organisation.id,
       environment_id: pool.environment.id,
@@ -101,13 +101,13 @@ export function documents(organisation: ConfluentOrganisation) {
       },
       status: { phase: statement.phase },
     }),
-    serviceAccount: (identity: Identity): Described => ({
+    serviceAccount: (identity: SimulatedIdentity): Described => ({
       id: identity.id,
       display_name: identity.name,
       description: `runs ${identity.name}`,
       ...described(identity, crn(`service-account=${identity.id}`)),
     }),
-    user: (identity: Identity): Described => ({
+    user: (identity: SimulatedIdentity): Described => ({
       id: identity.id,
       full_name: identity.name,
       email: `${identity.id}@example.com`,
@@ -122,13 +122,13 @@ export function documents(organisation: ConfluentOrganisation) {
         resource: key.resource,
       },
     }),
-    provider: (provider: Provider): Described => ({
+    provider: (provider: SimulatedProvider): Described => ({
       id: provider.id,
       display_name: provider.name,
       description: `single sign-on of ${provider.name}`,
       ...described(provider, crn(`identity-provider=${provider.id}`)),
     }),
-    identityPool: (identity: Identity): Described => ({
+    identityPool: (identity: SimulatedIdentity): Described => ({
       id: identity.id,
       display_name: identity.name,
       description: `tokens of ${identity.name}`,

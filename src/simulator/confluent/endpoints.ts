@@ -1,8 +1,8 @@
 /** All routes of the vendor's APIs. */
-import { ApiError } from "./api-error.js";
+import { SimulatedApiError } from "./api-error.js";
 import { costsPage } from "./costs.js";
 import { documents } from "./documents.js";
-import { environmentOf, list, present, type Route, route, type World } from "./endpoint.js";
+import { environmentOf, listEndpoint, present, type Route, route, type World } from "./endpoint.js";
 
 const people = (world: World, kind: string) =>
   present(world, world.organisation.identities).filter((identity) => identity.kind === kind);
@@ -11,17 +11,19 @@ export const cloudRoutes: readonly Route[] = [
   route("/billing/v1/costs", (url, { organisation, bill }) => costsPage(url, bill, organisation.now())),
   route(
     "/org/v2/organizations",
-    list("org/v2", "OrganizationList", ({ organisation }) => [documents(organisation).organization()]),
+    listEndpoint("org/v2", "OrganizationList", ({ organisation }) => [
+      documents(organisation).organization(),
+    ]),
   ),
   route(
     "/org/v2/environments",
-    list("org/v2", "EnvironmentList", (world) =>
+    listEndpoint("org/v2", "EnvironmentList", (world) =>
       present(world, world.organisation.environments).map(documents(world.organisation).environment),
     ),
   ),
   route(
     "/cmk/v2/clusters",
-    list("cmk/v2", "ClusterList", (world, query) => {
+    listEndpoint("cmk/v2", "ClusterList", (world, query) => {
       const environment = environmentOf(world, query);
       return present(world, world.organisation.clusters)
         .filter((cluster) => cluster.environment.id === environment)
@@ -30,7 +32,7 @@ export const cloudRoutes: readonly Route[] = [
   ),
   route(
     "/srcm/v3/clusters",
-    list("srcm/v3", "ClusterList", (world, query) => {
+    listEndpoint("srcm/v3", "ClusterList", (world, query) => {
       const id = environmentOf(world, query);
       return present(world, world.organisation.environments)
         .filter((environment) => environment.id === id && !world.gone.has(environment.registry.id))
@@ -39,7 +41,7 @@ export const cloudRoutes: readonly Route[] = [
   ),
   route(
     "/ksqldbcm/v2/clusters",
-    list("ksqldbcm/v2", "ClusterList", (world, query) => {
+    listEndpoint("ksqldbcm/v2", "ClusterList", (world, query) => {
       const environment = environmentOf(world, query);
       return present(world, world.organisation.ksqldb)
         .filter(({ cluster }) => cluster.environment.id === environment)
@@ -49,7 +51,7 @@ export const cloudRoutes: readonly Route[] = [
   route("/connect/v1/environments/{environment}/clusters/{cluster}/connectors", connectors),
   route(
     "/fcpm/v2/compute-pools",
-    list("fcpm/v2", "ComputePoolList", (world, query) => {
+    listEndpoint("fcpm/v2", "ComputePoolList", (world, query) => {
       const environment = environmentOf(world, query);
       return present(world, world.organisation.pools)
         .filter((pool) => pool.environment.id === environment)
@@ -58,29 +60,31 @@ export const cloudRoutes: readonly Route[] = [
   ),
   route(
     "/iam/v2/service-accounts",
-    list("iam/v2", "ServiceAccountList", (world) =>
+    listEndpoint("iam/v2", "ServiceAccountList", (world) =>
       people(world, "service_account").map(documents(world.organisation).serviceAccount),
     ),
   ),
   route(
     "/iam/v2/users",
-    list("iam/v2", "UserList", (world) => people(world, "user").map(documents(world.organisation).user)),
+    listEndpoint("iam/v2", "UserList", (world) =>
+      people(world, "user").map(documents(world.organisation).user),
+    ),
   ),
   route(
     "/iam/v2/api-keys",
-    list("iam/v2", "ApiKeyList", (world) =>
+    listEndpoint("iam/v2", "ApiKeyList", (world) =>
       present(world, world.organisation.keys).map(documents(world.organisation).apiKey),
     ),
   ),
   route(
     "/iam/v2/identity-providers",
-    list("iam/v2", "IdentityProviderList", (world) =>
+    listEndpoint("iam/v2", "IdentityProviderList", (world) =>
       present(world, world.organisation.providers).map(documents(world.organisation).provider),
     ),
   ),
   route(
     "/iam/v2/identity-providers/{provider}/identity-pools",
-    list("iam/v2", "IdentityPoolList", (world, _query, { provider }) => {
+    listEndpoint("iam/v2", "IdentityPoolList", (world, _query, { provider }) => {
       if (!world.organisation.providers.some(({ id }) => id === provider)) throw missing("identity provider");
       return people(world, "identity_pool")
         .filter((pool) => pool.provider?.id === provider)
@@ -91,19 +95,23 @@ export const cloudRoutes: readonly Route[] = [
 
 /** Routes of the Flink API of one region. */
 export function flinkRoutes(region: string): readonly Route[] {
-  const statements = list("sql/v1", "StatementList", (world, query, { organization, environment }) => {
-    const { organisation } = world;
-    if (organization !== organisation.id) throw missing("organization");
-    const pool = query.get("spec.compute_pool_id");
-    return organisation.pools
-      .filter((each) => each.environment.id === environment && each.region === region)
-      .filter((each) => pool === null || each.id === pool)
-      .flatMap((each) =>
-        each.statements
-          .filter(({ uid, created }) => created <= organisation.now() && !world.gone.has(uid))
-          .map((statement) => documents(organisation).statement(each, statement)),
-      );
-  });
+  const statements = listEndpoint(
+    "sql/v1",
+    "StatementList",
+    (world, query, { organization, environment }) => {
+      const { organisation } = world;
+      if (organization !== organisation.id) throw missing("organization");
+      const pool = query.get("spec.compute_pool_id");
+      return organisation.pools
+        .filter((each) => each.environment.id === environment && each.region === region)
+        .filter((each) => pool === null || each.id === pool)
+        .flatMap((each) =>
+          each.statements
+            .filter(({ uid, created }) => created <= organisation.now() && !world.gone.has(uid))
+            .map((statement) => documents(organisation).statement(each, statement)),
+        );
+    },
+  );
   return [route("/sql/v1/organizations/{organization}/environments/{environment}/statements", statements)];
 }
 
@@ -119,6 +127,6 @@ function connectors(_url: URL, world: World, ids: Readonly<Record<string, string
   return { body: JSON.stringify(Object.fromEntries(own.map((each) => [each.name, written(each)]))) };
 }
 
-function missing(what: string): ApiError {
-  return new ApiError(404, "resource_not_found", `the ${what} does not exist`);
+function missing(what: string): SimulatedApiError {
+  return new SimulatedApiError(404, "resource_not_found", `the ${what} does not exist`);
 }

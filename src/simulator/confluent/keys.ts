@@ -1,14 +1,14 @@
 /** API keys of clusters and Schema Registries, and keys that belong to neither. */
 import { chance } from "../hash.js";
-import { type Era, existsAt, idOf, kinds, type Lifetime, lifetimeOf } from "./lifetime.js";
-import type { Identity } from "./people.js";
-import type { Environment, KafkaCluster } from "./places.js";
+import { type Era, existsAt, idOf, lifetimeOf, objectKinds, type SimulatedLifetime } from "./lifetime.js";
+import type { SimulatedIdentity } from "./people.js";
+import type { SimulatedCluster, SimulatedEnvironment } from "./places.js";
 
-export interface ApiKey extends Lifetime {
+export interface ApiKey extends SimulatedLifetime {
   readonly id: string;
   readonly description: string;
   /** A few keys have no owner, because it was deleted. */
-  readonly owner: Identity | undefined;
+  readonly owner: SimulatedIdentity | undefined;
   /** Null or a kind such as `CLOUD` for keys that do not belong to a cluster. */
   readonly resource: { readonly id: string; readonly kind: string } | null;
 }
@@ -22,16 +22,21 @@ const UNBOUND = ["none", "CLOUD", "TABLEFLOW", "GLOBAL", "FLINK"] as const;
 
 export function createKeys(
   era: Era,
-  clusters: readonly KafkaCluster[],
-  environments: readonly Environment[],
-  identities: readonly Identity[],
+  clusters: readonly SimulatedCluster[],
+  environments: readonly SimulatedEnvironment[],
+  identities: readonly SimulatedIdentity[],
 ): ApiKey[] {
   const keys: ApiKey[] = [];
-  const add = (owner: Identity, description: string, resource: ApiKey["resource"], within: Lifetime) => {
+  const add = (
+    owner: SimulatedIdentity,
+    description: string,
+    resource: ApiKey["resource"],
+    within: SimulatedLifetime,
+  ) => {
     const index = keys.length;
-    const own = lifetimeOf(era, kinds.key, index);
+    const own = lifetimeOf(era, objectKinds.key, index);
     keys.push({
-      id: idOf("KEY", era, kinds.key, index).toUpperCase(),
+      id: idOf("KEY", era, objectKinds.key, index).toUpperCase(),
       description,
       owner: index % 17 === 16 ? undefined : owner,
       resource,
@@ -60,7 +65,7 @@ export function createKeys(
 }
 
 /** Whether the principal of this rank has a key of its cluster. */
-export function hasKey({ seed }: Era, { index }: KafkaCluster, rank: number): boolean {
+export function hasKey({ seed }: Era, { index }: SimulatedCluster, rank: number): boolean {
   return chance(seed, 41, index, rank) < WITH_KEY;
 }
 

@@ -2,7 +2,7 @@
 import { DAY_MS } from "../../common/days.js";
 import { chance } from "../hash.js";
 
-export interface Lifetime {
+export interface SimulatedLifetime {
   /** Milliseconds since 1970. */
   readonly created: number;
   readonly deleted: number | undefined;
@@ -16,7 +16,7 @@ export interface Era {
 }
 
 /** One in ten is created and one in ten is deleted within the history. The first four of each kind always exist. */
-export function lifetimeOf({ seed, start, end }: Era, kind: number, index: number): Lifetime {
+export function lifetimeOf({ seed, start, end }: Era, kind: number, index: number): SimulatedLifetime {
   const within = (part: number) =>
     Math.floor((start + (end - start) * (0.25 + 0.5 * chance(seed, 21, kind, index, part))) / 1000) * 1000;
   if (index % 10 === 4) return { created: within(1), deleted: undefined };
@@ -24,12 +24,12 @@ export function lifetimeOf({ seed, start, end }: Era, kind: number, index: numbe
   return { created, deleted: index % 10 === 5 ? within(2) : undefined };
 }
 
-export function existsAt({ created, deleted }: Lifetime, at: number): boolean {
+export function existsAt({ created, deleted }: SimulatedLifetime, at: number): boolean {
   return created <= at && (deleted === undefined || deleted > at);
 }
 
 /** Hours of a day in which the object existed, which the vendor bills. `midnight` is the start of the day. */
-export function hoursOn({ created, deleted }: Lifetime, midnight: number): number {
+export function hoursOn({ created, deleted }: SimulatedLifetime, midnight: number): number {
   const from = Math.max(midnight, created);
   const to = Math.min(midnight + DAY_MS, deleted ?? Number.POSITIVE_INFINITY);
   return Math.max(0, Math.ceil((to - from) / 3_600_000));
@@ -44,7 +44,7 @@ export function idOf(prefix: string, { seed }: Era, kind: number, index: number)
 }
 
 /** Kinds of objects as numbers for hashing. */
-export const kinds = {
+export const objectKinds = {
   environment: 1,
   cluster: 2,
   connector: 3,

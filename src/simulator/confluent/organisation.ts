@@ -8,14 +8,14 @@ import { type Connector, createConnectors } from "./connectors.js";
 import { type ComputePool, createPools } from "./flink.js";
 import { type ApiKey, createKeys } from "./keys.js";
 import type { Era } from "./lifetime.js";
-import { createIdentities, type Identity, type Provider } from "./people.js";
+import { createIdentities, type SimulatedIdentity, type SimulatedProvider } from "./people.js";
 import {
   createClusters,
   createEnvironments,
   createKsqldb,
-  type Environment,
-  type KafkaCluster,
   type KsqlCluster,
+  type SimulatedCluster,
+  type SimulatedEnvironment,
 } from "./places.js";
 import { type ConfluentOptions, countsOf } from "./size.js";
 
@@ -24,13 +24,13 @@ export interface ConfluentOrganisation extends Era {
   readonly name: string;
   readonly now: () => number;
   readonly days: number;
-  readonly environments: readonly Environment[];
-  readonly clusters: readonly KafkaCluster[];
+  readonly environments: readonly SimulatedEnvironment[];
+  readonly clusters: readonly SimulatedCluster[];
   readonly ksqldb: readonly KsqlCluster[];
   readonly connectors: readonly Connector[];
   readonly pools: readonly ComputePool[];
-  readonly identities: readonly Identity[];
-  readonly providers: readonly Provider[];
+  readonly identities: readonly SimulatedIdentity[];
+  readonly providers: readonly SimulatedProvider[];
   readonly keys: readonly ApiKey[];
   /** Keys by the id of their resource. */
   readonly keysOfClusters: ReadonlyMap<string, readonly ApiKey[]>;

@@ -1,7 +1,7 @@
 /**
  * Pages of lists. Tokens are opaque, have at most 255 characters, and contain parameters and size of the first request.
  */
-import { ApiError } from "./api-error.js";
+import { SimulatedApiError } from "./api-error.js";
 
 export interface PageLimits {
   readonly fallback: number;
@@ -15,7 +15,7 @@ export const costLimits: PageLimits = { fallback: 5000, max: 10_000 };
 /** An explicit cursor to the first page of any list. */
 export const BEGINNING = "0.0";
 
-export interface PageRequest {
+export interface SimulatedPageRequest {
   readonly path: string;
   /** Parameters of the first request, without those for paging. */
   readonly query: URLSearchParams;
@@ -24,8 +24,8 @@ export interface PageRequest {
   readonly cursor: string | undefined;
 }
 
-/** Parses a request. Throws `ApiError`. If there is a token, all other parameters are ignored. */
-export function pageRequest(url: URL, limits: PageLimits): PageRequest {
+/** Parses a request. Throws `SimulatedApiError`. If there is a token, all other parameters are ignored. */
+export function pageRequest(url: URL, limits: PageLimits): SimulatedPageRequest {
   const path = url.pathname;
   const token = url.searchParams.get("page_token");
   if (token !== null && token !== "") return fromToken(path, token);
@@ -40,16 +40,25 @@ function sizeOf(written: string | null, { fallback, max }: PageLimits): number {
   const size = Number(written);
   if (/^\d+$/.test(written) && size >= 1 && size <= max) return size;
   const detail = `page_size must be a whole number from 1 to ${max}`;
-  throw new ApiError(400, "invalid_page_size", detail, "page_size");
+  throw new SimulatedApiError(400, "invalid_page_size", detail, "page_size");
 }
 
 /** The token of the page that starts at `cursor`. `salt` creates another token for the same page. */
-export function tokenOf({ path, query, size }: PageRequest, cursor: string, ...salt: string[]): string {
+export function pageToken(
+  { path, query, size }: SimulatedPageRequest,
+  cursor: string,
+  ...salt: string[]
+): string {
   return Buffer.from(JSON.stringify([path, query.toString(), size, cursor, ...salt])).toString("base64url");
 }
 
-function fromToken(path: string, token: string): PageRequest {
-  const refused = new ApiError(400, "invalid_page_token", "page_token is not one of this list", "page_token");
+function fromToken(path: string, token: string): SimulatedPageRequest {
+  const refused = new SimulatedApiError(
+    400,
+    "invalid_page_token",
+    "page_token is not one of this list",
+    "page_token",
+  );
   let parsed: unknown;
   try {
     parsed = JSON.parse(Buffer.from(token, "base64url").toString());
@@ -69,8 +78,8 @@ function fromToken(path: string, token: string): PageRequest {
   return { path, query: new URLSearchParams(query), size, cursor };
 }
 
-export interface Page {
-  readonly request: PageRequest;
+export interface SimulatedPage {
+  readonly request: SimulatedPageRequest;
   readonly apiVersion: string;
   readonly kind: string;
   /** JSON of the items. Null if a fault replaces the list. */
@@ -81,11 +90,11 @@ export interface Page {
 }
 
 /** `base` is the base URL of links. `token` overrides the token of the next page. */
-export function pageText(page: Page, base: string, token?: string): string {
+export function pageText(page: SimulatedPage, base: string, token?: string): string {
   const { request, apiVersion, kind, items, nextCursor, total } = page;
   const { path, query } = request;
   const first = `${base}${path}${query.size > 0 ? `?${query}` : ""}`;
-  const following = token ?? (nextCursor === undefined ? undefined : tokenOf(request, nextCursor));
+  const following = token ?? (nextCursor === undefined ? undefined : pageToken(request, nextCursor));
   const parameters = new URLSearchParams(query);
   if (following !== undefined) parameters.set("page_token", following);
   const metadata = {
@@ -98,12 +107,12 @@ export function pageText(page: Page, base: string, token?: string): string {
 }
 
 /** Cuts a page from a complete list. */
-export function pageOf(
-  request: PageRequest,
+export function simulatedPage(
+  request: SimulatedPageRequest,
   all: readonly unknown[],
   apiVersion: string,
   kind: string,
-): Page {
+): SimulatedPage {
   const from = Number(request.cursor ?? 0);
   const to = from + request.size;
   return {

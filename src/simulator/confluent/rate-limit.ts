@@ -1,6 +1,6 @@
 /** Limits requests in fixed windows, and reports it in the vendor's headers. Seconds are relative. */
 
-export interface RateLimit {
+export interface SimulatedRateLimit {
   readonly requests: number;
   readonly seconds: number;
 }
@@ -12,10 +12,10 @@ export interface RateLimitResult {
 }
 
 /** Default limit, which no client reaches. */
-const DEFAULT_LIMIT: RateLimit = { requests: 1_000_000, seconds: 60 };
+const DEFAULT_LIMIT: SimulatedRateLimit = { requests: 1_000_000, seconds: 60 };
 
 export function createRateLimit(
-  limit: RateLimit = DEFAULT_LIMIT,
+  limit: SimulatedRateLimit = DEFAULT_LIMIT,
   now: () => number,
 ): { count(): RateLimitResult } {
   let [windowStart, used] = [Number.NEGATIVE_INFINITY, 0];

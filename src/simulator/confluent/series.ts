@@ -6,7 +6,7 @@ import type { ComputePool } from "./flink.js";
 import { hasKey } from "./keys.js";
 import { existsAt } from "./lifetime.js";
 import type { ConfluentOrganisation } from "./organisation.js";
-import type { KafkaCluster } from "./places.js";
+import type { SimulatedCluster } from "./places.js";
 
 const REQUEST_BYTES = "confluent_kafka_server_request_bytes";
 const RESPONSE_BYTES = "confluent_kafka_server_response_bytes";
@@ -22,7 +22,7 @@ const MIB = 2 ** 20;
 /** Series are created once for each metric and cluster (or pool), and indexed by the label that every query has. */
 export function confluentSeries(organisation: ConfluentOrganisation): SeriesOf {
   const { clusters, pools } = organisation;
-  const ofClusters = (make: (cluster: KafkaCluster) => RawSeries[]) =>
+  const ofClusters = (make: (cluster: SimulatedCluster) => RawSeries[]) =>
     indexed(
       "kafka_id",
       clusters.map((cluster) => [cluster.id, () => make(cluster)]),
@@ -77,7 +77,11 @@ function cachedByDay<T>(work: (day: number) => T): (day: number) => T {
   };
 }
 
-function principals(organisation: ConfluentOrganisation, cluster: KafkaCluster, type: string): RawSeries[] {
+function principals(
+  organisation: ConfluentOrganisation,
+  cluster: SimulatedCluster,
+  type: string,
+): RawSeries[] {
   const { seed } = organisation;
   const side = type === "Produce" ? 101 : 102;
   return cluster.principals.flatMap((principal, rank) => {
@@ -99,7 +103,7 @@ function principals(organisation: ConfluentOrganisation, cluster: KafkaCluster, 
 }
 
 /** Most principals have their own id as label, some an API key, which may have been deleted. */
-function labelOf(organisation: ConfluentOrganisation, cluster: KafkaCluster, rank: number): string {
+function labelOf(organisation: ConfluentOrganisation, cluster: SimulatedCluster, rank: number): string {
   const principal = cluster.principals[rank]?.id ?? "";
   if (rank % 6 !== 3 || !hasKey(organisation, cluster, rank)) return principal;
   return (
@@ -107,7 +111,7 @@ function labelOf(organisation: ConfluentOrganisation, cluster: KafkaCluster, ran
   );
 }
 
-function topics({ seed }: ConfluentOrganisation, cluster: KafkaCluster, side: number): RawSeries[] {
+function topics({ seed }: ConfluentOrganisation, cluster: SimulatedCluster, side: number): RawSeries[] {
   return cluster.topics.map((topic, rank) => ({
     labels: { kafka_id: cluster.id, topic },
     perMinute: "delta",
@@ -119,7 +123,7 @@ function topics({ seed }: ConfluentOrganisation, cluster: KafkaCluster, side: nu
   }));
 }
 
-function retained({ seed }: ConfluentOrganisation, cluster: KafkaCluster): RawSeries[] {
+function retained({ seed }: ConfluentOrganisation, cluster: SimulatedCluster): RawSeries[] {
   return cluster.topics.map((topic, rank) => ({
     labels: { kafka_id: cluster.id, topic },
     perMinute: "level",

@@ -4,7 +4,7 @@ import { openStores } from "../../../src/stores/open-stores.js";
 import { storeInTrouble } from "../../../src/stores/store-trouble.js";
 import { copyMigratedPostgres } from "../../migrated-postgres.js";
 import { fixedTenant, temporaryFolder, testConfig, testLogger } from "../../stores.js";
-import { quietClient, startEngine, text } from "../engine-under-test.js";
+import { engineResponseText, quietClient, startEngine } from "../engine-under-test.js";
 import { type StandInCluster, startCluster } from "./stand-in-cluster.js";
 
 async function openOn(t: Test, cluster: StandInCluster) {
@@ -42,9 +42,10 @@ t.test("a tenant can be stored on a cluster", async (t) => {
       const tables = created.filter(({ statement }) => /MergeTree/.test(statement));
       t.ok(tables.length >= 20);
       for (const { statement } of tables) t.match(statement, /ENGINE = Replicated\w*MergeTree/);
-      const [count] = await text(client, "SELECT count() FROM system.tables WHERE database = 'acme'").then(
-        (rows) => [Number(rows)],
-      );
+      const [count] = await engineResponseText(
+        client,
+        "SELECT count() FROM system.tables WHERE database = 'acme'",
+      ).then((rows) => [Number(rows)]);
       t.ok(Number(count) >= 40, "the engine has all tables");
 
       const { settings } = first.sent.at(-1) ?? {};
@@ -76,7 +77,7 @@ t.test("a tenant can be stored on a cluster", async (t) => {
         ? `${unfinished}Probably some replicas are inactive. (UNFINISHED) (version 26.7.2.1)`
         : undefined;
     await client.command({ query: "TRUNCATE TABLE publishing_days" });
-    t.equal(await text(client, "SELECT count() FROM publishing_days"), "0");
+    t.equal(await engineResponseText(client, "SELECT count() FROM publishing_days"), "0");
 
     first.after = () => `${unfinished}Something else. (UNFINISHED) (version 26.7.2.1)`;
     await t.rejects(
@@ -96,7 +97,7 @@ t.test("a tenant can be stored on a cluster", async (t) => {
   await t.test("a replica must catch up before it is used", async (t) => {
     first.stop();
     // The first attempt may use the connection that is being closed.
-    const ask = () => text(client, "SELECT 41 + 1");
+    const ask = () => engineResponseText(client, "SELECT 41 + 1");
     t.equal(await ask().catch(ask), "42");
     const asked = second.sent.map(({ statement }) => statement.trim());
     t.equal(asked.at(-1)?.startsWith("SELECT 41 + 1"), true);

@@ -6,7 +6,7 @@ import t, { type Test } from "tap";
 import { openClickHouseClient } from "../../../src/clickhouse/client.js";
 import { createHostChoice } from "../../../src/clickhouse/replicas/host-choice.js";
 import { first } from "../../certificates.js";
-import { quietClient, startEngine, text } from "../engine-under-test.js";
+import { engineResponseText, quietClient, startEngine } from "../engine-under-test.js";
 
 interface Port {
   readonly url: string;
@@ -108,7 +108,7 @@ for (const tls of [false, true])
       return client;
     };
     const [asA, asB] = [clientOf(a.endpoint.password), clientOf(b.endpoint.password)];
-    const who = (client: typeof asA) => text(client, "SELECT groupArray(name) FROM who");
+    const who = (client: typeof asA) => engineResponseText(client, "SELECT groupArray(name) FROM who");
 
     t.strictSame([await who(asA), asked], ["['a']", ["a"]], "the first host is used");
     const made = a.port.connections();
@@ -152,14 +152,17 @@ t.test("connections to a host that is no longer in use are closed", async (t) =>
     applicationName: "test",
   });
   t.teardown(() => client.close());
-  const running = text(client, "SELECT sleepEachRow(0.1) FROM numbers(30) SETTINGS max_block_size = 1").then(
+  const running = engineResponseText(
+    client,
+    "SELECT sleepEachRow(0.1) FROM numbers(30) SETTINGS max_block_size = 1",
+  ).then(
     () => "answered",
     (error: NodeJS.ErrnoException) => error.code,
   );
   await new Promise((resolve) => setTimeout(resolve, 500));
   current = b.port.url;
   await t.rejects(
-    text(client, "SELECT 1"),
+    engineResponseText(client, "SELECT 1"),
     { code: "516" },
     "the other host is used, which has another password",
   );

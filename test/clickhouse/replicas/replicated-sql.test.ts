@@ -5,7 +5,7 @@ import { replicated } from "../../../src/clickhouse/replicas/replicated-sql.js";
 import { literal } from "../../../src/clickhouse/sql-text.js";
 import { splitStatements } from "../../../src/common/migrate/statements.js";
 import { migrationFolders } from "../../../src/stores/open-stores.js";
-import { quietClient, startEngine, text } from "../engine-under-test.js";
+import { engineResponseText, quietClient, startEngine } from "../engine-under-test.js";
 
 t.test("engines of the MergeTree family become replicated, with their parameters", async (t) => {
   const cases = [
@@ -39,9 +39,14 @@ t.test("the schema becomes replicated", async (t) => {
     const { endpoint } = await startEngine(t);
     const client = quietClient(t, endpoint);
     for (const each of statements) {
-      const parsed = await text(client, `SELECT formatQuerySingleLine(${literal(replicated(each))})`);
+      const parsed = await engineResponseText(
+        client,
+        `SELECT formatQuerySingleLine(${literal(replicated(each))})`,
+      );
       t.ok(parsed.startsWith("CREATE "), parsed.slice(0, 80));
     }
-    await t.rejects(text(client, "SELECT formatQuery('CREATE TABLE a (b) ENGINE = = x')"), { code: "62" });
+    await t.rejects(engineResponseText(client, "SELECT formatQuery('CREATE TABLE a (b) ENGINE = = x')"), {
+      code: "62",
+    });
   });
 });

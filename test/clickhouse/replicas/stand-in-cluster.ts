@@ -27,7 +27,7 @@ export interface Host {
 }
 
 /** The state that the servers report. */
-export interface Told {
+export interface StandInReply {
   readonly clusters: readonly (readonly [cluster: string, shard: number])[];
   readonly macros: readonly string[];
 }
@@ -37,10 +37,10 @@ export interface StandInCluster {
   readonly hosts: readonly [Host, Host];
   connectionString(database: string): string;
   /** Changes the state that the servers report. */
-  tell(told: Partial<Told>): void;
+  tell(told: Partial<StandInReply>): void;
 }
 
-const usual: Told = {
+const usual: StandInReply = {
   clusters: [
     ["main", 1],
     ["main", 1],
@@ -67,7 +67,7 @@ export async function startCluster(t: Test): Promise<StandInCluster> {
 }
 
 /** Returns undefined if a single server has nothing to do. */
-function onSingleServer(statement: string, { clusters, macros }: Told): string | undefined {
+function onSingleServer(statement: string, { clusters, macros }: StandInReply): string | undefined {
   if (/^\s*SYSTEM SYNC /.test(statement)) return undefined;
   const rows = clusters.map(([cluster, shard]) => `('${cluster}', ${shard})`).join(", ");
   const names = macros.map((macro) => `('${macro}')`).join(", ");
@@ -87,7 +87,7 @@ function onSingleServer(statement: string, { clusters, macros }: Told): string |
     .replace("SELECT table FROM system.replicas", "SELECT name AS table FROM system.tables");
 }
 
-async function startHost(t: Test, { endpoint }: EngineUnderTest, told: () => Told): Promise<Host> {
+async function startHost(t: Test, { endpoint }: EngineUnderTest, told: () => StandInReply): Promise<Host> {
   const sockets = new Set<Socket>();
   const sent: Sent[] = [];
   const handle = async (asked: IncomingMessage, answer: ServerResponse) => {

@@ -4,10 +4,10 @@ import t from "tap";
 import { holds } from "../../holds.js";
 import { daysBefore, runContext, runOnce, runRecords, shortTenants } from "../../runner/runs.js";
 import { scriptedUpstream } from "../../runner/scripted-upstream.js";
-import { attributedOn, topicUpstream, withTopics } from "../../runner/topic-upstream.js";
+import { attributedOn, clusterWithTopics, topicUpstream } from "../../runner/topic-upstream.js";
 import { openTestStores } from "../../stores.js";
 import { watchStatements } from "../../watched-statements.js";
-import { csvEmitter, emissionsOf, linesOf, namesIn, stateOf, withEmitters } from "./emitting.js";
+import { csvEmitter, emissionsOf, emittedLines, namesIn, stateOf, withEmitters } from "./emitting.js";
 
 const HEADER =
   "ecosystem,tenant_id,timestamp,resource_id,product_category,product_type,identity_id,cost_type,amount,allocation_method,allocation_detail,currency";
@@ -67,7 +67,7 @@ t.test("CSV emitters write the published rows to files", async (t) => {
       const before = stateOf(out);
       upstream.bill.set(second, { "r-1": "30" });
       holds(t, await run(), { status: "completed", dates_calculated: 1 });
-      t.same(linesOf(out, file(second)), [
+      t.same(emittedLines(out, file(second)), [
         row("kept", second, "ann", "15"),
         row("kept", second, "bob", "15"),
       ]);
@@ -153,7 +153,7 @@ t.test("CSV emitters write the published rows to files", async (t) => {
         { date: second, source: "emit", message: /^emitter bad .*not a plain file/ },
       ]);
       t.equal(readFileSync(target, "utf8"), "untouched");
-      t.equal(linesOf(good, `failing_${second}.csv`).length, 2);
+      t.equal(emittedLines(good, `failing_${second}.csv`).length, 2);
       t.same(
         namesIn(bad),
         [first, second].map((day) => `failing_${day}.csv`),
@@ -217,7 +217,7 @@ t.test("CSV emitters write the published rows to files", async (t) => {
     const run = () => runOnce(runContext(stores, { ecosystems }), emitting, "summed");
     holds(t, await run(), { status: "completed" });
     const sums = (name: string) =>
-      linesOf(out, name).map((line) => {
+      emittedLines(out, name).map((line) => {
         const cells = line.split(",");
         return [2, 3, 6, 8, 9, 10].map((index) => cells[index]).join(" ");
       });
@@ -249,12 +249,16 @@ t.test("CSV emitters write the published rows to files", async (t) => {
     const cells = (resource: string, identity: string) =>
       `generic_metrics_only,quoted,${first}T00:00:00Z,${resource},test,SHARED,${identity},shared,-1,even_split,even_split_allocation,USD`;
     const file = `quoted_${first}.csv`;
-    t.same(linesOf(plain, file), [
+    t.same(emittedLines(plain, file), [
       cells("'@r", "'-x"),
       cells("'@r", `"'=1+1,2"`),
       cells("'@r", '"say ""hi"""'),
     ]);
-    t.same(linesOf(raw, file), [cells("@r", "-x"), cells("@r", '"=1+1,2"'), cells("@r", '"say ""hi"""')]);
+    t.same(emittedLines(raw, file), [
+      cells("@r", "-x"),
+      cells("@r", '"=1+1,2"'),
+      cells("@r", '"say ""hi"""'),
+    ]);
   });
 
   await t.test("topic attributions have files, which become empty when they are withdrawn", async (t) => {
@@ -263,7 +267,7 @@ t.test("CSV emitters write the published rows to files", async (t) => {
       pipelines: ["topic_attribution", "chargeback"],
       params: { filename_template: "{pipeline}_{date}.csv" },
     });
-    const emitting = withEmitters(withTopics(config), "topics", [emitter]);
+    const emitting = withEmitters(clusterWithTopics(config), "topics", [emitter]);
     const { upstream, ecosystems } = topicUpstream();
     upstream.bill.set(first, { "metered-1": "8" });
     const run = () => runOnce(runContext(stores, { ecosystems }), emitting, "topics");
@@ -284,18 +288,18 @@ t.test("CSV emitters write the published rows to files", async (t) => {
     holds(t, await run(), { dates_calculated: 1 });
     const cells = (resource: string, topic: string, method: string, amount: number) =>
       `generic_metrics_only,topics,${first}T00:00:00Z,,${resource},${topic},test,METERED,${method},${amount},USD`;
-    t.same(linesOf(out, file.replace(".csv", ".provisional.csv")), [
+    t.same(emittedLines(out, file.replace(".csv", ".provisional.csv")), [
       cells("metered-1", "orders", "bytes_ratio", 2),
       cells("metered-1", "users", "bytes_ratio", 6),
       cells("metered-2", "__UNATTRIBUTED__", "terminal", 1),
     ]);
     upstream.bill.set(first, { "metered-1": "4", "metered-2": "1" });
     const context = runContext(stores, { ecosystems });
-    const off = withTopics(emitting, { enabled: false });
+    const off = clusterWithTopics(emitting, { enabled: false });
     holds(t, await runOnce(context, off, "topics"), { dates_calculated: 1 });
     t.same(await attributedOn(stores, "topics", first), [], "attributions are withdrawn");
-    t.same(linesOf(out, file), [], "withdrawn costs are removed from the file");
-    t.equal(linesOf(out, `chargeback_${first}.csv`).length, 4);
+    t.same(emittedLines(out, file), [], "withdrawn costs are removed from the file");
+    t.equal(emittedLines(out, `chargeback_${first}.csv`).length, 4);
   });
 
   await t.test("files of provisional days have a marked name, or wait", async (t) => {
@@ -313,13 +317,16 @@ t.test("CSV emitters write the published rows to files", async (t) => {
     const whole = [`provisional_${first}.csv`, `provisional_${second}.csv`];
     const marked = `provisional_${second}.provisional.csv`;
     t.same(namesIn(marking), [whole[0], marked]);
-    t.match(linesOf(marking, marked).join("\n"), /,UNALLOCATED,shared,8,terminal,metrics_fetch_failed,USD$/);
+    t.match(
+      emittedLines(marking, marked).join("\n"),
+      /,UNALLOCATED,shared,8,terminal,metrics_fetch_failed,USD$/,
+    );
     t.same(namesIn(waiting), [whole[0]]);
     upstream.gaps.clear();
     holds(t, await run(), { status: "completed", dates_calculated: 1 });
     t.same(namesIn(marking), whole, "the final file has replaced the provisional one");
     t.same(namesIn(waiting), whole);
-    t.equal(linesOf(marking, whole[1] ?? "").length, 2);
+    t.equal(emittedLines(marking, whole[1] ?? "").length, 2);
 
     await t.test(
       "a final file stays unchanged if its day becomes provisional again and files wait",

@@ -48,7 +48,7 @@ export function namesIn(folder: string): string[] {
 }
 
 /** Lines of a file below its header. */
-export function linesOf(folder: string, name: string): string[] {
+export function emittedLines(folder: string, name: string): string[] {
   return readFileSync(join(folder, name), "utf8").trimEnd().split("\n").slice(1);
 }
 

@@ -11,7 +11,7 @@ import { openScratchEngine } from "../../../src/focus/check/scratch-engine.js";
 import { runStatement } from "../../../src/postgres/statement.js";
 import { expireLeases } from "../../../src/runner/sql/leases.js";
 import type { S3Object } from "../../../src/simulator/s3-server.js";
-import { daysBefore, rowsOf, runContext, runOnce, shortTenants } from "../../runner/runs.js";
+import { daysBefore, runContext, runOnce, runRows, shortTenants } from "../../runner/runs.js";
 import { scriptedUpstream } from "../../runner/scripted-upstream.js";
 import { openTestStores, testLogger } from "../../stores.js";
 import { s3Server } from "../../upstream/s3-server.js";
@@ -97,7 +97,7 @@ t.test("a FOCUS emitter writes complete datasets", async (t) => {
     return { upstream, run: () => runOnce(runContext(stores, { ecosystems }), emitting, tenant) };
   };
   const charged = async (tenant: string) =>
-    await rowsOf<Record<string, string>>(
+    await runRows<Record<string, string>>(
       stores,
       tenant,
       "SELECT toString(day) AS day, identity_id, toString(sum(amount)) AS amount FROM chargebacks GROUP BY day, identity_id ORDER BY day, identity_id",

@@ -1,7 +1,7 @@
 /** Clients that are generated from the description of the API compile under `strict`, and send correct requests. */
 import type { AddressInfo } from "node:net";
 import t from "tap";
-import { recordDimensions } from "../../tags/tagging.js";
+import { recordTestDimensions } from "../../tags/tagging.js";
 import { insertChargebacks, startService } from "../service.js";
 import { generateClients } from "./generate.js";
 
@@ -47,7 +47,7 @@ t.test("generated clients of orval, openapi-typescript and @hey-api/openapi-ts w
     { timestamp: "2026-03-01T00:00:00Z", amount: "1", identity_id: "sa-1" },
     { timestamp: "2026-03-01T00:00:00Z", amount: "2", identity_id: "sa-2" },
   ]);
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   await app.listen({ host: "127.0.0.1", port: 0 });
   const { port } = app.server.address() as AddressInfo;
   const clients = await generateClients(t, { url: `http://127.0.0.1:${port}`, script });

@@ -12,7 +12,7 @@ export interface Body {
 export const noBody = (): Body => ({ text: undefined, type: undefined });
 const JSON_TYPE = "application/json";
 
-export function bodyOf(schema: Schema, mood: Mood, known: Known): fc.Arbitrary<(now: Known) => Body> {
+export function fuzzedBody(schema: Schema, mood: Mood, known: Known): fc.Arbitrary<(now: Known) => Body> {
   if (schema.contentMediaType !== undefined) return textOf(schema.contentMediaType, mood, known);
   const json = fieldsOf(schema, mood, known).map((build) => (now: Known) => ({
     text: JSON.stringify(build(now)),

@@ -12,7 +12,7 @@ export interface HttpAnswer {
   readonly json: unknown;
 }
 
-export function send({ hostname, port }: URL, agent: Agent, request: FuzzRequest): Promise<HttpAnswer> {
+export function sendFuzzed({ hostname, port }: URL, agent: Agent, request: FuzzRequest): Promise<HttpAnswer> {
   const { method, path, headers, body } = request;
   return new Promise((resolve, reject) => {
     const sent = httpRequest({ hostname, port, agent, method, path, headers }, (answer) => {

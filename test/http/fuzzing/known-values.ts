@@ -1,28 +1,28 @@
 /** Fills a service under random requests, and returns the values that find its rows. */
 import { randomUUID } from "node:crypto";
 import type { FastifyInstance } from "fastify";
-import { dimensionIds, recordDimensions } from "../../tags/tagging.js";
+import { dimensionIds, recordTestDimensions } from "../../tags/tagging.js";
 import { gatherInto } from "../gathered-inventory.js";
 import { insertBilling, insertChargebacks, NOW, type Service } from "../service.js";
 import type { HttpAnswer } from "./client.js";
 
 /** Lists grow with the requests, and drop their oldest items. */
-export type Values = Record<string, unknown[]>;
+export type KnownValues = Record<string, unknown[]>;
 
 /** Later requests use the ids, cursors and ETags that the service returned. */
-export function remember(known: Values, { status, json, etag }: HttpAnswer): void {
+export function remember(known: KnownValues, { status, json, etag }: HttpAnswer): void {
   if (status >= 300) return;
   if (etag !== undefined) note(known, "If-None-Match", etag);
   const record: Record<string, unknown> = typeof json === "object" && json !== null ? { ...json } : {};
   for (const name of ["run_id", "tag_id"]) if (record[name] !== undefined) note(known, name, record[name]);
 }
 
-function note(known: Values, name: string, value: unknown): void {
+function note(known: KnownValues, name: string, value: unknown): void {
   known[name] = [...(known[name] ?? []), value].slice(-20);
 }
 
 /** Adds a new tag to one of the known dimensions. */
-export async function addTag(app: FastifyInstance, known: Values): Promise<void> {
+export async function fuzzTag(app: FastifyInstance, known: KnownValues): Promise<void> {
   const [id] = known.dimension_id ?? [];
   const payload = { tag_key: randomUUID(), display_name: "Fresh", created_by: "ada" };
   const made = await app.inject({
@@ -37,7 +37,7 @@ export async function addTag(app: FastifyInstance, known: Values): Promise<void>
 const COMMON_DAY = "2026-03-09";
 
 /** Adds rows, inventory and tags, and returns the values that find them. */
-export async function filled({ app, stores }: Service): Promise<Values> {
+export async function filled({ app, stores }: Service): Promise<KnownValues> {
   const eachDay = Array.from({ length: 60 }, (_, index) => ({
     timestamp: `2026-03-0${1 + (index % 9)}T0${index % 10}:00:00Z`,
     amount: `${index - 5}.${index}`,
@@ -62,7 +62,7 @@ export async function filled({ app, stores }: Service): Promise<Values> {
       total_cost: `${index}.5`,
     })),
   );
-  await recordDimensions(stores, "acme");
+  await recordTestDimensions(stores, "acme");
   await gatherInto(stores, "acme", {
     at: NOW.toISOString(),
     resources: [0, 1, 2, 3, 4].map((index) => ({ resource_id: `r-${index}`, display_name: `R ${index}` })),

@@ -12,13 +12,13 @@ import {
   type Schema,
 } from "../../../src/http/description/document.js";
 import { percentEncoded } from "./drawing.js";
-import type { Values } from "./known-values.js";
+import type { KnownValues } from "./known-values.js";
 
 /** A value that matches nothing that the service knows. */
 export const LITERAL = "matches-nothing";
 
 /** One position for text in a request. */
-export interface Place {
+export interface FuzzedPlace {
   readonly name: string;
   readonly request: (text: string) => InjectOptions;
   /** Encodes the text for this position, as a response may quote it. */
@@ -33,7 +33,7 @@ export interface Place {
 }
 
 /** Lists every position for text in each read, and the filters of the write by filter. */
-export function placesOf(document: ApiDocument, known: Values): Place[] {
+export function placesOf(document: ApiDocument, known: KnownValues): FuzzedPlace[] {
   const reading = ({ method, operation }: OperationAt) =>
     method === "get" || ["exportChargebacks", "tagDimensionsByFilter"].includes(operation.operationId);
   return operationsOf(document)
@@ -41,7 +41,7 @@ export function placesOf(document: ApiDocument, known: Values): Place[] {
     .flatMap((at) => placesIn(at, document, known));
 }
 
-function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Values): Place[] {
+function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: KnownValues): FuzzedPlace[] {
   const { operationId, parameters: given = [], requestBody } = at.operation;
   const parameters = given.map((each) => resolvedParameter(each, components));
   const isPaged = parameters.some(({ name }) => name === "page_size");
@@ -67,7 +67,11 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Valu
     ...(at.method === "post" && { payload: base }),
     ...more,
   });
-  const place = (name: string, build: Place["request"], compared?: Place["compared"]): Place => ({
+  const place = (
+    name: string,
+    build: FuzzedPlace["request"],
+    compared?: FuzzedPlace["compared"],
+  ): FuzzedPlace => ({
     name: `${operationId}: ${name}`,
     request: build,
     carried: (text) => text,
@@ -75,11 +79,11 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Valu
     ...(operationId === "getMetrics" ? { compared: "status" } : compared && { compared }),
   });
   const query = (name: string) => place(name, (text) => request({ url: url(name, text) }));
-  const header = (name: string): Place => ({
+  const header = (name: string): FuzzedPlace => ({
     ...place(name, (text) => request({ headers: { [name]: headerSafe(text) } })),
     carried: headerSafe,
   });
-  const places = parameters.flatMap(({ in: where, name, schema }): Place[] => {
+  const places = parameters.flatMap(({ in: where, name, schema }): FuzzedPlace[] => {
     if (where === "path")
       return [place(name, (text) => request({ url: url(undefined, "", { [name]: text }) }))];
     if (where === "header") return name === "X-Request-Id" ? [] : [header(name)];
@@ -110,7 +114,7 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Valu
   ];
 }
 
-type FieldPlace = Pick<Place, "name" | "request">;
+type FieldPlace = Pick<FuzzedPlace, "name" | "request">;
 
 /** Lists each text of a body by itself. */
 function fieldPlaces(schema: Schema, request: (body: object) => InjectOptions): FieldPlace[] {

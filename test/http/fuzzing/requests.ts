@@ -8,7 +8,7 @@ import {
   type Schema,
 } from "../../../src/http/description/document.js";
 import fc from "../../property.js";
-import { bodyOf, noBody } from "./bodies.js";
+import { fuzzedBody, noBody } from "./bodies.js";
 import type { HttpAnswer } from "./client.js";
 import {
   drawn,
@@ -46,7 +46,7 @@ export function requestsOf(
         path: pathOf(path, parameters, mood, known),
         query: queryOf(parameters, mood, known),
         headers: headersOf(parameters, mood, known),
-        body: body === undefined ? fc.constant(noBody) : bodyOf(body, mood, known),
+        body: body === undefined ? fc.constant(noBody) : fuzzedBody(body, mood, known),
       })
       .map((parts) => (now: Known) => {
         const { text, type } = parts.body(now);

@@ -11,8 +11,11 @@ import type { BillingLine, Gatherer } from "../../../src/ingest/ecosystem.js";
 import { collectBilled } from "../../../src/ingest/ecosystems/confluent_cloud/billed.js";
 import { familyOf } from "../../../src/ingest/ecosystems/confluent_cloud/costs/product-types.js";
 import { writeIdentitySets } from "../../../src/ingest/ecosystems/confluent_cloud/identity-sets.js";
-import { allocationRules, derivingMetrics } from "../../../src/ingest/ecosystems/confluent_cloud/rules.js";
-import { gatherUsage } from "../../../src/ingest/ecosystems/confluent_cloud/usage.js";
+import {
+  confluentDerivingMetrics,
+  confluentRules,
+} from "../../../src/ingest/ecosystems/confluent_cloud/rules.js";
+import { gatherConfluentUsage } from "../../../src/ingest/ecosystems/confluent_cloud/usage.js";
 import type { KnownInventory } from "../../../src/ingest/known.js";
 import type { PrometheusSource } from "../../../src/ingest/prometheus/source.js";
 import { EPOCH } from "../gathering-stores.js";
@@ -20,10 +23,10 @@ import { forever } from "../generic_metrics_only/tenant.js";
 import { DAYS, line, openStaging } from "../staging-script.js";
 
 /** Day, product type, resource, cost. */
-export type Charge = readonly [day: string, product: string, resource: string, cost: string];
+export type AllocatedCharge = readonly [day: string, product: string, resource: string, cost: string];
 
 export interface Allocation {
-  readonly charges: readonly Charge[];
+  readonly charges: readonly AllocatedCharge[];
   readonly known: KnownInventory;
   readonly prometheus: PrometheusSource | undefined;
   readonly usageRatio?: string;
@@ -38,13 +41,13 @@ export async function openAllocation(t: Test) {
   return async (allocation: Allocation) => {
     const ratio = allocation.usageRatio ?? "0.7";
     const params = { kafka_cku_usage_ratio: ratio, kafka_cku_shared_ratio: "0.3" };
-    const rules = buildRuleSet(allocationRules({ allocator_params: params }));
+    const rules = buildRuleSet(confluentRules({ allocator_params: params }));
     await storeRuleSet(client, rules);
     const result = await stage(
       {},
       {
         gatherer: gathererOf(allocation),
-        derivingMetrics: derivingMetrics(),
+        derivingMetrics: confluentDerivingMetrics(),
         unknownOwnersAreActive: true,
         rulesHash: rules.hash,
         force: true,
@@ -97,7 +100,11 @@ function gathererOf({ charges, known, prometheus }: Allocation): Gatherer {
       const { billed } = collector;
       const settings = { metrics_step_seconds: 3600 };
       const connection = { prometheus };
-      await gatherUsage({ settings, connection, billed, window, known, parallelQueries: 4 }, sink, signal);
+      await gatherConfluentUsage(
+        { settings, connection, billed, window, known, parallelQueries: 4 },
+        sink,
+        signal,
+      );
       await writeIdentitySets({ billed, window, known }, sink, signal);
       return { completeDays: DAYS, dropped: {}, errors: [] };
     },

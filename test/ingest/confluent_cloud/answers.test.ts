@@ -6,15 +6,15 @@ import { knownDigest } from "../../../src/ingest/ecosystems/confluent_cloud/resp
 import type { KnownInventory } from "../../../src/ingest/known.js";
 import { forever } from "../generic_metrics_only/tenant.js";
 import { recordingSink } from "../recording-sink.js";
-import { costRow, startBill } from "./bill.js";
+import { startBill, testCostRow } from "./bill.js";
 import { knownAccount, knownConnector, knownKey, knownOf } from "./known.js";
 import { type MinuteSeries, startMetrics } from "./metrics.js";
 import { connectConfluentTenant } from "./tenant.js";
 
 const window = { start: "2026-03-01", end: "2026-03-04" };
 const rows = ["2026-03-01", "2026-03-02", "2026-03-03"].flatMap((day) => [
-  costRow(day, { line_type: "KAFKA_NETWORK_WRITE" }),
-  costRow(day, { id: "c-2", line_type: "KAFKA_STORAGE" }),
+  testCostRow(day, { line_type: "KAFKA_NETWORK_WRITE" }),
+  testCostRow(day, { id: "c-2", line_type: "KAFKA_STORAGE" }),
 ]);
 
 const bytes = (samples: MinuteSeries["samples"]): MinuteSeries => ({
@@ -70,7 +70,7 @@ t.test("one row that differs is a difference, and nothing is requested after it"
   t.equal(await same(), false, "a row is missing");
   bill.setRows(rows.slice(0, 4));
   t.equal(await same(), false, "a page is missing");
-  bill.setRows([...rows, costRow("2026-03-03", { id: "c-3" })]);
+  bill.setRows([...rows, testCostRow("2026-03-03", { id: "c-3" })]);
   t.equal(await same(), false, "there is one page more");
   bill.setRows(rows);
   t.equal(await same(), true);

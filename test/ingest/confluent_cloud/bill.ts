@@ -6,7 +6,7 @@ import { upstream } from "../../upstream/upstream-server.js";
 
 export type Row = Readonly<Record<string, unknown>> | string | number | null;
 
-export interface Bill {
+export interface TestBill {
   readonly url: string;
   /** Received queries, one text for each page. */
   readonly asked: readonly URLSearchParams[];
@@ -25,10 +25,10 @@ export interface BillOptions {
 }
 
 /** Every query gets the rows that start within it. A row without a start goes to the query of its `hidden_day`. */
-export async function startBill(t: Test, options: BillOptions = {}): Promise<Bill> {
+export async function startBill(t: Test, options: BillOptions = {}): Promise<TestBill> {
   const { pageSize = 1000, nextHost = "https://api.confluent.cloud" } = options;
   let rows = options.rows ?? [];
-  let instead: Parameters<Bill["setInstead"]>[0] = () => false;
+  let instead: Parameters<TestBill["setInstead"]>[0] = () => false;
   const asked: URLSearchParams[] = [];
   const { url } = await upstream(t, (request, response) => {
     const { pathname, searchParams: query } = new URL(request.url ?? "", "http://x");
@@ -83,7 +83,7 @@ export const resource = (id: string, display_name = id) => ({
 });
 
 /** Returns a normal row. Fields that are given as undefined are left out. */
-export function costRow(
+export function testCostRow(
   day: string,
   changes: Readonly<Record<string, unknown>> = {},
 ): Record<string, unknown> {

@@ -4,7 +4,7 @@ import type { DayRange } from "../../../src/common/days.js";
 import type { BillingLine } from "../../../src/ingest/ecosystem.js";
 import { forever } from "../generic_metrics_only/tenant.js";
 import { recordingSink } from "../recording-sink.js";
-import { type BillOptions, costRow, startBill } from "./bill.js";
+import { type BillOptions, startBill, testCostRow } from "./bill.js";
 import { type ConfluentTestTenant, connectConfluentTenant } from "./tenant.js";
 
 export const march: DayRange = { start: "2026-03-01", end: "2026-04-01" };
@@ -24,7 +24,7 @@ export async function billed(
   return { bill, gather };
 }
 
-export async function linesOf(
+export async function billedLines(
   t: Test,
   rows: BillOptions["rows"],
   options?: BillOptions,
@@ -35,7 +35,7 @@ export async function linesOf(
 
 /** Returns the line of a normal row with these changes. */
 export async function lineOf(t: Test, changes: Readonly<Record<string, unknown>>): Promise<BillingLine> {
-  const [line, ...others] = await linesOf(t, [costRow("2026-03-04", changes)]);
+  const [line, ...others] = await billedLines(t, [testCostRow("2026-03-04", changes)]);
   if (line === undefined || others.length > 0) throw new Error("a row that is not one line");
   return line;
 }

@@ -7,7 +7,7 @@ import { holds } from "../../holds.js";
 import fc from "../../property.js";
 import { EPOCH, openGatheringStores } from "../gathering-stores.js";
 import { forever, silent } from "../generic_metrics_only/tenant.js";
-import { costRow, type Row, resource, startBill } from "./bill.js";
+import { type Row, resource, startBill, testCostRow } from "./bill.js";
 import { connectConfluentTenant } from "./tenant.js";
 
 const window: DayRange = { start: "2026-03-04", end: "2026-03-20" };
@@ -18,8 +18,8 @@ const days = daysOfWindow(window);
  */
 const organisation: Row[] = [
   ...days.flatMap((day) => [
-    costRow(day),
-    costRow(day, {
+    testCostRow(day),
+    testCostRow(day, {
       id: "t-1",
       product: "STREAM_GOVERNANCE",
       line_type: "NUM_RULES",
@@ -27,7 +27,7 @@ const organisation: Row[] = [
       tier_dimensions: { tier_start: "0", tier_end: "10" },
       amount: 0,
     }),
-    costRow(day, {
+    testCostRow(day, {
       id: "t-2",
       product: "STREAM_GOVERNANCE",
       line_type: "NUM_RULES",
@@ -35,18 +35,24 @@ const organisation: Row[] = [
       tier_dimensions: { tier_start: "10", tier_end: "50" },
       amount: "0.10",
     }),
-    costRow(day, {
+    testCostRow(day, {
       id: "s-1",
       product: "SUPPORT_CLOUD_BASIC",
       line_type: "SUPPORT",
       resource: undefined,
       amount: 7,
     }),
-    costRow(day, { id: "p-1", line_type: "PROMO_CREDIT", resource: null, amount: -3, original_amount: -3 }),
-    costRow(day, { id: `m-${day}`, resource: ["lkc-1"], amount: 1 }),
+    testCostRow(day, {
+      id: "p-1",
+      line_type: "PROMO_CREDIT",
+      resource: null,
+      amount: -3,
+      original_amount: -3,
+    }),
+    testCostRow(day, { id: `m-${day}`, resource: ["lkc-1"], amount: 1 }),
   ]),
   {
-    ...costRow("2026-03-19", { id: "u-1", start_date: undefined, end_date: undefined }),
+    ...testCostRow("2026-03-19", { id: "u-1", start_date: undefined, end_date: undefined }),
     hidden_day: "2026-03-19",
   },
 ];

@@ -7,8 +7,8 @@ import {
   vendorLineTypes,
 } from "../../../src/ingest/ecosystems/confluent_cloud/costs/product-types.js";
 import { holds } from "../../holds.js";
-import { costRow } from "./bill.js";
-import { billed, lineOf, linesOf } from "./billed.js";
+import { testCostRow } from "./bill.js";
+import { billed, billedLines, lineOf } from "./billed.js";
 
 t.test("every line type of the vendor has a family, and a credit has that of its product", async (t) => {
   t.equal(vendorLineTypes.length, 29);
@@ -43,7 +43,7 @@ t.test("every line type of the vendor has a family, and a credit has that of its
 t.test("an unknown line type is billed, with one warning", async (t) => {
   const logged: { product_type?: string }[] = [];
   const logger = pino({ level: "warn" }, { write: (line) => void logged.push(JSON.parse(line)) });
-  const rows = ["2026-03-04", "2026-03-05"].map((day) => costRow(day, { line_type: "KAFKA_TELEPATHY" }));
+  const rows = ["2026-03-04", "2026-03-05"].map((day) => testCostRow(day, { line_type: "KAFKA_TELEPATHY" }));
   const { gather } = await billed(t, rows, { context: { logger, tenantName: "warned" } });
   await gather();
   const { lines } = await gather();
@@ -93,7 +93,9 @@ t.test("an unreadable row is kept with its reason, and charged as far as it can 
     ["an amount that is no number", { amount: "NaN", original_amount: null }, /amount is not a number/, "0"],
   ];
   for (const [name, changes, why, cost = "2", resource = "lkc-aa11"] of cases) {
-    const [line] = await linesOf(t, [{ ...costRow("2026-03-04", changes), hidden_day: "2026-03-04" }]);
+    const [line] = await billedLines(t, [
+      { ...testCostRow("2026-03-04", changes), hidden_day: "2026-03-04" },
+    ]);
     holds(
       t,
       line,
@@ -110,7 +112,7 @@ t.test("an unreadable row is kept with its reason, and charged as far as it can 
     holds(t, JSON.parse(String(line?.metadata.raw)), { id: "c-0001", granularity: "DAILY" });
   }
   const broken = { start_date: undefined, amount: "?", original_amount: 3, discount_amount: "0.5" };
-  const [whole] = await linesOf(t, [{ ...costRow("2026-03-04", broken), hidden_day: "2026-03-04" }]);
+  const [whole] = await billedLines(t, [{ ...testCostRow("2026-03-04", broken), hidden_day: "2026-03-04" }]);
   const { raw: _raw, ...metadata } = whole?.metadata ?? {};
   t.strictSame(
     { ...whole, metadata },

@@ -5,7 +5,7 @@ import { requestWindows } from "../../../src/ingest/ecosystems/confluent_cloud/c
 import { cutWindow } from "../../../src/runner/window.js";
 import { holds } from "../../holds.js";
 import { recordingSink } from "../recording-sink.js";
-import { type Bill, costRow, startBill } from "./bill.js";
+import { startBill, type TestBill, testCostRow } from "./bill.js";
 import { billed, march } from "./billed.js";
 import { connectConfluentTenant } from "./tenant.js";
 
@@ -13,7 +13,7 @@ t.test(
   "a row without any date stays on the first day of its query's span, wherever the window is",
   async (t) => {
     const undated = {
-      ...costRow("2026-03-20", { start_date: undefined, end_date: undefined }),
+      ...testCostRow("2026-03-20", { start_date: undefined, end_date: undefined }),
       hidden_day: "2026-03-20",
     };
     const { gather } = await billed(t, [undated]);
@@ -37,9 +37,9 @@ t.test(
 
 t.test("a row outside of the requested days is dropped and counted", async (t) => {
   const astray = [
-    { ...costRow("2026-02-28"), hidden_day: "2026-03-02" },
-    { ...costRow("2026-03-16"), hidden_day: "2026-03-02" },
-    costRow("2026-03-15"),
+    { ...testCostRow("2026-02-28"), hidden_day: "2026-03-02" },
+    { ...testCostRow("2026-03-16"), hidden_day: "2026-03-02" },
+    testCostRow("2026-03-15"),
   ];
   const { report, lines } = await (await billed(t, astray)).gather();
   t.same(
@@ -100,7 +100,7 @@ t.test("each query requests its own days, and days of more than a year ago stay 
   });
 });
 
-const fails = (bill: Bill, start: string, status = 500) =>
+const fails = (bill: TestBill, start: string, status = 500) =>
   bill.setInstead((query, _request, response) => {
     if (query.get("start_date") !== start) return false;
     response.writeHead(status).end(JSON.stringify({ errors: [{ detail: "out of order" }] }));
@@ -108,7 +108,7 @@ const fails = (bill: Bill, start: string, status = 500) =>
   });
 
 t.test("a failed query makes only its own days incomplete", async (t) => {
-  const rows = daysOfWindow(march).map((day) => costRow(day));
+  const rows = daysOfWindow(march).map((day) => testCostRow(day));
   const { bill, gather } = await billed(t, rows, { pageSize: 4 });
   for (const [status, name] of [
     [500, "in trouble"],
@@ -148,7 +148,7 @@ t.test(
   "a bill without any response fails the window, but after an earlier success only days are incomplete",
   async (t) => {
     const { bill, gather } = await billed(t);
-    const dead: Parameters<Bill["setInstead"]>[0] = (_query, _request, response) => {
+    const dead: Parameters<TestBill["setInstead"]>[0] = (_query, _request, response) => {
       response.writeHead(503).end();
       return true;
     };

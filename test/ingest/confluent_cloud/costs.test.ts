@@ -3,12 +3,12 @@ import t from "tap";
 import { decimalText, minus, parseExact, plus, zero } from "../../../src/common/exact-decimal.js";
 import { holds } from "../../holds.js";
 import fc from "../../property.js";
-import { costRow, resource } from "./bill.js";
-import { billed, lineOf, linesOf } from "./billed.js";
+import { resource, testCostRow } from "./bill.js";
+import { billed, billedLines, lineOf } from "./billed.js";
 
 /** Rows from the vendor's documentation: a normal row, two tiers, a credit without a resource. */
 const documented = [
-  costRow("2026-03-04", {
+  testCostRow("2026-03-04", {
     line_type: "KAFKA_NETWORK_WRITE",
     network_access_type: "INTERNET",
     unit: "GB",
@@ -35,7 +35,7 @@ const documented = [
       tier_dimensions: { tier_start: "10", tier_end: "50" },
     },
   ].map((tier) =>
-    costRow("2026-03-04", {
+    testCostRow("2026-03-04", {
       product: "STREAM_GOVERNANCE",
       line_type: "NUM_RULES",
       unit: "Rule",
@@ -58,7 +58,7 @@ const documented = [
 
 t.test("the vendor's rows become the expected lines, on one page and on several", async (t) => {
   for (const pageSize of [1000, 1]) {
-    const lines = await linesOf(t, documented, { pageSize });
+    const lines = await billedLines(t, documented, { pageSize });
     const usual = { timestamp: "2026-03-04T00:00:00Z", currency: "USD", granularity: "daily" };
     t.same(lines, [
       {
@@ -140,9 +140,11 @@ t.test("the net amount is charged, with the digits of the response", async (t) =
   const many = await lineOf(t, { quantity: "0.12345678901234567", amount: "1.0000000000004" });
   holds(t, many, { quantity: "0.123456789012", total_cost: "1" });
   t.same(many.metadata.exact, { quantity: "0.12345678901234567", total_cost: "1.0000000000004" });
-  const thirds = [1, 2, 3].map((id) => costRow("2026-03-04", { id: `c-${id}`, amount: "0.0000000000004" }));
+  const thirds = [1, 2, 3].map((id) =>
+    testCostRow("2026-03-04", { id: `c-${id}`, amount: "0.0000000000004" }),
+  );
   t.equal(
-    (await linesOf(t, thirds))[0]?.total_cost,
+    (await billedLines(t, thirds))[0]?.total_cost,
     "0.000000000001",
     "amounts are merged before they are rounded",
   );
@@ -151,7 +153,7 @@ t.test("the net amount is charged, with the digits of the response", async (t) =
 t.test("numbers of the vendor's JSON keep more digits than a float has", async (t) => {
   const { bill, gather } = await billed(t);
   bill.setInstead((query, _request, response) => {
-    const row = JSON.stringify(costRow("2026-03-04", { amount: "AMOUNT" })).replace(
+    const row = JSON.stringify(testCostRow("2026-03-04", { amount: "AMOUNT" })).replace(
       '"AMOUNT"',
       "98765432109876543.21",
     );
@@ -188,9 +190,9 @@ t.test("absent and null fields are the same", async (t) => {
 });
 
 t.test("a charge and its refund are one line, with both in its metadata", async (t) => {
-  const [line, ...others] = await linesOf(t, [
-    costRow("2026-03-04"),
-    costRow("2026-03-04", {
+  const [line, ...others] = await billedLines(t, [
+    testCostRow("2026-03-04"),
+    testCostRow("2026-03-04", {
       id: "c-2",
       amount: -0.5,
       original_amount: -0.5,
@@ -214,7 +216,7 @@ t.test("a charge and its refund are one line, with both in its metadata", async 
 t.test(
   "a row that repeats on the next page counts once, and a row that only resembles it counts as well",
   async (t) => {
-    const row = costRow("2026-03-04");
+    const row = testCostRow("2026-03-04");
     const later = { ...row, id: "c-2" };
     const revised = { ...row, amount: 3 };
     const { gather } = await billed(t, [row, later, row, revised, later], { pageSize: 2 });
@@ -230,9 +232,9 @@ t.test(
 t.test("a line of very many rows keeps its sum, and as many of its parts as fit", async (t) => {
   const description = "x".repeat(490);
   const rows = Array.from({ length: 4000 }, (_, index) =>
-    costRow("2026-03-04", { id: `c-${index}`, amount: "0.01", description: `${description}${index}` }),
+    testCostRow("2026-03-04", { id: `c-${index}`, amount: "0.01", description: `${description}${index}` }),
   );
-  const [line, ...others] = await linesOf(t, rows);
+  const [line, ...others] = await billedLines(t, rows);
   t.same(others, []);
   t.equal(line?.total_cost, "40");
   t.ok(JSON.stringify(line?.metadata).length < 500_000);
@@ -258,7 +260,7 @@ t.test("the order of any rows makes no difference, and no amount is lost", async
   await fc.assert(
     fc.asyncProperty(shuffles, async ([rows, shuffled]) => {
       const linesIn = async (order: readonly Readonly<Record<string, unknown>>[]) => {
-        bill.setRows(order.map((changes) => costRow("2026-03-04", changes)));
+        bill.setRows(order.map((changes) => testCostRow("2026-03-04", changes)));
         return (await gather(short)).lines;
       };
       const lines = await linesIn(rows);

@@ -12,12 +12,12 @@ import {
   connector,
   connectorsOf,
   environment,
-  type Organisation,
   pool,
   STATEMENTS,
   small,
   startOrganisation,
   statement,
+  type TestOrganisation,
 } from "./organisation.js";
 import { connectConfluentTenant } from "./tenant.js";
 
@@ -32,7 +32,7 @@ const RESOURCE_TYPES = [
 ];
 const IDENTITY_TYPES = ["service_account", "user", "api_key", "identity_provider", "identity_pool"];
 
-async function gathered(t: Test, organisation: Organisation, regions: readonly string[] = ["eu-west-1"]) {
+async function gathered(t: Test, organisation: TestOrganisation, regions: readonly string[] = ["eu-west-1"]) {
   const flink = regions.map((region_id) => ({
     region_id,
     key: "FLINKKEY",

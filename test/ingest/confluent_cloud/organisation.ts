@@ -2,7 +2,7 @@
 import type { Test } from "tap";
 import { upstream } from "../../upstream/upstream-server.js";
 
-export interface Organisation {
+export interface TestOrganisation {
   readonly url: string;
   /** Items of a list, by path, with `?environment=…` if the list is filtered by environment. */
   readonly lists: Map<string, readonly unknown[]>;
@@ -35,7 +35,7 @@ export async function startOrganisation(t: Test, lists: Readonly<Record<string, 
       from + PAGE < items.length ? { next: `${url}${address.pathname}?page_token=${from + PAGE}` } : {};
     response.end(JSON.stringify({ metadata: next, data: items.slice(from, from + PAGE) }));
   });
-  const organisation: Organisation = {
+  const organisation: TestOrganisation = {
     url,
     lists: new Map(Object.entries(lists)),
     objects: new Map(),
@@ -46,7 +46,7 @@ export async function startOrganisation(t: Test, lists: Readonly<Record<string, 
 }
 
 function itemsOf(
-  lists: Organisation["lists"],
+  lists: TestOrganisation["lists"],
   { pathname, searchParams: query }: URL,
 ): readonly unknown[] | undefined {
   const environment = query.get("environment");

@@ -4,7 +4,7 @@ import { holds } from "../../holds.js";
 import { chargedOn, reconciled, runContext, runOnce, trackingDate } from "../../runner/runs.js";
 import { openTestStores } from "../../stores.js";
 import { daysAgo } from "../generic_metrics_only/tenant.js";
-import { costRow, resource } from "./bill.js";
+import { resource, testCostRow } from "./bill.js";
 import { startMetrics } from "./metrics.js";
 import { apiKey, connector, connectorsOf, person, pool, small, startOrganisation } from "./organisation.js";
 
@@ -13,21 +13,21 @@ const [ONE = "", TWO = "", THREE = ""] = days;
 const none = (product: string) => ({ resource: undefined, product, line_type: product });
 
 const rowsOf = (day: string, stored: string) => [
-  costRow(day, { amount: stored, resource: resource("lkc-aa11") }),
-  costRow(day, {
+  testCostRow(day, { amount: stored, resource: resource("lkc-aa11") }),
+  testCostRow(day, {
     id: `n-${day}`,
     line_type: "KAFKA_NETWORK_WRITE",
     amount: "4",
     resource: resource("lkc-aa11"),
   }),
-  costRow(day, {
+  testCostRow(day, {
     id: `c-${day}`,
     product: "CONNECT",
     line_type: "CONNECT_NUM_TASKS",
     amount: "1",
     resource: resource("lcc-9x"),
   }),
-  costRow(day, { id: `s-${day}`, ...none("SUPPORT"), amount: "9" }),
+  testCostRow(day, { id: `s-${day}`, ...none("SUPPORT"), amount: "9" }),
 ];
 
 const yaml = (url: string, metrics: string) => `
@@ -204,7 +204,13 @@ t.test("a rule may divide the costs of connectors and new products among everybo
     days.map((day, index) => {
       const [product, id] = index === 0 ? ["CONNECT", "lcc-9x"] : ["NEW_THING", "new-1"];
       const line_type = `${product}_NUM_TASKS`;
-      return costRow(day, { id: `r-${day}`, product, line_type, amount: "5", resource: resource(id ?? "") });
+      return testCostRow(day, {
+        id: `r-${day}`,
+        product,
+        line_type,
+        amount: "5",
+        resource: resource(id ?? ""),
+      });
     }),
   );
   const metrics = await startMetrics(t, []);

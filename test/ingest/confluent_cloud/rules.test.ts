@@ -2,7 +2,7 @@
 import t from "tap";
 import { buildRuleSet } from "../../../src/allocate/rules.js";
 import { productTypes } from "../../../src/ingest/ecosystems/confluent_cloud/costs/product-types.js";
-import { allocationRules } from "../../../src/ingest/ecosystems/confluent_cloud/rules.js";
+import { confluentRules } from "../../../src/ingest/ecosystems/confluent_cloud/rules.js";
 import { holds } from "../../holds.js";
 import { openAllocation } from "./allocated.js";
 import { startMetrics } from "./metrics.js";
@@ -16,7 +16,7 @@ const tenant = (detail: string, amount = "1") =>
 t.test("every product type has a rule, whatever the ratios of CKUs are", async (t) => {
   for (const ratio of ["0.7", "0", "1", "0.333333", "0.000001", "0.99995"]) {
     const allocator_params = { kafka_cku_usage_ratio: ratio, kafka_cku_shared_ratio: "0.3" };
-    const { rows, combinesMetrics } = buildRuleSet(allocationRules({ allocator_params }));
+    const { rows, combinesMetrics } = buildRuleSet(confluentRules({ allocator_params }));
     const named = new Set(rows.map((row) => row.product_type));
     t.same(
       Object.keys(productTypes).filter((type) => !named.has(type)),

@@ -1,5 +1,5 @@
 /** A bill of Confluent Cloud with a line for each way of allocation: its identities, usage and charges. */
-import { type Charge, day } from "./allocated.js";
+import { type AllocatedCharge, day } from "./allocated.js";
 import {
   knownAccount,
   knownConnector,
@@ -113,7 +113,7 @@ export const series = [
 ];
 
 export const [ONE, TWO, THREE] = [day(1), day(2), day(3)];
-export const charges: readonly Charge[] = [
+export const charges: readonly AllocatedCharge[] = [
   [ONE, "KAFKA_NUM_CKUS", "lkc-v1", "100"],
   [ONE, "KAFKA_NUM_CKU", "lkc-v2", "0.0003"],
   [ONE, "KAFKA_NUM_CKU", "lkc-v3", "33.333333333333"],
@@ -135,10 +135,14 @@ export const charges: readonly Charge[] = [
   [ONE, "SUPPORT", "no-resource", "6"],
   [THREE, "SUPPORT", "no-resource", "6"],
   [ONE, "PROMO_CREDIT", "no-resource", "-15"],
-  ...[...Object.keys(connectors), "lcc-unknown"].map((id): Charge => [ONE, "CONNECT_NUM_TASKS", id, "1"]),
+  ...[...Object.keys(connectors), "lcc-unknown"].map(
+    (id): AllocatedCharge => [ONE, "CONNECT_NUM_TASKS", id, "1"],
+  ),
   [ONE, "CONNECT_CAPACITY", "lcc-account", "2"],
-  ...["lksqlc-1", "lksqlc-2", "lksqlc-3"].map((id): Charge => [ONE, "KSQL_NUM_CSUS", id, "1"]),
-  ...["p", "f", "s", "u", "stopped", "none"].map((id): Charge => [ONE, "FLINK_NUM_CFUS", `lfcp-${id}`, "6"]),
+  ...["lksqlc-1", "lksqlc-2", "lksqlc-3"].map((id): AllocatedCharge => [ONE, "KSQL_NUM_CSUS", id, "1"]),
+  ...["p", "f", "s", "u", "stopped", "none"].map(
+    (id): AllocatedCharge => [ONE, "FLINK_NUM_CFUS", `lfcp-${id}`, "6"],
+  ),
   [THREE, "FLINK_NUM_CFU", "lfcp-none", "6"],
   [ONE, "CLUSTER_LINKING_READ", "lkc-active", "1"],
   [ONE, "TABLEFLOW_STORAGE", "lkc-active", "1"],

@@ -9,7 +9,7 @@ import { topicMatcher } from "../../../src/ingest/topic-patterns.js";
 import { createUpstreamClient } from "../../../src/upstream/http/client.js";
 import { holds } from "../../holds.js";
 import { forever, silent } from "../generic_metrics_only/tenant.js";
-import { type Script, startScriptedPrometheus } from "../prometheus/scripted-prometheus.js";
+import { type PrometheusScript, startScriptedPrometheus } from "../prometheus/scripted-prometheus.js";
 import { recordingSink } from "../recording-sink.js";
 
 const settings: TopicSettings = {
@@ -22,7 +22,7 @@ const settings: TopicSettings = {
 };
 const window = { start: "2026-01-01", end: "2026-01-03" };
 
-async function prometheus(t: Test, answer: Script) {
+async function prometheus(t: Test, answer: PrometheusScript) {
   const scripted = await startScriptedPrometheus(t, answer);
   const client = createUpstreamClient({
     baseUrl: scripted.url,
@@ -124,7 +124,7 @@ function textsOf(characters: string, length: number): string[] {
 }
 
 t.test("usage of topics is gathered", async (t) => {
-  const gather = async (t: Test, answer: Script) => {
+  const gather = async (t: Test, answer: PrometheusScript) => {
     const { scripted, source } = await prometheus(t, answer);
     const facts: TopicUsageFact[] = [];
     const gaps: UsageGap[] = [];
@@ -187,7 +187,7 @@ t.test("usage of topics is gathered", async (t) => {
 
 t.test("topics become resources", async (t) => {
   const rest = { completeResourceTypes: ["kafka_cluster"], completeIdentityTypes: [], errors: [] };
-  const gather = async (t: Test, answer: Script, clusters = ["lkc-1"]) => {
+  const gather = async (t: Test, answer: PrometheusScript, clusters = ["lkc-1"]) => {
     const { scripted, source } = await prometheus(t, answer);
     const sink = recordingSink();
     const report = await withTopics(

@@ -2,7 +2,7 @@
 import t, { type Test } from "tap";
 import { collectBilled } from "../../../src/ingest/ecosystems/confluent_cloud/billed.js";
 import type { ProductFamily } from "../../../src/ingest/ecosystems/confluent_cloud/costs/product-types.js";
-import { gatherUsage } from "../../../src/ingest/ecosystems/confluent_cloud/usage.js";
+import { gatherConfluentUsage } from "../../../src/ingest/ecosystems/confluent_cloud/usage.js";
 import type { KnownInventory } from "../../../src/ingest/known.js";
 import { holds } from "../../holds.js";
 import { forever } from "../generic_metrics_only/tenant.js";
@@ -30,7 +30,7 @@ async function gather(
   const sink = recordingSink();
   const connection = { prometheus: metrics?.source(largestAnswerBytes) };
   const settings = { metrics_step_seconds: 3600 };
-  const report = await gatherUsage(
+  const report = await gatherConfluentUsage(
     { settings, connection, billed: collector.billed, window, known, parallelQueries: 4 },
     sink,
     forever,
@@ -272,7 +272,7 @@ t.test("a sink that fails ends the gathering with its error", async (t: Test) =>
   const metrics = await startMetrics(t, [bytesIn("sa-1", { "2026-01-01T05:07:00Z": 1 })]);
   const collector = collectBilled();
   collector.add(...written(ONE));
-  const gathering = gatherUsage(
+  const gathering = gatherConfluentUsage(
     {
       settings: { metrics_step_seconds: 3600 },
       connection: { prometheus: metrics.source() },

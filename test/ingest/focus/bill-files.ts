@@ -21,7 +21,7 @@ export const LONG_AGO = new Date("2026-07-01T00:00:00Z");
 export type Files = Readonly<Record<string, string | { readonly text: string; readonly modified: Date }>>;
 
 /** Creates a folder with these files. */
-export async function folderOf(t: Test, files: Files): Promise<string> {
+export async function billFolder(t: Test, files: Files): Promise<string> {
   const folder = t.testdir({});
   await write(folder, files);
   return folder;
@@ -38,7 +38,7 @@ export async function write(folder: string, files: Files): Promise<void> {
 }
 
 /** Fills in the defaults of the configuration. */
-export function settingsOf(written: Record<string, unknown>): BillSourceSettings {
+export function sourceSettings(written: Record<string, unknown>): BillSourceSettings {
   const value = Value.Default(billSourceSettings, { name: "bills", ...structuredClone(written) });
   if (Value.Check(billSourceSettings, value)) return value;
   throw new Error(
@@ -47,8 +47,8 @@ export function settingsOf(written: Record<string, unknown>): BillSourceSettings
 }
 
 /** Opens a source that is closed at the end of the test. */
-export function sourceOf(t: Test, written: Record<string, unknown>, context: SourceContext = {}) {
-  const source = openBillSource(settingsOf(written), { attempts: 2, baseDelayMs: 1, ...context });
+export function openTestSource(t: Test, written: Record<string, unknown>, context: SourceContext = {}) {
+  const source = openBillSource(sourceSettings(written), { attempts: 2, baseDelayMs: 1, ...context });
   t.teardown(() => source.close());
   return {
     list: () => source.list(AbortSignal.timeout(60_000)),

@@ -16,7 +16,7 @@ import type {
 import { createPublishLock } from "../../../src/stores/publish-lock.js";
 import { EPOCH, openGatheringStores } from "../gathering-stores.js";
 
-export const settings: LoadSettings = {
+export const loadSettings: LoadSettings = {
   cost: "EffectiveCost",
   currency: undefined,
   shrinkLimit: 0.5,
@@ -52,7 +52,7 @@ export function deliveryOf(files: readonly DeliveredFile[], changes: Partial<Del
   return { source: "bills", billing_period: "2026-05", kind: "snapshot", id, files, remarks: [], ...changes };
 }
 
-export function sourceOf(...deliveries: readonly Delivery[]): BillSource {
+export function testBillSource(...deliveries: readonly Delivery[]): BillSource {
   return {
     name: "bills",
     list: async () => ({ deliveries, pending: [], waiting: [], remarks: [] }),
@@ -106,17 +106,21 @@ export function csv(rows: readonly Row[]): string {
   return [shown.join(","), ...text, ""].join("\n");
 }
 
-export async function load(store: DeliveryStore, delivery: Delivery, changes: Partial<LoadSettings> = {}) {
+export async function loadBills(
+  store: DeliveryStore,
+  delivery: Delivery,
+  changes: Partial<LoadSettings> = {},
+) {
   return await loadDelivery(
     store,
     delivery,
     { old: [], moved: [], known: [], others: [] },
-    { ...settings, ...changes },
+    { ...loadSettings, ...changes },
     new AbortController().signal,
   );
 }
 
-export async function rowsOf<Row>(store: DeliveryStore, query: string): Promise<Row[]> {
+export async function loadedRows<Row>(store: DeliveryStore, query: string): Promise<Row[]> {
   return await readRows<Row>(store.client, { query, params: {} });
 }
 

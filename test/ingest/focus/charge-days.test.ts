@@ -2,11 +2,11 @@
 import t from "tap";
 import { readRows } from "../../../src/clickhouse/statement.js";
 import { addDays } from "../../../src/common/days.js";
-import { billingLines, piecesOf } from "../../../src/ingest/ecosystems/focus/lines/billing-lines.js";
+import { billingLines, linePieces } from "../../../src/ingest/ecosystems/focus/lines/billing-lines.js";
 import type { Spread } from "../../../src/ingest/ecosystems/focus/lines/charge-days.js";
 import fc from "../../property.js";
 import { Classes } from "../classes.js";
-import { csv, deliveryOf, fileOf, load, openDeliveryStore } from "./bills.js";
+import { csv, deliveryOf, fileOf, loadBills, openDeliveryStore } from "./bills.js";
 
 const DAY = 86_400;
 const first = Date.UTC(2026, 4, 1) / 1000;
@@ -92,7 +92,7 @@ for (const spread of ["none", "daily"] as const satisfies readonly Spread[]) {
                 ChargePeriodEnd: isoOf(start + seconds),
               })),
             );
-            await load(store, deliveryOf([fileOf("bill.csv", csv(rows))], { source }));
+            await loadBills(store, deliveryOf([fileOf("bill.csv", csv(rows))], { source }));
           }
           const { rows: current } = await store.postgres.query<{ id: number }>(
             "SELECT delivery_id::int AS id FROM deliveries WHERE source = ANY($1)",
@@ -148,9 +148,9 @@ function shortest(ticks: bigint): string {
 
 t.test("only large bills are read day by day, unless charges are spread", async (t) => {
   const may = { start: "2026-05-30", end: "2026-06-02" };
-  t.strictSame(piecesOf(may, 999_999, "none"), [may]);
-  t.strictSame(piecesOf(may, 1_000_000, "daily"), [may]);
-  t.strictSame(piecesOf(may, 1_000_000, "none"), [
+  t.strictSame(linePieces(may, 999_999, "none"), [may]);
+  t.strictSame(linePieces(may, 1_000_000, "daily"), [may]);
+  t.strictSame(linePieces(may, 1_000_000, "none"), [
     { start: "2026-05-30", end: "2026-05-31" },
     { start: "2026-05-31", end: "2026-06-01" },
     { start: "2026-06-01", end: "2026-06-02" },

@@ -8,7 +8,16 @@ import type {
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import { type Delivery, FileChangedError } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
 import { acceptDelivery } from "../../../src/postgres/accept-delivery.js";
-import { csv, deliveryOf, fileOf, openDeliveryStore, recorded, rowsOf, settings, sourceOf } from "./bills.js";
+import {
+  csv,
+  deliveryOf,
+  fileOf,
+  loadedRows,
+  loadSettings,
+  openDeliveryStore,
+  recorded,
+  testBillSource,
+} from "./bills.js";
 
 const store = await openDeliveryStore(t);
 const signal = new AbortController().signal;
@@ -18,7 +27,7 @@ async function told(
   changes: Partial<LoadSettings> = {},
   of: DeliveryStore = store,
 ) {
-  return await loadDeliveries(of, [sourceOf(...deliveries)], { ...settings, ...changes }, signal);
+  return await loadDeliveries(of, [testBillSource(...deliveries)], { ...loadSettings, ...changes }, signal);
 }
 const bill = (amount: string, lines = 4, name = "bill.csv") =>
   fileOf(
@@ -28,7 +37,7 @@ const bill = (amount: string, lines = 4, name = "bill.csv") =>
 /** State, lines and effective cost of each recorded delivery, and the existing partitions. */
 async function kept() {
   const records = await recorded(store);
-  const partitions = await rowsOf<{ lines: number }>(
+  const partitions = await loadedRows<{ lines: number }>(
     store,
     "SELECT toUInt32(count()) AS lines FROM focus_lines GROUP BY delivery ORDER BY delivery",
   );
@@ -218,9 +227,9 @@ t.test("a bill that counts keeps its lines if those of the one before cannot be 
 });
 
 t.test("a source that cannot be listed does not affect the others", async (t) => {
-  const down = { ...sourceOf(), name: "down", list: () => Promise.reject(new Error("no route")) };
+  const down = { ...testBillSource(), name: "down", list: () => Promise.reject(new Error("no route")) };
   const waiting = {
-    ...sourceOf(),
+    ...testBillSource(),
     name: "late",
     list: async () => ({
       deliveries: [],
@@ -231,8 +240,8 @@ t.test("a source that cannot be listed does not affect the others", async (t) =>
   };
   const report = await loadDeliveries(
     store,
-    [down, waiting, sourceOf(deliveryOf([bill("1")], { remarks: ["two manifests"] }))],
-    settings,
+    [down, waiting, testBillSource(deliveryOf([bill("1")], { remarks: ["two manifests"] }))],
+    loadSettings,
     signal,
   );
   t.strictSame(report, {
@@ -342,7 +351,7 @@ t.test("bills that would remove days wait together for the remaining bills or fo
     "the month is over, so its bill may not shrink",
   );
   const source = {
-    ...sourceOf(),
+    ...testBillSource(),
     list: async () => ({
       deliveries: [ofMonth(june("1", 10, 11, 12))],
       pending: [{ kind: "snapshot" as const, billing_period: "2026-07" }],
@@ -350,7 +359,7 @@ t.test("bills that would remove days wait together for the remaining bills or fo
       remarks: [],
     }),
   };
-  const { errors } = await loadDeliveries(store, [source], settings, signal);
+  const { errors } = await loadDeliveries(store, [source], loadSettings, signal);
   t.strictSame(errors, [`${problem}not all bills of the source are ready`]);
   t.strictSame((await kept()).records.at(0), "current 3 3");
   t.strictSame((await told([ofMonth(june("1", 10, 11, 12))])).errors, []);

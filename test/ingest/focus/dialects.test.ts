@@ -6,7 +6,7 @@ import { readFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
 import t from "tap";
-import { csv, deliveryOf, fileOf, load, openDeliveryStore, recorded, rowsOf } from "./bills.js";
+import { csv, deliveryOf, fileOf, loadBills, loadedRows, openDeliveryStore, recorded } from "./bills.js";
 
 const store = await openDeliveryStore(t);
 const duck = await (await DuckDBInstance.create()).connect();
@@ -17,10 +17,10 @@ let count = 0;
 async function linesOf<Line>(content: string | Buffer, columns: string, maxUnpackedMib?: number) {
   count += 1;
   const file = fileOf("bill.csv", content, maxUnpackedMib);
-  const outcome = await load(store, deliveryOf([file], { source: `s${count}` }));
+  const outcome = await loadBills(store, deliveryOf([file], { source: `s${count}` }));
   if (outcome.state !== "current") return outcome.problem;
   const query = `SELECT ${columns} FROM focus_lines WHERE delivery = (SELECT max(delivery) FROM focus_lines) ${columns.includes("max(") ? "" : "ORDER BY line"}`;
-  return await rowsOf<Line>(store, query);
+  return await loadedRows<Line>(store, query);
 }
 
 t.test("a bill is the same in each dialect of CSV", async (t) => {

@@ -2,7 +2,7 @@
 import t from "tap";
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import type { DeliveredFile, Delivery } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
-import { csv, deliveryOf, fileOf, openDeliveryStore, rowsOf, settings } from "./bills.js";
+import { csv, deliveryOf, fileOf, loadedRows, loadSettings, openDeliveryStore } from "./bills.js";
 
 const store = await openDeliveryStore(t);
 const signal = new AbortController().signal;
@@ -22,7 +22,7 @@ async function run(sources: Readonly<Record<string, readonly Delivery[]>>) {
     list: async () => ({ deliveries, pending: [], waiting: [], remarks: [] }),
     close: async () => undefined,
   }));
-  return await loadDeliveries(store, opened, settings, signal);
+  return await loadDeliveries(store, opened, loadSettings, signal);
 }
 
 /** Returns the counting lines of all configured sources. */
@@ -32,7 +32,7 @@ async function charged(...sources: readonly string[]): Promise<number> {
     [sources],
   );
   const ids = rows.map(({ id }) => id).join(", ") || "0";
-  const [row] = await rowsOf<{ sum: number }>(
+  const [row] = await loadedRows<{ sum: number }>(
     store,
     `SELECT toFloat64(sum(EffectiveCost)) AS sum FROM focus_lines WHERE delivery IN (${ids})`,
   );

@@ -7,13 +7,21 @@ import type { LoadSettings } from "../../../src/ingest/ecosystems/focus/deliveri
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import type { Delivery } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
 import { acceptDelivery } from "../../../src/postgres/accept-delivery.js";
-import { csv, deliveryOf, fileOf, openDeliveryStore, rowsOf, settings, sourceOf } from "./bills.js";
+import {
+  csv,
+  deliveryOf,
+  fileOf,
+  loadedRows,
+  loadSettings,
+  openDeliveryStore,
+  testBillSource,
+} from "./bills.js";
 
 const store = await openDeliveryStore(t);
 const signal = new AbortController().signal;
 
 async function told(deliveries: readonly Delivery[], changes: Partial<LoadSettings> = {}, of = store) {
-  return await loadDeliveries(of, [sourceOf(...deliveries)], { ...settings, ...changes }, signal);
+  return await loadDeliveries(of, [testBillSource(...deliveries)], { ...loadSettings, ...changes }, signal);
 }
 const nothingToSay = { errors: [], warnings: [], notes: [] };
 
@@ -39,7 +47,7 @@ async function kept() {
   const { rows } = await store.postgres.query<{ record: string }>(
     "SELECT concat_ws(' ', state, sums->0->>'effective_cost') AS record FROM deliveries ORDER BY delivery_id",
   );
-  const partitions = await rowsOf<{ name: string; rows: string }>(
+  const partitions = await loadedRows<{ name: string; rows: string }>(
     store,
     `SELECT table AS name, toString(sum(rows)) AS rows FROM system.parts
       WHERE database = currentDatabase() AND active AND table IN ('focus_lines', 'focus_text_sums') GROUP BY table, partition ORDER BY table, toUInt64(partition)`,
@@ -180,7 +188,7 @@ t.test("a bill that is already too old is read once, and its lines are dropped",
 t.test("a bill within a longer retention is read again, with the same lines and sums", async (t) => {
   const delivery = bill([charge(1, "1.5"), charge(2, "2.25")]);
   const lines = async () =>
-    await rowsOf(store, "SELECT * EXCEPT (delivery) FROM focus_lines ORDER BY file, line");
+    await loadedRows(store, "SELECT * EXCEPT (delivery) FROM focus_lines ORDER BY file, line");
   await told([delivery]);
   const before = await lines();
   t.equal(before.length, 2);
@@ -266,7 +274,7 @@ t.test("a source that changes to months misses nothing that is older than the re
 t.test("a source that lists nothing reports what became of its bills", async (t) => {
   await told([bill([charge(1)])], { keepFrom: "2026-06-01" });
   const source = {
-    ...sourceOf(),
+    ...testBillSource(),
     list: async () => ({
       deliveries: [],
       pending: [],
@@ -275,7 +283,12 @@ t.test("a source that lists nothing reports what became of its bills", async (t)
       nothing: "/bills has no files",
     }),
   };
-  const { notes } = await loadDeliveries(store, [source], { ...settings, keepFrom: "2026-06-01" }, signal);
+  const { notes } = await loadDeliveries(
+    store,
+    [source],
+    { ...loadSettings, keepFrom: "2026-06-01" },
+    signal,
+  );
   t.strictSame(notes, [
     "bills: no bill is there any more: /bills has no files. All bills that were read before are older than retention_days",
   ]);

@@ -12,7 +12,7 @@ import {
   billSourceSettings,
 } from "../../../src/ingest/ecosystems/focus/sources/settings.js";
 import fc from "../../property.js";
-import { csv, openDeliveryStore, rowsOf, settings } from "./bills.js";
+import { csv, loadedRows, loadSettings, openDeliveryStore } from "./bills.js";
 
 const store = await openDeliveryStore(t);
 const signal = new AbortController().signal;
@@ -72,7 +72,7 @@ async function charged(): Promise<Map<string, number[]>> {
     "SELECT delivery_id::text, retired, superseded FROM deliveries WHERE state = 'current'",
   );
   const ids = rows.map(({ delivery_id }) => delivery_id).join(", ") || "0";
-  const found = await rowsOf<{ key: string; amounts: number[] }>(
+  const found = await loadedRows<{ key: string; amounts: number[] }>(
     store,
     `SELECT concat(toString(charge_day), ' ', ResourceId) AS key, groupArray(toFloat64(EffectiveCost)) AS amounts FROM focus_lines
       WHERE delivery IN (${ids}) AND ${isCounted(rows)} GROUP BY key`,
@@ -121,7 +121,7 @@ async function play(folder: string, played: readonly Step[]): Promise<void> {
     if (!run && at < played.length - 1) continue;
     count("run");
     const overlaps = { precedence, adding: new Set<string>() };
-    const report = await loadDeliveries(store, sources, { ...settings, overlaps }, signal);
+    const report = await loadDeliveries(store, sources, { ...loadSettings, overlaps }, signal);
     const now = await charged();
     const told = [...report.errors, ...report.warnings, ...report.notes].join("\n");
     const state = JSON.stringify({ at, told, files: [...files.keys()], now: [...now] });

@@ -7,7 +7,7 @@ import { join } from "node:path";
 import t from "tap";
 import { projectRoot } from "../../../src/common/project.js";
 import { groupFindings, lineFindings } from "../../../src/ingest/ecosystems/focus/load/findings.js";
-import { deliveryOf, fileOf, load, openDeliveryStore, recorded, rowsOf } from "./bills.js";
+import { deliveryOf, fileOf, loadBills, loadedRows, openDeliveryStore, recorded } from "./bills.js";
 
 const store = await openDeliveryStore(t);
 let bills = 0;
@@ -62,11 +62,11 @@ async function found(lines: readonly Line[], without: readonly Column[] = []): P
   const rows = lines.map((line) => columns.map((column) => ({ ...plain, ...line })[column]).join(","));
   const file = fileOf("b", [columns.join(","), ...rows, ""].join("\n"));
   bills += 1;
-  const outcome = await load(store, deliveryOf([file], { source: `bill-${bills}` }));
+  const outcome = await loadBills(store, deliveryOf([file], { source: `bill-${bills}` }));
   if (outcome.state !== "current") throw new Error(outcome.problem);
   const kept =
     "SELECT toString(count()) AS n FROM focus_lines WHERE delivery = (SELECT max(delivery) FROM focus_lines)";
-  t.equal((await rowsOf<{ n: string }>(store, kept))[0]?.n, String(lines.length));
+  t.equal((await loadedRows<{ n: string }>(store, kept))[0]?.n, String(lines.length));
   const { findings } = (await recorded(store)).at(-1) as {
     findings: readonly { id: string; lines: number; examples: readonly string[] }[];
   };

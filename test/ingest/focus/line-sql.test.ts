@@ -5,7 +5,12 @@
 import t from "tap";
 import { readRows } from "../../../src/clickhouse/statement.js";
 import { openScratchEngine } from "../../../src/focus/check/scratch-engine.js";
-import { instant, isPlain, isRounded, stored } from "../../../src/ingest/ecosystems/focus/load/line-sql.js";
+import {
+  instantColumn,
+  isPlain,
+  isRounded,
+  stored,
+} from "../../../src/ingest/ecosystems/focus/load/line-sql.js";
 import { testLogger } from "../../stores.js";
 
 t.test("texts of a bill are converted", async (t) => {
@@ -65,7 +70,7 @@ t.test("texts of a bill are converted", async (t) => {
     ] as const;
     const found = await read<{ at: string | null }>(
       instants.map(([text]) => text),
-      `toString(${instant("text")}) AS at`,
+      `toString(${instantColumn("text")}) AS at`,
     );
     t.strictSame(
       found.map(({ at }) => at),

@@ -6,7 +6,7 @@ import { gzipSync } from "node:zlib";
 import { DuckDBInstance } from "@duckdb/node-api";
 import t from "tap";
 import { needs } from "../../programs.js";
-import { csv, deliveryOf, fileOf, load, openDeliveryStore, recorded, rowsOf } from "./bills.js";
+import { csv, deliveryOf, fileOf, loadBills, loadedRows, openDeliveryStore, recorded } from "./bills.js";
 
 const store = await openDeliveryStore(t);
 /** Writes files with typed columns. */
@@ -18,10 +18,10 @@ let month = 0;
 async function loaded(content: string | Buffer, columns: string, name = "bill.csv") {
   month += 1;
   const source = `s${month}`;
-  const outcome = await load(store, deliveryOf([fileOf(name, content)], { source }));
+  const outcome = await loadBills(store, deliveryOf([fileOf(name, content)], { source }));
   const record = (await recorded(store)).at(-1) ?? {};
   const query = `SELECT ${columns} FROM focus_lines WHERE delivery = (SELECT max(delivery) FROM focus_lines) ORDER BY line`;
-  const rows = outcome.state === "current" ? await rowsOf<Record<string, unknown>>(store, query) : [];
+  const rows = outcome.state === "current" ? await loadedRows<Record<string, unknown>>(store, query) : [];
   return {
     outcome,
     rows,
@@ -262,7 +262,7 @@ t.test("a file that cannot be read completely does not count, and its reason is 
   const current = await store.postgres.query(
     "SELECT count(*)::text AS n FROM deliveries WHERE state = 'current'",
   );
-  t.strictSame((await rowsOf<{ n: string }>(store, left))[0]?.n, current.rows[0].n);
+  t.strictSame((await loadedRows<{ n: string }>(store, left))[0]?.n, current.rows[0].n);
 });
 
 t.test("Parquet with doubles, maps, lists, structs and timestamps is read like its CSV", async (t) => {
@@ -364,13 +364,13 @@ t.test("every line has the number of its row, even in a file that several thread
   await duck.run(`COPY (${lines}) TO '${folder}/bill.parquet' (FORMAT parquet, ROW_GROUP_SIZE 20000)`);
   await duck.run(`COPY (${lines}) TO '${folder}/bill.csv' (FORMAT csv, HEADER)`);
   for (const name of ["bill.parquet", "bill.csv"]) {
-    const outcome = await load(
+    const outcome = await loadBills(
       store,
       deliveryOf([fileOf(name, await readFile(join(folder, name)))], { source: name }),
     );
     t.equal(outcome.state, "current", name);
     const query = `SELECT toString(count()) AS lines, toString(countIf(toString(line) != custom_columns['x_Row'])) AS misplaced
       FROM focus_lines WHERE delivery = (SELECT max(delivery) FROM focus_lines)`;
-    t.strictSame(await rowsOf(store, query), [{ lines: "600000", misplaced: "0" }], name);
+    t.strictSame(await loadedRows(store, query), [{ lines: "600000", misplaced: "0" }], name);
   }
 });

@@ -10,7 +10,7 @@ import { openStores } from "../../../src/stores/open-stores.js";
 import { dieAt } from "../../runner/die-at.js";
 import type { StatementPoint } from "../../runner/kill-points.js";
 import { fixedTenant, testConfig, testLogger } from "../../stores.js";
-import { csv, deliveryOf, fileOf, settings, sourceOf } from "./bills.js";
+import { csv, deliveryOf, fileOf, loadSettings, testBillSource } from "./bills.js";
 
 export interface LoadingInput {
   readonly folder: string;
@@ -26,7 +26,7 @@ export interface LoadingInput {
 }
 
 const input = JSON.parse(process.argv.at(-1) ?? "{}") as LoadingInput;
-const { folder, epoch, amount, lines, stays, keepFrom = settings.keepFrom, point } = input;
+const { folder, epoch, amount, lines, stays, keepFrom = loadSettings.keepFrom, point } = input;
 const config = testConfig(`data_dir: ${folder}/data\ntenants:${fixedTenant("acme")}`, folder);
 const stores = await openStores({ config, logger: testLogger });
 const { client, tenantName } = await stores.tenant("acme");
@@ -66,7 +66,7 @@ const file = { ...fileOf("bill.csv", text), open: async () => Readable.from(said
 const store = { client, postgres, publishLock: stores.publishLock, tenantName, epoch };
 if (point !== undefined) dieAt(point, Object.getPrototypeOf(createClient()));
 const signal = new AbortController().signal;
-await loadDeliveries(store, [sourceOf(deliveryOf([file]))], { ...settings, keepFrom }, signal);
+await loadDeliveries(store, [testBillSource(deliveryOf([file]))], { ...loadSettings, keepFrom }, signal);
 say({ counted: await counted(), held: await held() });
 if (stays) setInterval(() => undefined, 60_000);
 else await stores.close();

@@ -6,8 +6,8 @@ import t from "tap";
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import type { BillSource } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
 import { openBillSource } from "../../../src/ingest/ecosystems/focus/sources/open-source.js";
-import { type Files, folderOf, settingsOf, write } from "./bill-files.js";
-import { csv, openDeliveryStore, recorded, rowsOf, settings } from "./bills.js";
+import { billFolder, type Files, sourceSettings, write } from "./bill-files.js";
+import { csv, loadedRows, loadSettings, openDeliveryStore, recorded } from "./bills.js";
 
 const store = await openDeliveryStore(t);
 const range = "exp/20260501-20260531";
@@ -45,11 +45,11 @@ const runOf = (run: string, stated: Stated, texts = { a: rows(3, "a"), b: rows(2
 const EQUAL: Stated = { rows: 5, parts: { "a.csv": 3, "b.csv": 2 } };
 
 async function load(...sources: readonly BillSource[]) {
-  return await loadDeliveries(store, sources, settings, AbortSignal.timeout(120_000));
+  return await loadDeliveries(store, sources, loadSettings, AbortSignal.timeout(120_000));
 }
 
 function sourceIn(location: string): BillSource {
-  const source = openBillSource(settingsOf({ location, limits: { settle_seconds: 0 } }));
+  const source = openBillSource(sourceSettings({ location, limits: { settle_seconds: 0 } }));
   t.teardown(() => source.close());
   return source;
 }
@@ -57,7 +57,7 @@ function sourceIn(location: string): BillSource {
 async function chargedRows(): Promise<number> {
   const counted = await store.postgres.query("SELECT delivery_id FROM deliveries WHERE state = 'current'");
   const ids = counted.rows.map(({ delivery_id }) => delivery_id).join(", ") || "0";
-  const [found] = await rowsOf<{ n: string }>(
+  const [found] = await loadedRows<{ n: string }>(
     store,
     `SELECT count() AS n FROM focus_lines WHERE delivery IN (${ids})`,
   );
@@ -78,7 +78,7 @@ t.test("a bill whose files match the manifest has no error", async (t) => {
     { parts: { "a.csv": undefined, "b.csv": undefined } },
   ]) {
     await store.postgres.query("DELETE FROM deliveries");
-    t.strictSame(await load(sourceIn(await folderOf(t, runOf("1", stated)))), {
+    t.strictSame(await load(sourceIn(await billFolder(t, runOf("1", stated)))), {
       errors: [],
       warnings: [],
       notes: [],
@@ -88,7 +88,7 @@ t.test("a bill whose files match the manifest has no error", async (t) => {
 });
 
 t.test("a file with other rows than the manifest states is charged, and each run reports it", async (t) => {
-  const folder = await folderOf(t, runOf("1", { rows: 7, parts: { "a.csv": 3, "b.csv": 4 } }));
+  const folder = await billFolder(t, runOf("1", { rows: 7, parts: { "a.csv": 3, "b.csv": 4 } }));
   const source = sourceIn(folder);
   const problem = `"${range}/1/b.csv" has 2 rows, and "${range}/1/manifest.json" states 4${ADVICE}`;
   const report = { errors: [`bills 2026-05: ${problem}`], warnings: [], notes: [] };
@@ -105,7 +105,7 @@ t.test("a file with other rows than the manifest states is charged, and each run
 });
 
 t.test("a difference is reported while the bill counts, even if the export is gone", async (t) => {
-  const folder = await folderOf(t, runOf("1", { parts: { "a.csv": 4, "b.csv": 2 } }));
+  const folder = await billFolder(t, runOf("1", { parts: { "a.csv": 4, "b.csv": 2 } }));
   const source = sourceIn(folder);
   const { errors } = await load(source);
   t.equal(errors.length, 1);
@@ -130,7 +130,7 @@ t.test(
     ];
     for (const [stated, problem] of cases) {
       await store.postgres.query("DELETE FROM deliveries");
-      const { errors } = await load(sourceIn(await folderOf(t, runOf("1", stated))));
+      const { errors } = await load(sourceIn(await billFolder(t, runOf("1", stated))));
       t.strictSame(errors, [`bills 2026-05: ${problem}${ADVICE}`]);
     }
   },
@@ -140,7 +140,7 @@ t.test("sums by currency are compared exactly, if a manifest has them", async (t
   const sum = { BilledCost: "5", EffectiveCost: "5.000000000000", ListCost: "5", ContractedCost: "5" };
   const state = async (totals: unknown) => {
     await store.postgres.query("DELETE FROM deliveries");
-    return (await load(sourceIn(await folderOf(t, runOf("1", { ...EQUAL, totals }))))).errors;
+    return (await load(sourceIn(await billFolder(t, runOf("1", { ...EQUAL, totals }))))).errors;
   };
   t.strictSame(await state([{ currency: "USD", rows: 5, ...sum }]), []);
   t.strictSame(await state([{ currency: "USD", total: 7 }]), [], "a total of another type is not compared");
@@ -162,12 +162,12 @@ t.test(
     const files: Files = {
       ...runOf("1", { rows: 4, parts: { "a.csv": 2, "b.csv": 2 } }, { a: broken, b: broken }),
     };
-    const report = await load(sourceIn(await folderOf(t, files)));
+    const report = await load(sourceIn(await billFolder(t, files)));
     t.strictSame(report.errors, [], "the copy counts once, and has the stated rows");
     t.equal(await chargedRows(), 2);
 
     await store.postgres.query("DELETE FROM deliveries");
-    const folder = await folderOf(t, {});
+    const folder = await billFolder(t, {});
     await write(folder, { [`${range}/1/manifest.json`]: manifestOf("1", { parts: { "a.csv.gz": 3 } }) });
     const packed = gzipSync(rows(2, "z"));
     await write(folder, { [`${range}/1/a.csv.gz`]: "" });
@@ -180,7 +180,7 @@ t.test(
 
 t.test("many files with other rows are reported by five sentences and a sum", async (t) => {
   const names = Array.from({ length: 8 }, (_, at) => `part_${at}.csv`);
-  const folder = await folderOf(
+  const folder = await billFolder(
     t,
     Object.fromEntries([
       ...names.map((name) => [`${range}/1/${name}`, rows(1, name)]),
@@ -205,7 +205,7 @@ t.test("a manifest that names another dataset is not compared", async (t) => {
     { rows: 9, parts: { "a.csv": 3, "b.csv": 7 } },
     { a: rows(3, "a"), b: commitments },
   );
-  const { errors, notes } = await load(sourceIn(await folderOf(t, files)));
+  const { errors, notes } = await load(sourceIn(await billFolder(t, files)));
   t.strictSame(errors, []);
   t.match(notes.join("\n"), /b\.csv" holds contract commitments of FOCUS, and is left alone/);
 });

@@ -5,7 +5,7 @@ import { isCounted, type PartlyCounted } from "../../../src/ingest/ecosystems/fo
 import type { OverlapSettings } from "../../../src/ingest/ecosystems/focus/overlaps/decide.js";
 import type { DeliveredFile, Delivery } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
 import { acceptDelivery } from "../../../src/postgres/accept-delivery.js";
-import { csv, deliveryOf, fileOf, openDeliveryStore, rowsOf, settings } from "./bills.js";
+import { csv, deliveryOf, fileOf, loadedRows, loadSettings, openDeliveryStore } from "./bills.js";
 
 const store = await openDeliveryStore(t);
 const signal = new AbortController().signal;
@@ -42,7 +42,7 @@ async function run(
     list: async () => ({ deliveries, pending: [], waiting: [], remarks: [] }),
     close: async () => undefined,
   }));
-  return await loadDeliveries(store, opened, { ...settings, overlaps }, signal);
+  return await loadDeliveries(store, opened, { ...loadSettings, overlaps }, signal);
 }
 
 async function charged(): Promise<number> {
@@ -51,7 +51,7 @@ async function charged(): Promise<number> {
   );
   const ids = rows.map(({ delivery_id }) => delivery_id).join(", ") || "0";
   const query = `SELECT toFloat64(sum(EffectiveCost)) AS sum FROM focus_lines WHERE delivery IN (${ids}) AND ${isCounted(rows)}`;
-  return Number((await rowsOf<{ sum: number }>(store, query))[0]?.sum);
+  return Number((await loadedRows<{ sum: number }>(store, query))[0]?.sum);
 }
 
 /** Asserts that there is one error with this text. */

@@ -5,8 +5,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { AZURE_RUNS, expected, layOutSamples, samplesOf, traps } from "../../focus-samples.js";
-import { deliveryOf, fileOf, load, openDeliveryStore, recorded } from "./bills.js";
+import { AZURE_RUNS, expectedTotals, layOutSamples, samplesOf, traps } from "../../focus-samples.js";
+import { deliveryOf, fileOf, loadBills, openDeliveryStore, recorded } from "./bills.js";
 
 function filesIn(folder: string) {
   const names = readdirSync(folder, { recursive: true, encoding: "utf8" })
@@ -55,13 +55,13 @@ t.test("bills in the formats of the providers are loaded", async (t) => {
     ["oci-preview-csvgz", "oci-preview-csvgz", samplesOf("oci-preview-csvgz")],
   ] as const)
     await t.test(`sums of ${set} are those of its rows`, async (t) => {
-      const { state } = await load(store, deliveryOf(filesIn(join(root, folder)), { source: set }));
+      const { state } = await loadBills(store, deliveryOf(filesIn(join(root, folder)), { source: set }));
       t.equal(state, "current");
       const { lines, sums } = (await recorded(store)).at(-1) as {
         lines: number;
         sums: Record<string, string>[];
       };
-      const wanted = samples.map((sample) => expected[sample]);
+      const wanted = samples.map((sample) => expectedTotals[sample]);
       t.equal(
         lines,
         wanted.reduce((all, each) => all + (each?.rows ?? 0), 0),
@@ -77,7 +77,7 @@ t.test("bills in the formats of the providers are loaded", async (t) => {
     const told: Record<string, unknown> = {};
     for (const trap of traps) {
       const file = fileOf(trap, readFileSync(join(root, "traps", trap)));
-      const { state } = await load(store, deliveryOf([file], { source: trap }), { currency: "USD" });
+      const { state } = await loadBills(store, deliveryOf([file], { source: trap }), { currency: "USD" });
       const { lines, findings } = (await recorded(store)).at(-1) as {
         lines: number;
         findings: { id: string; lines: number }[];

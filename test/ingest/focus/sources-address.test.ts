@@ -1,7 +1,7 @@
 import t from "tap";
 import { allowedRedirect } from "../../../src/ingest/ecosystems/focus/sources/files/address.js";
 import { upstream } from "../../upstream/upstream-server.js";
-import { bytesOf, failureOf, sourceOf } from "./bill-files.js";
+import { bytesOf, failureOf, openTestSource } from "./bill-files.js";
 
 const DATE = "Wed, 01 Jul 2026 00:00:00 GMT";
 
@@ -28,7 +28,7 @@ async function fileServer(t: Parameters<typeof upstream>[0]) {
 t.test("one file at an address is read with credentials", async (t) => {
   const { location, seen } = await fileServer(t);
   const https = { auth_type: "basic", username: "u", password: "p", query: "?sv=1&sig=secret%2F" };
-  const listing = await sourceOf(t, { location, https }).list();
+  const listing = await openTestSource(t, { location, https }).list();
   t.strictSame(
     listing.deliveries.map(({ billing_period, kind, files }) => [
       billing_period,
@@ -64,7 +64,7 @@ t.test("a file that was replaced is not read, whatever its headers say", async (
   for (const headers of cases) {
     const { location, state } = await fileServer(t);
     state.headers = headers;
-    const source = sourceOf(t, { location });
+    const source = openTestSource(t, { location });
     const { deliveries } = await source.list();
     t.equal(await bytesOf(deliveries[0]?.files[0]), "bill");
     state.headers = {
@@ -80,13 +80,13 @@ t.test("a file without an ETag and a date is an error, because changes could not
   const { location, state } = await fileServer(t);
   state.headers = {};
   t.equal(
-    await failureOf(sourceOf(t, { location }).list()),
+    await failureOf(openTestSource(t, { location }).list()),
     `Error: ${location}: the server says neither ETag nor Last-Modified, so a change could not be seen`,
   );
   state.headers = { etag: '"1"' };
   state.length = false;
   t.equal(
-    await failureOf(sourceOf(t, { location }).list()),
+    await failureOf(openTestSource(t, { location }).list()),
     `Error: ${location}: the server does not say the length of the file (Content-Length)`,
   );
 });
@@ -97,7 +97,7 @@ t.test("errors show neither credentials nor the query of the address", async (t)
   });
   const https = { auth_type: "bearer", bearer_token: "token-of-the-test", query: "sig=secret" };
   t.equal(
-    await failureOf(sourceOf(t, { location: `${server.url}/x.csv`, https }).list()),
+    await failureOf(openTestSource(t, { location: `${server.url}/x.csv`, https }).list()),
     `UpstreamError: ${server.host}/x.csv: returned 403`,
   );
 });
@@ -109,7 +109,7 @@ t.test("redirects are followed, without credentials to other hosts", async (t) =
     response.writeHead(302, { location: to }).end();
   });
   const https = { auth_type: "bearer", bearer_token: "token-of-the-test" };
-  const { deliveries } = await sourceOf(t, { location: `${front.url}/2026-05.csv`, https }).list();
+  const { deliveries } = await openTestSource(t, { location: `${front.url}/2026-05.csv`, https }).list();
   t.strictSame(
     deliveries.map(({ billing_period }) => billing_period),
     ["2026-05"],
@@ -130,7 +130,7 @@ t.test("redirects that do not end, have no target or leave https are errors", as
   const { url } = await upstream(t, (_request, response) => {
     response.writeHead(302, to === undefined ? {} : { location: to }).end();
   });
-  const failure = () => failureOf(sourceOf(t, { location: `${url}/x.csv` }).list());
+  const failure = () => failureOf(openTestSource(t, { location: `${url}/x.csv` }).list());
   t.equal(await failure(), `Error: ${url}/x.csv: more than 5 redirects`);
   to = undefined;
   t.equal(await failure(), `Error: ${url}/x.csv: a redirect that does not say where to`);

@@ -1,11 +1,14 @@
 import t from "tap";
-import { type Files, folderOf, sourceOf } from "./bill-files.js";
+import { billFolder, type Files, openTestSource } from "./bill-files.js";
 
 const NOW = Date.parse("2026-07-10T00:00:00Z");
 const ago = (minutes: number) => new Date(NOW - minutes * 60_000);
 const at = (text: string, minutes: number) => ({ text, modified: ago(minutes) });
-const seen = async (t: Parameters<typeof folderOf>[0], files: Files, written: Record<string, unknown> = {}) =>
-  await sourceOf(t, { location: await folderOf(t, files), ...written }, { now: () => NOW }).seen();
+const seen = async (
+  t: Parameters<typeof billFolder>[0],
+  files: Files,
+  written: Record<string, unknown> = {},
+) => await openTestSource(t, { location: await billFolder(t, files), ...written }, { now: () => NOW }).seen();
 
 const aws = (names: readonly string[], more: object = {}) =>
   JSON.stringify({ exportName: "x", dataFiles: names, ...more });

@@ -5,7 +5,7 @@ import type { S3Object, S3Options } from "../../../src/simulator/s3-server.js";
 import { bucketAddress } from "../../../src/upstream/s3/client.js";
 import fc from "../../property.js";
 import { s3Server } from "../../upstream/s3-server.js";
-import { bytesOf, failureOf, LONG_AGO, short, sourceOf } from "./bill-files.js";
+import { bytesOf, failureOf, LONG_AGO, openTestSource, short } from "./bill-files.js";
 
 const KEY = { id: "AKIDEXAMPLE", secret: "secret/of+the/test" };
 const object = (text: string, more: Partial<S3Object> = {}): S3Object => ({
@@ -27,7 +27,8 @@ async function bucket(t: Test, options: Partial<S3Options> & Pick<S3Options, "ob
   };
   return {
     ...server,
-    source: (location: string, context = {}, rest = {}) => sourceOf(t, { location, s3, ...rest }, context),
+    source: (location: string, context = {}, rest = {}) =>
+      openTestSource(t, { location, s3, ...rest }, context),
     s3,
   };
 }
@@ -205,7 +206,7 @@ t.test("requests are retried, and errors contain the service's message without s
   );
   left = 0;
   const wrong = (more: object) =>
-    failureOf(sourceOf(t, { location: "s3://bills", s3: { ...s3, ...more } }).list());
+    failureOf(openTestSource(t, { location: "s3://bills", s3: { ...s3, ...more } }).list());
   t.equal(
     await wrong({ secret_access_key: "wrong-secret" }),
     `UpstreamError: ${host}/bills: returned 403: SignatureDoesNotMatch: of the simulator`,
@@ -287,7 +288,7 @@ t.test(
   async (t) => {
     const open = await s3Server(t, { bucket: "bills", objects: objects({ "x.csv": "" }) });
     const s3 = { endpoint: open.endpoint, credentials: "none" };
-    t.equal((await sourceOf(t, { location: "s3://bills", s3 }).list()).deliveries.length, 1);
+    t.equal((await openTestSource(t, { location: "s3://bills", s3 }).list()).deliveries.length, 1);
 
     const key = { ...KEY, token: "token-of-the-test" };
     const {
@@ -298,7 +299,11 @@ t.test(
     t.equal((await source("s3://bills").list()).deliveries.length, 1);
     t.equal(written.endpoint, endpoint);
     const fromEnvironment = (env: NodeJS.ProcessEnv) =>
-      sourceOf(t, { location: "s3://bills", s3: { endpoint, credentials: "environment" } }, { env }).list();
+      openTestSource(
+        t,
+        { location: "s3://bills", s3: { endpoint, credentials: "environment" } },
+        { env },
+      ).list();
     const env = {
       AWS_ACCESS_KEY_ID: key.id,
       AWS_SECRET_ACCESS_KEY: key.secret,
@@ -347,7 +352,7 @@ t.test("credentials of the instance's role are requested once until they expire"
     key: { ...KEY, token: "lent" },
   });
   const open = (base: string) =>
-    sourceOf(
+    openTestSource(
       t,
       { location: "s3://bills", s3: { endpoint, credentials: "instance_role" } },
       { env: { AWS_EC2_METADATA_SERVICE_ENDPOINT: base }, now: () => clock },
@@ -445,7 +450,7 @@ t.test("the deliveries do not depend on the order and the pages of a listing", a
     access_key_id: KEY.id,
     secret_access_key: KEY.secret,
   };
-  const source = sourceOf(t, { location: "s3://bills", s3 });
+  const source = openTestSource(t, { location: "s3://bills", s3 });
   const listed = async () => {
     const listing = await source.list();
     return { ...short(listing), ids: listing.deliveries.map(({ id }) => id) };

@@ -2,13 +2,13 @@
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { AZURE_RUNS, layOutSamples, traps } from "../../focus-samples.js";
-import { sourceOf } from "./bill-files.js";
+import { openTestSource } from "./bill-files.js";
 
 t.test("the deliveries of each provider's folder are found", async (t) => {
   const root = await layOutSamples(t);
   /** An hour later, when files are no longer too new. */
   const seen = async (t: Test, set: string) =>
-    await sourceOf(
+    await openTestSource(
       t,
       { location: join(root, set), limits: { settle_seconds: 0 } },
       { now: () => Date.now() + 3_600_000 },

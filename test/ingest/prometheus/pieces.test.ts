@@ -1,7 +1,7 @@
 /** Queries that fail in part: the failing days and resources are isolated, and a full outage costs few requests. */
 import t from "tap";
 import { addDays } from "../../../src/common/days.js";
-import { daysOf, pointsOf } from "../../../src/ingest/prometheus/points.js";
+import { daysOf, readPoints } from "../../../src/ingest/prometheus/points.js";
 import {
   newPatience,
   type Part,
@@ -27,7 +27,7 @@ function placesOf({ range, resources = [""] }: Part): string[] {
 /** An upstream that fails each request about something broken, and the results of querying it. */
 async function asked({ days, resources, broken }: Question, patience: Patience = newPatience()) {
   const names = Array.from({ length: resources }, (_, index) => `r-${index}`);
-  const range = pointsOf({ start: dayAt(0), end: dayAt(days) }, 3600);
+  const range = readPoints({ start: dayAt(0), end: dayAt(days) }, 3600);
   let requests = 0;
   const answered: string[] = [];
   const failed: string[][] = [];

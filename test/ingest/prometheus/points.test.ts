@@ -14,7 +14,7 @@ import {
   daysOf,
   halvesOf,
   type PointRange,
-  pointsOf,
+  readPoints,
 } from "../../../src/ingest/prometheus/points.js";
 import fc from "../../property.js";
 
@@ -40,7 +40,7 @@ const windows = fc
 const coarseSteps = fc.constantFrom(...dividers.filter((step) => step >= 300));
 
 t.test("a day at a step of an hour is the points 01:00 to 24:00", async (t) => {
-  const range = pointsOf({ start: "2026-01-01", end: "2026-01-02" }, 3600);
+  const range = readPoints({ start: "2026-01-01", end: "2026-01-02" }, 3600);
   t.equal(countOf(range), 24);
   t.equal(new Date(range.first * 1000).toISOString(), "2026-01-01T01:00:00.000Z");
   t.equal(new Date(range.last * 1000).toISOString(), "2026-01-02T00:00:00.000Z");
@@ -50,7 +50,7 @@ t.test("a day at a step of an hour is the points 01:00 to 24:00", async (t) => {
 t.test("the steps of a window's points cover it once, however it is split", async (t) => {
   fc.assert(
     fc.property(windows, coarseSteps, fc.integer({ min: 1, max: 500 }), (window, step, most) => {
-      const whole = pointsOf(window, step);
+      const whole = readPoints(window, step);
       const days = new Set(daysOfWindow(window));
       const chunks = [...chunksOf(whole, most)];
       const points = chunks.flatMap(listed);
@@ -72,7 +72,7 @@ t.test("the steps of a window's points cover it once, however it is split", asyn
 
 t.test("pieces are whole days if a day fits, else as many points as allowed", async (t) => {
   const sixHours = 21_600;
-  const fourDays = pointsOf({ start: "2026-01-01", end: "2026-01-05" }, sixHours);
+  const fourDays = readPoints({ start: "2026-01-01", end: "2026-01-05" }, sixHours);
   const pieces = (most: number) =>
     [...chunksOf(fourDays, most)].map(({ first, last }) => [isoTime(first), isoTime(last)]);
   // Ten points are two days and a half.
@@ -96,7 +96,7 @@ t.test(
     const leaves = (range: PointRange): PointRange[] => halvesOf(range)?.flatMap(leaves) ?? [range];
     fc.assert(
       fc.property(windows, fc.constantFrom(3600, 7200, 21_600, DAY_SECONDS), (window, step) => {
-        const whole = pointsOf(window, step);
+        const whole = readPoints(window, step);
         const halves = halvesOf(whole) ?? [];
         const partedAtMidnight =
           daysOf(whole).length === 1 || halves[0]?.last === undefined || halves[0].last % DAY_SECONDS === 0;
@@ -116,7 +116,7 @@ t.test(
 t.test("the days of a range are those of its steps", async (t) => {
   fc.assert(
     fc.property(windows, coarseSteps, (window, step) => {
-      const whole = pointsOf(window, step);
+      const whole = readPoints(window, step);
       const expected = [...new Set(listed(whole).map((point) => dayOfSeconds(coveredFrom(point, step))))];
       return daysOf(whole).join() === expected.join() && expected.join() === daysOfWindow(window).join();
     }),
@@ -127,7 +127,7 @@ t.test("the days of a range are those of its steps", async (t) => {
 
 t.test("a step that does not divide a day, or a window without days, is refused", async (t) => {
   for (const step of [0, -3600, 7000, 0.5, 172_800]) {
-    t.throws(() => pointsOf({ start: "2026-01-01", end: "2026-01-02" }, step), RangeError, String(step));
+    t.throws(() => readPoints({ start: "2026-01-01", end: "2026-01-02" }, step), RangeError, String(step));
   }
-  t.throws(() => pointsOf({ start: "2026-01-02", end: "2026-01-02" }, 3600), RangeError);
+  t.throws(() => readPoints({ start: "2026-01-02", end: "2026-01-02" }, 3600), RangeError);
 });

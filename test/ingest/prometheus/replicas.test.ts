@@ -8,7 +8,7 @@ import type { WindowSink } from "../../../src/ingest/ecosystem.js";
 import { connectQueries } from "../../../src/ingest/ecosystems/focus/usage/queries.js";
 import { selectorsCountingReplicas } from "../../../src/ingest/prometheus/replicas.js";
 import { needs } from "../../programs.js";
-import { costRow, startBill } from "../confluent_cloud/bill.js";
+import { startBill, testCostRow } from "../confluent_cloud/bill.js";
 import { connectConfluentTenant } from "../confluent_cloud/tenant.js";
 import { connectGeneric, daysAgo, forever, silent } from "../generic_metrics_only/tenant.js";
 import { recordingSink } from "../recording-sink.js";
@@ -176,7 +176,9 @@ t.test("two replicas behind one Prometheus are reported", needs("prometheus", "p
   });
 
   await t.test("the byte queries of a Confluent Cloud tenant are reported", async (t) => {
-    const bill = await startBill(t, { rows: [costRow(window.start, { line_type: "KAFKA_NETWORK_WRITE" })] });
+    const bill = await startBill(t, {
+      rows: [testCostRow(window.start, { line_type: "KAFKA_NETWORK_WRITE" })],
+    });
     const gatherer = connectConfluentTenant(t, bill.url, { settings: { metrics }, today: daysAgo(0) });
     const wanted = `the query of usage bytes_in: ${remark("prometheus_replica")}`;
     const { notes } = await gatherer.gatherWindow(window, recordingSink(), forever);

@@ -3,15 +3,15 @@ import t from "tap";
 import {
   areBytes,
   type PrometheusResponse,
+  type PrometheusSeries,
   readResponse,
-  type Series,
 } from "../../../src/ingest/prometheus/response.js";
 import { scanSamples } from "../../../src/ingest/prometheus/sample-bytes.js";
 import { DecodeError } from "../../../src/upstream/http/judge.js";
 import fc from "../../property.js";
 import { Classes } from "../classes.js";
 
-function samplesOf({ samples }: Series): readonly unknown[] {
+function samplesOf({ samples }: PrometheusSeries): readonly unknown[] {
   if (!areBytes(samples)) return samples;
   const found: unknown[] = [];
   scanSamples(samples.bytes, samples.from, (at, from, to) => {

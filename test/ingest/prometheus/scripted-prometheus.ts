@@ -10,17 +10,20 @@ export interface ScriptedSeries {
 }
 
 /** The series of a query, or the status of a refusal. */
-export type Script = (query: string) => readonly ScriptedSeries[] | number;
+export type PrometheusScript = (query: string) => readonly ScriptedSeries[] | number;
 
 export interface ScriptedPrometheus {
   readonly url: string;
   /** May be changed at any time. */
-  answer: Script;
+  answer: PrometheusScript;
   /** Received queries in order, once for each request. */
   readonly queries: string[];
 }
 
-export async function startScriptedPrometheus(t: Test, answer: Script): Promise<ScriptedPrometheus> {
+export async function startScriptedPrometheus(
+  t: Test,
+  answer: PrometheusScript,
+): Promise<ScriptedPrometheus> {
   const queries: string[] = [];
   const prometheus = { url: "", answer, queries };
   const server = createServer(async (request, response) => {

@@ -4,7 +4,7 @@ import { createServer } from "node:http";
 import t, { type Test } from "tap";
 import { type DayRange, dayOfSeconds } from "../../../src/common/days.js";
 import { createPrometheusSource, type DropReason } from "../../../src/ingest/prometheus/source.js";
-import { BYTES_IN } from "../../../src/simulator/series.js";
+import { KAFKA_BYTES_IN } from "../../../src/simulator/series.js";
 import { type SimulatorOptions, startSimulator } from "../../../src/simulator/simulator.js";
 import { createUpstreamClient } from "../../../src/upstream/http/client.js";
 import type { UpstreamAuth } from "../../../src/upstream/http/credentials.js";
@@ -13,7 +13,7 @@ import { holds } from "../../holds.js";
 import { daysAgo, forever, silent } from "../generic_metrics_only/tenant.js";
 import { startScriptedPrometheus } from "./scripted-prometheus.js";
 
-const QUERY = `sum by (principal) (increase(${BYTES_IN}[1h]))`;
+const QUERY = `sum by (principal) (increase(${KAFKA_BYTES_IN}[1h]))`;
 
 async function simulator(t: Test, options: SimulatorOptions = {}) {
   const running = await startSimulator({ size: "tiny", ...options });
@@ -87,7 +87,7 @@ t.test(
     t.ok(requests.length > 100);
     const seconds = await gathered(sourceOf(t, url), week, {
       stepSeconds: 30,
-      expression: `sum(${BYTES_IN})`,
+      expression: `sum(${KAFKA_BYTES_IN})`,
     });
     t.equal(seconds.samples.length, 7 * 2880);
     t.ok(requests.every((request) => request.points < 11_000));
@@ -103,8 +103,8 @@ t.test("a single point that is still too large fails only its day", async (t) =>
 
 t.test("$step becomes the step, and {} stays unchanged", async (t) => {
   const { url, requests } = await simulator(t);
-  await gathered(sourceOf(t, url), week, { expression: `sum(increase(${BYTES_IN}{}[$step]))` });
-  t.equal(requests[0]?.query, `sum(increase(${BYTES_IN}{}[3600s]))`);
+  await gathered(sourceOf(t, url), week, { expression: `sum(increase(${KAFKA_BYTES_IN}{}[$step]))` });
+  t.equal(requests[0]?.query, `sum(increase(${KAFKA_BYTES_IN}{}[3600s]))`);
 });
 
 t.test("one day of an outage fails alone", async (t) => {
@@ -219,7 +219,7 @@ t.test("a wrong query is an error with Prometheus' own message", async (t) => {
 
 t.test("the current labels are read", async (t) => {
   const { url } = await simulator(t);
-  const series = await sourceOf(t, url).labelsNow(`group by (principal) (${BYTES_IN})`, 3600, forever);
+  const series = await sourceOf(t, url).labelsNow(`group by (principal) (${KAFKA_BYTES_IN})`, 3600, forever);
   t.ok(series.length > 0);
   t.ok(series.every(({ labels }) => /^User:/.test(labels.principal ?? "")));
 });
@@ -287,10 +287,13 @@ t.test("the earliest day with a sample of a query is found by one small request"
   });
   const source = sourceOf(t, url);
   const earliest = (window: DayRange) =>
-    source.earliestDay({ expression: `sum by (principal) (increase(${BYTES_IN}[$step]))`, window }, forever);
+    source.earliestDay(
+      { expression: `sum by (principal) (increase(${KAFKA_BYTES_IN}[$step]))`, window },
+      forever,
+    );
   t.equal(await earliest(week), daysAgo(7));
   t.equal(requests.length, 1);
-  t.equal(requests[0]?.query, `count(sum by (principal) (increase(${BYTES_IN}[86400s])))`);
+  t.equal(requests[0]?.query, `count(sum by (principal) (increase(${KAFKA_BYTES_IN}[86400s])))`);
   t.equal(requests[0]?.points, 7);
   t.equal(await earliest({ start: daysAgo(9), end: daysAgo(7) }), undefined);
 });

@@ -10,7 +10,7 @@ import { selfManagedKafka } from "../../../src/ingest/ecosystems/self_managed_ka
 import { holds } from "../../holds.js";
 import { forever, withoutControl } from "../generic_metrics_only/tenant.js";
 import {
-  type Script,
+  type PrometheusScript,
   type ScriptedSeries,
   startScriptedPrometheus,
 } from "../prometheus/scripted-prometheus.js";
@@ -29,7 +29,7 @@ const perPrincipal = /sum by \(principal\)/;
 const rangeOf = (query: string) => Number(/\[(\d+)s\]/.exec(query)?.[1] ?? 0);
 
 /** 20 GiB in and 40 GiB out a day, evenly; 50 GiB stored on the mean; alice and bob write, bob alone reads. */
-const usual: Script = (query) => {
+const usual: PrometheusScript = (query) => {
   if (/group by/.test(query)) return discovered;
   const share = rangeOf(query) / DAY_SECONDS;
   const constant = (value: number, labels = {}): ScriptedSeries => ({ labels, at: () => value });
@@ -52,7 +52,11 @@ const discovered: ScriptedSeries[] = [
   { labels: { broker: "2", topic: "" }, at: () => 1 },
 ];
 
-async function kafka(t: Test, script: Script = usual, settings: Readonly<Record<string, unknown>> = {}) {
+async function kafka(
+  t: Test,
+  script: PrometheusScript = usual,
+  settings: Readonly<Record<string, unknown>> = {},
+) {
   const prometheus = await startScriptedPrometheus(t, script);
   const lines: { level: number; msg: string }[] = [];
   const logger = pino({ level: "warn" }, { write: (line: string) => void lines.push(JSON.parse(line)) });
@@ -144,7 +148,7 @@ t.test("another step covers the same time, and costs the same", async (t) => {
 });
 
 t.test("the sample of midnight belongs to the day that ends there", async (t) => {
-  const script: Script = (query) =>
+  const script: PrometheusScript = (query) =>
     bytesIn.test(query) && !perPrincipal.test(query)
       ? [
           {
@@ -163,7 +167,7 @@ t.test("the sample of midnight belongs to the day that ends there", async (t) =>
 
 t.test("several series are added up at each point before the mean is taken", async (t) => {
   const query = "kafka_log_log_size{$selector}";
-  const script: Script = (asked) =>
+  const script: PrometheusScript = (asked) =>
     asked === 'kafka_log_log_size{cluster="orders"}'
       ? [
           { labels: { broker: "1" }, at: () => 30 * GIB },
@@ -203,7 +207,7 @@ t.test("compute is billed during an outage, and the day is provisional because o
     ["one without any samples", () => [], NETWORK_AND_STORAGE],
     ["no samples of storage", (query: string) => (/log_size/.test(query) ? [] : usual(query)), [STORAGE]],
     ["a wrong query", (query: string) => (/log_size/.test(query) ? 400 : usual(query)), [STORAGE]],
-  ] as const satisfies [string, Script, string[]][]) {
+  ] as const satisfies [string, PrometheusScript, string[]][]) {
     const { gather } = await kafka(t, script);
     const { report, recorded } = await gather();
     t.same([report.completeDays, report.partialDays], [[], [first, second]], name);

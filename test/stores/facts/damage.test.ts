@@ -10,9 +10,9 @@ import {
   chargedByDay,
   daysBefore,
   reconciled,
-  rowsOf,
   runContext,
   runOnce,
+  runRows,
   shortTenants,
 } from "../../runner/runs.js";
 import { scriptedUpstream } from "../../runner/scripted-upstream.js";
@@ -43,7 +43,7 @@ t.test("a flipped bit in a published day is found", async (t) => {
     await t.test(
       `a flipped bit in any byte of ${table} is found, and the day can be calculated again`,
       async (t) => {
-        const parts = await rowsOf<{ path: string }>(
+        const parts = await runRows<{ path: string }>(
           stores,
           "acme",
           `SELECT path FROM system.parts WHERE database = 'acme' AND table = '${table}' AND active AND partition_id = '${day.replaceAll("-", "")}'`,

@@ -5,7 +5,7 @@
  * as a call, an alias or a column.
  */
 import { exception, type ServerException } from "../exception.js";
-import { type Token, tokensOf } from "../lexer.js";
+import { type SqlToken, tokensOf } from "../lexer.js";
 import { isAdmittedTableFunction, isRefusedFunction } from "./admitted-functions.js";
 import { CATALOG } from "./catalog.js";
 import { checkDatabase, checkTable } from "./check-tables.js";
@@ -87,7 +87,7 @@ function checkName(name: string, isCall: boolean, engine: EngineNames): void {
   if (isOther && !isAdmittedTableFunction(name)) throw refused(`The table function ${name} is not admitted`);
 }
 
-function checkShow(tokens: readonly Token[], what: string): void {
+function checkShow(tokens: readonly SqlToken[], what: string): void {
   if (!SHOWN.has(what)) throw refused(`SHOW ${what} is not admitted`);
   if (what === "CREATE" && !isTable(tokens[2]))
     throw refused(`SHOW CREATE ${tokens[2]?.text} is not admitted`);
@@ -98,8 +98,8 @@ function checkShow(tokens: readonly Token[], what: string): void {
 }
 
 /** SHOW and EXISTS name only tables and databases. */
-function checkShownNames(canonical: string, tokens: readonly Token[], databases: readonly string[]): void {
-  const written = (token: Token | undefined) => unquoted(canonical.slice(token?.start, token?.end));
+function checkShownNames(canonical: string, tokens: readonly SqlToken[], databases: readonly string[]): void {
+  const written = (token: SqlToken | undefined) => unquoted(canonical.slice(token?.start, token?.end));
   for (const [index, token] of tokens.entries()) {
     const [before, next, table] = [tokens[index - 1], tokens[index + 1], tokens[index + 2]];
     if (!isName(token)) continue;
@@ -111,7 +111,7 @@ function checkShownNames(canonical: string, tokens: readonly Token[], databases:
 }
 
 /** `EXPLAIN [kind] [name = value, …] SELECT …`: only a SELECT may be explained. */
-function checkExplain(tokens: readonly Token[]): void {
+function checkExplain(tokens: readonly SqlToken[]): void {
   let at = 1;
   if (EXPLAINED.test(tokens[at]?.text ?? "")) at += 1;
   else if (tokens[at]?.text === "QUERY" && tokens[at + 1]?.text === "TREE") at += 2;
@@ -121,7 +121,7 @@ function checkExplain(tokens: readonly Token[]): void {
 }
 
 /** Returns the names, in upper case, of parameters that are used as names: `{name:Identifier}`. */
-function namesFromParameters(tokens: readonly Token[]): ReadonlySet<string> {
+function namesFromParameters(tokens: readonly SqlToken[]): ReadonlySet<string> {
   return new Set(
     tokens.flatMap((token, index) => {
       const name = tokens[index + 1];
@@ -137,7 +137,7 @@ interface Edit {
 }
 
 /** Finds SETTINGS after the whole statement, before or after FORMAT. Elsewhere they are refused. */
-function settingsClauses(canonical: string, tokens: readonly Token[]) {
+function settingsClauses(canonical: string, tokens: readonly SqlToken[]) {
   const clauses: Edit[] = [];
   const settings = new Map<string, string | undefined>();
   for (let at = 0; at < tokens.length; at += 1) {
@@ -154,13 +154,13 @@ function settingsClauses(canonical: string, tokens: readonly Token[]) {
   return { clauses, settings };
 }
 
-function startsAssignment(tokens: readonly Token[], at: number): boolean {
+function startsAssignment(tokens: readonly SqlToken[], at: number): boolean {
   const name = tokens[at];
   return name !== undefined && isName(name) && tokens[at + 1]?.text === "=";
 }
 
 /** Parses `name = value, …` from the token at `start`. `end` is the index of the next token. */
-export function assignments(canonical: string, tokens: readonly Token[], start: number) {
+export function assignments(canonical: string, tokens: readonly SqlToken[], start: number) {
   const values = new Map<string, string | undefined>();
   let at = start;
   while (startsAssignment(tokens, at)) {
@@ -179,7 +179,7 @@ export function assignments(canonical: string, tokens: readonly Token[], start: 
 }
 
 /** A value is one token, a number after its sign, or a bracketed expression. */
-function valueEnd(tokens: readonly Token[], start: number): number {
+function valueEnd(tokens: readonly SqlToken[], start: number): number {
   let at = tokens[start]?.text === "-" ? start + 1 : start;
   for (let depth = 0; at < tokens.length; at += 1) {
     const token = tokens[at];
@@ -191,7 +191,7 @@ function valueEnd(tokens: readonly Token[], start: number): number {
 }
 
 /** Replaces `system` by the catalog's name in each `system.table`. */
-function catalogNames(canonical: string, tokens: readonly Token[]): readonly Edit[] {
+function catalogNames(canonical: string, tokens: readonly SqlToken[]): readonly Edit[] {
   return tokens.flatMap((token, index) => {
     const [before, dot, table] = [tokens[index - 1], tokens[index + 1], tokens[index + 2]];
     if (!isName(token) || unquoted(canonical.slice(token.start, token.end)) !== "system") return [];
@@ -223,11 +223,11 @@ export function unquoted(text: string): string {
     );
 }
 
-function isTable(token: Token | undefined): boolean {
+function isTable(token: SqlToken | undefined): boolean {
   return token?.text === "TABLE" || token?.text === "VIEW";
 }
 
-function isName(token: Token): boolean {
+function isName(token: SqlToken): boolean {
   return token.kind === "word" || token.kind === "quoted";
 }
 

@@ -8,7 +8,7 @@ import { normalizeIP } from "@fastify/rate-limit";
 import { LRUCache } from "lru-cache";
 import { exception, ServerException } from "../exception.js";
 
-export interface FailedSignOns {
+export interface SqlSignOnLimiter {
   /**
    * Returns the result of `signOn`, and counts its failures. Throws without calling it while the user has to wait at
    * the address.
@@ -24,7 +24,7 @@ const MAX_ENTRIES = 10_000;
 export function createFailedSignOns(
   now: () => number = performance.now.bind(performance),
   maxEntries = MAX_ENTRIES,
-): FailedSignOns {
+): SqlSignOnLimiter {
   const failures = new LRUCache<string, { readonly count: number; readonly since: number }>({
     max: maxEntries,
   });

@@ -1,5 +1,5 @@
 /** The rules of the port for SQL clients: where clients may connect from, and how much a user may request. */
-import type { FailedSignOns } from "./failed-sign-ons.js";
+import type { SqlSignOnLimiter } from "./failed-sign-ons.js";
 import type { Quotas } from "./quotas.js";
 import type { SessionMemory } from "./session-cache.js";
 
@@ -24,7 +24,7 @@ export interface SqlRules {
   /** Host names that clients may use for this port, besides addresses and `localhost`. Lower case. */
   readonly allowedHosts: readonly string[];
   readonly quotas: Quotas;
-  readonly signOns: FailedSignOns;
+  readonly signOns: SqlSignOnLimiter;
   readonly memory: SessionMemory;
   /** The engine's folder, which no message may contain. */
   readonly dataDir: string;

@@ -10,7 +10,7 @@ import type { Destination } from "../destination.js";
 import type { Emission } from "../emission.js";
 import { fileLayouts } from "../file-layout.js";
 import { isPlainFile, openOutputFolder, removeFile, replaceFile } from "../output-folder.js";
-import { type CsvContent, csvHeader, csvRows } from "./rows.js";
+import { type CsvContent, csvHeaderRow, csvRows } from "./rows.js";
 
 export function csvDestination(emission: Emission, emitter: CsvEmitter, pipeline: FilePipeline): Destination {
   const { client, tenantName, signal } = emission;
@@ -49,6 +49,6 @@ async function* csvBytes(
   content: CsvContent,
   signal: AbortSignal,
 ): AsyncGenerator<Buffer> {
-  yield Buffer.from(csvHeader(content.layout));
+  yield Buffer.from(csvHeaderRow(content.layout));
   yield* await engineBytes(client, csvRows(content), signal, bareLines);
 }

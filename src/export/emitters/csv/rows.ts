@@ -14,7 +14,7 @@ export interface CsvContent {
   readonly raw: boolean;
 }
 
-export function csvHeader({ columns }: FileLayout): string {
+export function csvHeaderRow({ columns }: FileLayout): string {
   return `${columns.join(",")}\n`;
 }
 

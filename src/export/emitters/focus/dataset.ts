@@ -15,7 +15,7 @@ import type { FocusOutColumn } from "../../focus/columns.js";
 import { focusFormats } from "../../focus/format.js";
 import { focusPiece, focusSpans, focusTotals, totalled } from "../../focus/statement.js";
 import type { ExportFormat } from "../../format.js";
-import type { CurrencyTotals } from "./manifest.js";
+import type { ManifestCurrencyTotals } from "./manifest.js";
 
 export interface Dataset {
   readonly window: DateWindow;
@@ -52,21 +52,21 @@ export async function* partBytes(
   yield* gzip as AsyncIterable<Buffer>;
 }
 
-type Totals = Omit<CurrencyTotals, "rows"> & { readonly rows: string };
+type Totals = Omit<ManifestCurrencyTotals, "rows"> & { readonly rows: string };
 
 export async function partTotals(
   client: ClickHouseClient,
   { window, version }: Pick<Dataset, "window" | "version">,
   span: DaySpan,
   signal: AbortSignal,
-): Promise<CurrencyTotals[]> {
+): Promise<ManifestCurrencyTotals[]> {
   const totals = await readRows<Totals>(client, focusTotals({ window, filters: {} }, version, span), signal);
   return totals.map((each) => ({ ...each, rows: Number(each.rows) }));
 }
 
 /** Sums the totals of all parts by currency. */
-export function addedTotals(parts: readonly (readonly CurrencyTotals[])[]): CurrencyTotals[] {
-  const added = new Map<string, CurrencyTotals>();
+export function addedTotals(parts: readonly (readonly ManifestCurrencyTotals[])[]): ManifestCurrencyTotals[] {
+  const added = new Map<string, ManifestCurrencyTotals>();
   for (const each of parts.flat()) {
     const before = added.get(each.currency);
     added.set(each.currency, before === undefined ? each : addedTo(before, each));
@@ -74,7 +74,7 @@ export function addedTotals(parts: readonly (readonly CurrencyTotals[])[]): Curr
   return [...added.values()].sort((a, b) => (a.currency < b.currency ? -1 : 1));
 }
 
-function addedTo(before: CurrencyTotals, each: CurrencyTotals): CurrencyTotals {
+function addedTo(before: ManifestCurrencyTotals, each: ManifestCurrencyTotals): ManifestCurrencyTotals {
   const sums = totalled.map((name) => [name, sumText([before[name], each[name]])] as const);
   return { ...before, rows: before.rows + each.rows, ...Object.fromEntries(sums) };
 }

@@ -19,7 +19,7 @@ import { bucketStore } from "./bucket-store.js";
 import { addedTotals, type Dataset, partBytes, partTotals, spansOfDataset } from "./dataset.js";
 import type { FileStore } from "./file-store.js";
 import { folderStore } from "./folder-store.js";
-import { type CurrencyTotals, manifestOf, type WrittenPart } from "./manifest.js";
+import { type ManifestCurrencyTotals, manifestOf, type WrittenPart } from "./manifest.js";
 
 const MANIFEST = "manifest.json";
 /** Matches our files of a month, including unfinished files of killed runs. Other files are never removed. */
@@ -74,7 +74,7 @@ async function writeMonth({ emission, emitter, store }: Writing, planned: Planne
   // Remove incomplete runs first. If a month fails repeatedly, as on a full disk, they would accumulate.
   await removeFiles(store, incomplete, signal);
   const parts: WrittenPart[] = [];
-  const totals: CurrencyTotals[][] = [];
+  const totals: ManifestCurrencyTotals[][] = [];
   for (const span of await spansOfDataset(client, window, signal)) {
     const name = `${month}/${runId}/part_${String(parts.length + 1).padStart(4, "0")}.${format}`;
     const written = await store.put({ name, content: partBytes(client, dataset, span, signal) }, signal);

@@ -14,7 +14,7 @@ export interface WrittenPart extends WrittenFile {
 }
 
 /** Totals of one billing currency. Decimals are text. */
-export interface CurrencyTotals {
+export interface ManifestCurrencyTotals {
   readonly currency: string;
   readonly rows: number;
   readonly BilledCost: string;
@@ -35,7 +35,7 @@ export interface ManifestInput {
   readonly version: ExportVersion;
   readonly format: FocusFileFormat;
   readonly parts: readonly WrittenPart[];
-  readonly totals: readonly CurrencyTotals[];
+  readonly totals: readonly ManifestCurrencyTotals[];
   readonly metadata: ReturnType<typeof focusMetadata>;
   /** RFC 3339. */
   readonly now: string;

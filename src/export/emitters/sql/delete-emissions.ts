@@ -1,11 +1,11 @@
-import type { Statement } from "../../../postgres/statement.js";
+import type { PgStatement } from "../../../postgres/statement.js";
 import type { EmissionKey, EmissionRecord } from "./emission-records.js";
 
 /** Deletes the record of one file. */
 export function deleteEmission(
   key: EmissionKey,
   { span, first_day }: Pick<EmissionRecord, "span" | "first_day">,
-): Statement {
+): PgStatement {
   return {
     query: `
 DELETE FROM emissions
@@ -22,7 +22,7 @@ export function deleteUnconfigured(input: {
   tenantName: string;
   configured: readonly Pick<EmissionKey, "emitter" | "pipeline">[];
   keepFrom: string;
-}): Statement {
+}): PgStatement {
   return {
     query: `
 DELETE FROM emissions
@@ -42,7 +42,7 @@ export function otherEmissionWithFile(
   file: string,
   key: EmissionKey,
   { span, first_day }: Pick<EmissionRecord, "span" | "first_day">,
-): Statement {
+): PgStatement {
   return {
     query: `
 SELECT FROM emissions

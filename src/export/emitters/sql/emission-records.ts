@@ -1,4 +1,4 @@
-import type { Statement } from "../../../postgres/statement.js";
+import type { PgStatement } from "../../../postgres/statement.js";
 
 /** The record of an emitted file. */
 export interface EmissionRecord {
@@ -17,7 +17,7 @@ export interface EmissionKey {
   readonly pipeline: string;
 }
 
-export function emissionRecords({ tenantName, emitter, pipeline }: EmissionKey): Statement {
+export function emissionRecords({ tenantName, emitter, pipeline }: EmissionKey): PgStatement {
   return {
     query: `
 SELECT span, to_char(first_day, 'YYYY-MM-DD') AS first_day, status, content_hash, file

@@ -1,5 +1,5 @@
 import type { Ledger } from "../../../domain/ledger.js";
-import type { Statement } from "../../../postgres/statement.js";
+import type { PgStatement } from "../../../postgres/statement.js";
 
 /** A published day. Its visible data changes only together with its version. */
 export interface EmittableDay {
@@ -16,7 +16,7 @@ export interface EmittableDay {
  * Selects published days in ascending order. A forced calculation may publish a day with the same hash again, so the
  * version includes the time of the calculation. Days that are being published are left to the next run.
  */
-export function emittableDays(input: { ledger: Ledger; tenantName: string }): Statement {
+export function emittableDays(input: { ledger: Ledger; tenantName: string }): PgStatement {
   const { state, rows } = input.ledger;
   return {
     query: `

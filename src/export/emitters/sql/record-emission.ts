@@ -1,4 +1,4 @@
-import type { Statement } from "../../../postgres/statement.js";
+import type { PgStatement } from "../../../postgres/statement.js";
 import type { EmissionKey } from "./emission-records.js";
 
 /**
@@ -8,7 +8,7 @@ import type { EmissionKey } from "./emission-records.js";
 export function recordEmitted(
   key: EmissionKey,
   written: { span: string; firstDay: string; contentHash: string; file: string; bytes: number },
-): Statement {
+): PgStatement {
   return {
     query: `
 WITH overwritten AS (
@@ -36,7 +36,7 @@ ON CONFLICT (tenant_name, emitter, pipeline, span, first_day) DO UPDATE SET
 export function recordFailed(
   key: EmissionKey,
   failed: { span: string; firstDays: readonly string[]; error: string },
-): Statement {
+): PgStatement {
   return {
     query: `
 INSERT INTO emissions (tenant_name, emitter, pipeline, span, first_day, status, attempts, last_error)

@@ -14,7 +14,7 @@ import type { IdentitySetMember, WindowSink } from "../../ecosystem.js";
 import type { KnownIdentity, KnownInventory } from "../../known.js";
 import { type BilledResources, billedOn } from "./billed.js";
 import type { ProductFamily } from "./costs/product-types.js";
-import { textAt } from "./inventory/fields.js";
+import { inventoryText } from "./inventory/fields.js";
 import { asOfEnd, existedDuring, type Span, spanOfDay } from "./lifetimes.js";
 import { indexOwners, ownerTypes } from "./owners.js";
 import { indexStatements, statementOwner } from "./statements.js";
@@ -101,7 +101,8 @@ function memberFinder(billed: BilledResources, known: KnownInventory) {
 function keysByResource(identities: readonly KnownIdentity[]): ReadonlyMap<string, readonly KnownIdentity[]> {
   const keys = new Map<string, KnownIdentity[]>();
   for (const identity of identities) {
-    const resource = identity.identity_type === "api_key" ? textAt(identity.metadata, "resource_id") : null;
+    const resource =
+      identity.identity_type === "api_key" ? inventoryText(identity.metadata, "resource_id") : null;
     if (resource === null) continue;
     const bound = keys.get(resource);
     if (bound === undefined) keys.set(resource, [identity]);

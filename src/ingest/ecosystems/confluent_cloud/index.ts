@@ -6,19 +6,19 @@ import { identityScopes } from "../../../domain/allocation-rule.js";
 import { type TopicMetric, topicMetrics } from "../../../domain/topic-rule.js";
 import type { AnyEcosystem, GatherContext, Gatherer } from "../../ecosystem.js";
 import { createReplicaNotes } from "../../metered/replica-notes.js";
-import { coveredDays } from "../../prometheus/retention-covers.js";
+import { retainedDays } from "../../prometheus/retention-covers.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
 import { usageMetricsOf } from "../../usage-metrics.js";
 import { connectConfluent, type Tuning } from "./api/connection.js";
-import { gatherInventory } from "./inventory/index.js";
+import { gatherConfluentInventory } from "./inventory/index.js";
 import { withTopics } from "./inventory/topics.js";
 import { probeConfluent } from "./probe.js";
 import { isUnchanged, type TopicResponses, type WindowResponses } from "./responses.js";
-import { allocationRules, derivingMetrics, flinkUsage } from "./rules.js";
+import { confluentDerivingMetrics, confluentRules, flinkUsage } from "./rules.js";
 import { type ConfluentCloudSettings, confluentCloudSettings } from "./settings.js";
 import { gatherTopics, topicQuery, topicRules } from "./topics.js";
 import { isMeasured, usageQuery } from "./usage/queries.js";
-import { gatherWindow } from "./window.js";
+import { gatherConfluentWindow } from "./window.js";
 
 type Settings = ConfluentCloudSettings & Pick<PluginSettings, "metrics" | "metrics_step_seconds">;
 
@@ -27,11 +27,11 @@ const own = (settings: PluginSettings): Settings => settingsOf(confluentCloudSet
 export const confluentCloud: AnyEcosystem = {
   ...confluentCloudSettings,
   name: "confluent_cloud",
-  rules: (settings) => allocationRules(own(settings)),
-  derivingMetrics: () => derivingMetrics(),
+  rules: (settings) => confluentRules(own(settings)),
+  derivingMetrics: () => confluentDerivingMetrics(),
   standIns: flinkUsage,
   unknownOwnersAreActive: true,
-  usageMetrics: (settings) => usageMetricsOf(allocationRules(own(settings)), derivingMetrics()),
+  usageMetrics: (settings) => usageMetricsOf(confluentRules(own(settings)), confluentDerivingMetrics()),
   identitySets: ({ metrics }) =>
     identityScopes.filter((scope) => scope !== "metrics_derived" || metrics !== undefined),
   topicRules: (settings) => topicRules(own(settings).topic_attribution),
@@ -60,7 +60,7 @@ export function connectGatherer(
     cutAtMonths: true,
     gatherInventory: (sink, signal) => {
       const gatherRest = (into: typeof sink) =>
-        gatherInventory({ ...connection, known }, into, signal, logger);
+        gatherConfluentInventory({ ...connection, known }, into, signal, logger);
       if (!topics.enabled || source === undefined) return gatherRest(sink);
       return withTopics({ settings: topics, source }, gatherRest, sink, signal);
     },
@@ -76,7 +76,7 @@ export function connectGatherer(
       return same;
     },
     gatherWindow: (window, sink, signal) =>
-      gatherWindow(
+      gatherConfluentWindow(
         { settings, connection, logger, parallelQueries, known, now, replicas, run },
         window,
         sink,
@@ -106,7 +106,7 @@ async function retentionCovers(
   const expression = isOfTopics
     ? topicQuery(topics, metric, resources)
     : usageQuery(metric, resources, DAY_SECONDS);
-  return await coveredDays(source, expression, days, signal);
+  return await retainedDays(source, expression, days, signal);
 }
 
 function isTopicMetric(metric: string): metric is TopicMetric {

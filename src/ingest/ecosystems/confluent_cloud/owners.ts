@@ -4,7 +4,7 @@
  */
 import type { KnownIdentity, KnownResource } from "../../known.js";
 import { crnValue, parseCrn } from "./crn.js";
-import { textAt } from "./inventory/fields.js";
+import { inventoryText } from "./inventory/fields.js";
 
 export const ownerTypes: ReadonlySet<string> = new Set(["service_account", "user", "identity_pool"]);
 
@@ -50,15 +50,15 @@ export function indexOwners({ identities }: { readonly identities: readonly Name
   }
 
   function ofKey({ metadata }: Pick<KnownIdentity, "metadata">): string | undefined {
-    const owner = principalId(textAt(metadata, "owner_id"));
+    const owner = principalId(inventoryText(metadata, "owner_id"));
     return owner === null || byId.get(owner)?.identity_type === "api_key" ? undefined : owner;
   }
 
   /** With an API key, the owner of the key pays. The vendor mostly masks the key, and then the owner is unknown. */
   function ofConnector({ metadata }: OwnedResource): string | undefined {
-    const mode = textAt(metadata, "kafka_auth_mode");
-    if (mode === "SERVICE_ACCOUNT") return textAt(metadata, "kafka_service_account_id") ?? undefined;
-    const key = mode === "KAFKA_API_KEY" ? textAt(metadata, "kafka_api_key") : null;
+    const mode = inventoryText(metadata, "kafka_auth_mode");
+    if (mode === "SERVICE_ACCOUNT") return inventoryText(metadata, "kafka_service_account_id") ?? undefined;
+    const key = mode === "KAFKA_API_KEY" ? inventoryText(metadata, "kafka_api_key") : null;
     if (key === null || MASKED.test(key)) return undefined;
     const identity = byId.get(key);
     return identity?.identity_type === "api_key" ? ofKey(identity) : undefined;

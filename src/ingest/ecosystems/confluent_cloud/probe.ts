@@ -8,7 +8,7 @@ import type { Probe } from "../../reports.js";
 import { gatherCosts } from "./costs/gather-costs.js";
 import { requestWindows } from "./costs/request-windows.js";
 import { BYTES_IN, BYTES_OUT, FLINK_CFU, FLINK_CFU_MINUTES } from "./rules.js";
-import { type MeasuredMetric, PRINCIPAL, STATEMENT_NAME, usageQuery } from "./usage/queries.js";
+import { type MeasuredMetric, PRINCIPAL_LABEL, STATEMENT_NAME, usageQuery } from "./usage/queries.js";
 import type { WindowGathering } from "./window.js";
 
 type ProbeContext = Pick<WindowGathering, "connection" | "logger" | "now"> & {
@@ -40,8 +40,8 @@ export async function probeConfluent(
     return [{ name: `usage ${name}`, expression, label, isOptional, addsSeries: true, window, stepSeconds }];
   };
   const queries = [
-    ...metric(BYTES_IN, clusters, PRINCIPAL, false),
-    ...metric(BYTES_OUT, clusters, PRINCIPAL, false),
+    ...metric(BYTES_IN, clusters, PRINCIPAL_LABEL, false),
+    ...metric(BYTES_OUT, clusters, PRINCIPAL_LABEL, false),
     // One of them is enough, and running statements stand in for both.
     ...metric(FLINK_CFU, pools, STATEMENT_NAME, true),
     ...metric(FLINK_CFU_MINUTES, pools, STATEMENT_NAME, true),

@@ -107,7 +107,7 @@ function millionths(ratio: string): number {
   return Number(int) * 1_000_000 + Number(fraction.padEnd(6, "0"));
 }
 
-export function allocationRules(settings: AllocationSettings): AllocationRule[] {
+export function confluentRules(settings: AllocationSettings): AllocationRule[] {
   const known = Object.entries(productTypes).map(([product_type, family]) => ({
     product_type,
     components: families[family](settings),
@@ -119,6 +119,6 @@ export function allocationRules(settings: AllocationSettings): AllocationRule[] 
  * Identities in these metrics were active on the cluster, even with usage 0. They are owners, because keys are resolved
  * when usage is gathered.
  */
-export function derivingMetrics(): string[] {
+export function confluentDerivingMetrics(): string[] {
   return [BYTES_IN, BYTES_OUT];
 }

@@ -1,6 +1,6 @@
 /** Flink statements: their owners, and which of them ran on a day. */
 import type { KnownInventory, KnownResource } from "../../known.js";
-import { textAt } from "./inventory/fields.js";
+import { inventoryText } from "./inventory/fields.js";
 import { existedDuring, type Span } from "./lifetimes.js";
 import { principalId } from "./owners.js";
 
@@ -31,10 +31,10 @@ export function indexStatements({ resources }: KnownInventory): Statements {
   for (const statement of resources) {
     if (statement.resource_type !== "flink_statement") continue;
     byUid.set(statement.resource_id, statement);
-    const pool = textAt(statement.metadata, "compute_pool_id");
+    const pool = inventoryText(statement.metadata, "compute_pool_id");
     if (pool === null) continue;
     put(byPool, pool, statement);
-    const name = textAt(statement.metadata, "statement_name");
+    const name = inventoryText(statement.metadata, "statement_name");
     if (name !== null) put(byName, nameKey(pool, name), statement);
   }
   const ofPool = (pool: string, during: Span) =>
@@ -58,7 +58,7 @@ export function indexStatements({ resources }: KnownInventory): Statements {
 /** A stopped statement without a known time counts as never having run. */
 function stoppedBefore({ metadata }: KnownResource, { start }: Span): boolean {
   if (metadata.is_stopped !== true) return false;
-  const at = Date.parse(textAt(metadata, "stopped_at") ?? "");
+  const at = Date.parse(inventoryText(metadata, "stopped_at") ?? "");
   return Number.isNaN(at) || at < start;
 }
 

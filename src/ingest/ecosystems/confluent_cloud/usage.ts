@@ -15,7 +15,7 @@ import type { ProductFamily } from "./costs/product-types.js";
 import { indexOwners } from "./owners.js";
 import { indexStatements } from "./statements.js";
 import { gatherFlinkUsage, runningStatements } from "./usage/flink.js";
-import type { Gathering, Wanted } from "./usage/gathering.js";
+import type { UsageGathering, Wanted } from "./usage/gathering.js";
 import { gatherKafkaUsage } from "./usage/kafka.js";
 import { batched } from "./usage/measure.js";
 
@@ -39,7 +39,7 @@ export interface UsageInput {
   readonly parallelQueries: number;
 }
 
-export interface GatheredUsage {
+export interface ConfluentUsage {
   /** Samples that were not taken, by reason. */
   readonly dropped: Record<string, number>;
   readonly errors: string[];
@@ -50,11 +50,11 @@ export interface GatheredUsage {
  * Gathers usage. A metric that cannot be fetched becomes a gap of its resources and days, which is sent to the sink and
  * not thrown.
  */
-export async function gatherUsage(
+export async function gatherConfluentUsage(
   input: UsageInput,
   sink: Pick<WindowSink, "usage" | "usageSeries" | "usageGaps">,
   signal: AbortSignal,
-): Promise<GatheredUsage> {
+): Promise<ConfluentUsage> {
   const dropped: Record<string, number> = {};
   const responses: RangeResponse[] = [];
   const statements = indexStatements(input.known);
@@ -63,7 +63,7 @@ export async function gatherUsage(
   const { prometheus: source } = input.connection;
   if (source !== undefined) {
     const stop = new AbortController();
-    const gathering: Gathering = {
+    const gathering: UsageGathering = {
       source,
       window: input.window,
       stepSeconds: input.settings.metrics_step_seconds,

@@ -26,7 +26,7 @@ import { writeIdentitySets } from "./identity-sets.js";
 import { type BillResponse, knownDigest, type WindowResponses } from "./responses.js";
 import type { ConfluentCloudSettings } from "./settings.js";
 import { noteLastUsed } from "./usage/last-used.js";
-import { gatherUsage } from "./usage.js";
+import { gatherConfluentUsage } from "./usage.js";
 
 export interface WindowGathering {
   readonly settings: ConfluentCloudSettings & Pick<PluginSettings, "metrics" | "metrics_step_seconds">;
@@ -42,7 +42,7 @@ export interface WindowGathering {
 }
 
 /** Days of more than a year ago are not requested. They stay as they are, and that is not an error. */
-export async function gatherWindow(
+export async function gatherConfluentWindow(
   gathering: WindowGathering,
   window: DayRange,
   sink: WindowSink,
@@ -58,7 +58,7 @@ export async function gatherWindow(
   const { settings, connection, parallelQueries, replicas } = gathering;
   const known = await gathering.known(signal);
   const lastUsed = noteLastUsed(sink);
-  const usage = await gatherUsage(
+  const usage = await gatherConfluentUsage(
     { settings, connection, billed, window, known, parallelQueries },
     lastUsed.sink,
     signal,

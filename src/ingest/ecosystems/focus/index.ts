@@ -14,7 +14,7 @@ import type { LoadSettings } from "./deliveries/delivery-store.js";
 import { loadDeliveries } from "./deliveries/load-deliveries.js";
 import { withoutLines } from "./deliveries/partitions.js";
 import { isChargedIn, type RecordedDelivery, recordedDeliveries } from "./deliveries/records.js";
-import { billingLines, piecesOf } from "./lines/billing-lines.js";
+import { billingLines, linePieces } from "./lines/billing-lines.js";
 import { isCounted } from "./lines/counted.js";
 import { resourcesOf } from "./lines/inventory.js";
 import { lostLines, malformedLines } from "./lines/malformed.js";
@@ -165,7 +165,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
         spread: settings.spread,
       };
       const lines = touching.reduce((sum, delivery) => sum + Number(delivery.lines), 0);
-      for (const piece of piecesOf(window, lines, settings.spread))
+      for (const piece of linePieces(window, lines, settings.spread))
         await sink.billingRows(billingLines({ ...request, window: piece }));
       const billed = await readRows<BilledAmount>(client, billedOfWindow(request), signal);
       const malformed = await malformedLines(client, request, touching, signal);

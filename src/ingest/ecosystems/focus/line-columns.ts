@@ -37,7 +37,7 @@ const metadataColumns: LineColumns = Object.fromEntries(
   }),
 );
 
-export const lineColumns: LineColumns = {
+export const focusLineColumns: LineColumns = {
   ...ownColumns,
   ...metadataColumns,
   ...Object.fromEntries(cloudColumns.map((name) => [name, text(name)])),

@@ -4,7 +4,7 @@ import { digestOf } from "../../../common/digest.js";
 import { choice, integer, list, mapping, text } from "../../../config/reader/setting.js";
 import type { EcosystemSettings } from "../../../config/settings/ecosystem-settings.js";
 import { CURRENCY } from "../../../domain/text-limits.js";
-import { lineColumns } from "./line-columns.js";
+import { focusLineColumns } from "./line-columns.js";
 import type { CostColumn } from "./load/landing-columns.js";
 import { billSourceSettings } from "./sources/settings.js";
 import { usageSettings } from "./usage/settings.js";
@@ -81,7 +81,7 @@ export const focusSettings: EcosystemSettings<typeof settings> = {
   description: "`focus`: the bill of any cloud or service that is delivered as FOCUS files.",
   settings,
   refusals,
-  lineColumns,
+  lineColumns: focusLineColumns,
 };
 
 export const costColumnOf: Readonly<Record<FocusSettings["cost"], CostColumn>> = {

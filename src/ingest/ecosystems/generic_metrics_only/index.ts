@@ -8,8 +8,8 @@ import { retentionCovers } from "../../metered/retention-covers.js";
 import { gatherMeteredWindow, totalsOfFailedWindow } from "../../metered/window.js";
 import { connectPrometheus } from "../../prometheus/connection.js";
 import { usageMetricsOf } from "../../usage-metrics.js";
-import { gatherInventory } from "./inventory.js";
-import { allocationRules, derivingMetrics } from "./rules.js";
+import { gatherGenericInventory } from "./inventory.js";
+import { genericDerivingMetrics, genericRules } from "./rules.js";
 import { type GenericMetricsOnlySettings, genericMetricsOnlySettings } from "./settings.js";
 import { meteredTenant } from "./window.js";
 
@@ -20,9 +20,10 @@ const own = (settings: PluginSettings): Settings => settingsOf(genericMetricsOnl
 export const genericMetricsOnly: AnyEcosystem = {
   ...genericMetricsOnlySettings,
   name: "generic_metrics_only",
-  rules: (settings) => allocationRules(own(settings)),
-  derivingMetrics: (settings) => derivingMetrics(own(settings)),
-  usageMetrics: (settings) => usageMetricsOf(allocationRules(own(settings)), derivingMetrics(own(settings))),
+  rules: (settings) => genericRules(own(settings)),
+  derivingMetrics: (settings) => genericDerivingMetrics(own(settings)),
+  usageMetrics: (settings) =>
+    usageMetricsOf(genericRules(own(settings)), genericDerivingMetrics(own(settings))),
   identitySets: (settings) => meteredSets(own(settings).identity_source),
   connect: (settings, context) => connect(own(settings), context),
 };
@@ -39,7 +40,8 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
   });
   return {
     daysPerWindow: DAYS_PER_WINDOW,
-    gatherInventory: (sink, signal) => gatherInventory(settings, { source, stepSeconds }, sink, signal),
+    gatherInventory: (sink, signal) =>
+      gatherGenericInventory(settings, { source, stepSeconds }, sink, signal),
     retentionCovers: (thinner, signal) => retentionCovers(tenant, thinner, signal),
     gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
     totalsOfFailedWindow: (window) => totalsOfFailedWindow(tenant, window),

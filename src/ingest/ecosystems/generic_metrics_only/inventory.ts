@@ -11,12 +11,12 @@ import {
   PRINCIPAL_GRACE_SECONDS,
   principalRecord,
 } from "../../metered/identities.js";
-import { discovers, type IdentitySource } from "../../metered/identity-source.js";
+import { discovers, type MeteredIdentitySource } from "../../metered/identity-source.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
 import type { InventoryReport } from "../../reports.js";
 import type { GenericMetricsOnlySettings } from "./settings.js";
 
-export async function gatherInventory(
+export async function gatherGenericInventory(
   settings: GenericMetricsOnlySettings,
   { source, stepSeconds }: { readonly source: PrometheusSource | undefined; readonly stepSeconds: number },
   sink: InventorySink,
@@ -62,7 +62,7 @@ export async function gatherInventory(
 
 async function discover(
   source: PrometheusSource,
-  identitySource: IdentitySource,
+  identitySource: MeteredIdentitySource,
   stepSeconds: number,
   signal: AbortSignal,
 ): Promise<IdentityRecord[]> {

@@ -1,17 +1,17 @@
 /** Allocation rules of the cost types of a `generic_metrics_only` tenant, and the metrics that show who was active. */
 import type { AllocationRule, RuleTier } from "../../../domain/allocation-rule.js";
 import { discovers } from "../../metered/identity-source.js";
-import type { CostType, GenericMetricsOnlySettings } from "./settings.js";
+import type { CostTypeSettings, GenericMetricsOnlySettings } from "./settings.js";
 
 /** Metric of the identities that the discovery query finds: 1 for each step in which an identity was seen. */
 export const DISCOVERY = "discovery";
 
 /** Metric whose usage divides a `usage_ratio` cost type. */
-export function allocationMetric(costType: CostType): string {
+export function allocationMetric(costType: CostTypeSettings): string {
   return `alloc_${costType.name}`;
 }
 
-export function allocationRules(settings: GenericMetricsOnlySettings): AllocationRule[] {
+export function genericRules(settings: GenericMetricsOnlySettings): AllocationRule[] {
   return settings.cost_types.map((costType) => ({
     product_type: costType.name,
     components: [{ ratio: "1", tiers: tiersOf(costType) }],
@@ -20,7 +20,7 @@ export function allocationRules(settings: GenericMetricsOnlySettings): Allocatio
 
 const nobody: RuleTier = { kind: "terminal", detail: "no_identities_located" };
 
-function tiersOf(costType: CostType): RuleTier[] {
+function tiersOf(costType: CostTypeSettings): RuleTier[] {
   if (costType.allocation_strategy === "even_split") return [everybody("even_split_allocation"), nobody];
   return [
     { kind: "usage", metrics: [allocationMetric(costType)], detail: "usage_ratio_allocation" },
@@ -37,7 +37,7 @@ function everybody(detail: "even_split_allocation" | "no_metrics_located"): Rule
  * An allocation query names identities only if its label is the one that identities are discovered by. With only static
  * identities, none are derived, because the configuration states who may be charged.
  */
-export function derivingMetrics({
+export function genericDerivingMetrics({
   identity_source: source,
   cost_types,
 }: GenericMetricsOnlySettings): string[] {

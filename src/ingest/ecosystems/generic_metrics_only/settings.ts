@@ -130,13 +130,13 @@ const settings = mapping(
 );
 
 export type GenericMetricsOnlySettings = Static<typeof settings>;
-export type CostType = GenericMetricsOnlySettings["cost_types"][number];
+export type CostTypeSettings = GenericMetricsOnlySettings["cost_types"][number];
 
 /** Returns true if a day of this cost type is measured or split by Prometheus queries. */
 function queriesPrometheus({
   cost_quantity: quantity,
   allocation_strategy: strategy,
-}: Partial<CostType>): boolean {
+}: Partial<CostTypeSettings>): boolean {
   return (quantity?.type !== undefined && quantity.type !== "fixed") || strategy === "usage_ratio";
 }
 

@@ -17,10 +17,10 @@ import { gatherMeteredWindow } from "../../metered/window.js";
 import { connectPrometheus } from "../../prometheus/connection.js";
 import { withoutRetriesWhenDown } from "../../prometheus/outage.js";
 import { usageMetricsOf } from "../../usage-metrics.js";
-import { gatherInventory } from "./inventory.js";
+import { gatherKafkaInventory } from "./inventory.js";
 import { productsOf } from "./products.js";
 import { BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL, queryOf } from "./queries.js";
-import { allocationRules, derivingMetrics } from "./rules.js";
+import { kafkaDerivingMetrics, kafkaRules } from "./rules.js";
 import { type SelfManagedKafkaSettings, selfManagedKafkaSettings } from "./settings.js";
 
 type Settings = PluginSettings & SelfManagedKafkaSettings;
@@ -30,9 +30,9 @@ const own = (settings: PluginSettings): Settings => settingsOf(selfManagedKafkaS
 export const selfManagedKafka: AnyEcosystem = {
   ...selfManagedKafkaSettings,
   name: "self_managed_kafka",
-  rules: (settings) => allocationRules(own(settings)),
-  derivingMetrics: (settings) => derivingMetrics(own(settings)),
-  usageMetrics: (settings) => usageMetricsOf(allocationRules(own(settings)), derivingMetrics(own(settings))),
+  rules: (settings) => kafkaRules(own(settings)),
+  derivingMetrics: (settings) => kafkaDerivingMetrics(own(settings)),
+  usageMetrics: (settings) => usageMetricsOf(kafkaRules(own(settings)), kafkaDerivingMetrics(own(settings))),
   identitySets: (settings) => meteredSets(own(settings).identity_source),
   connect: (settings, context) => connect(own(settings), context),
 };
@@ -71,7 +71,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
   const inventory = { source, stepSeconds, logger: context.logger };
   return {
     daysPerWindow: DAYS_PER_WINDOW,
-    gatherInventory: (sink, signal) => gatherInventory(settings, inventory, sink, signal),
+    gatherInventory: (sink, signal) => gatherKafkaInventory(settings, inventory, sink, signal),
     retentionCovers: (thinner, signal) => retentionCovers(tenant, thinner, signal),
     gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
     probe: (window, _resources, signal) => probeMetered(tenant, window, signal),

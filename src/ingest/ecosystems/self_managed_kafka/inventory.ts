@@ -10,11 +10,11 @@ import {
   PRINCIPAL_GRACE_SECONDS,
   principalRecord,
 } from "../../metered/identities.js";
-import { discovers, type IdentitySource } from "../../metered/identity-source.js";
+import { discovers, type MeteredIdentitySource } from "../../metered/identity-source.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
 import type { InventoryReport } from "../../reports.js";
 import { describeCluster } from "./kafka/describe-cluster.js";
-import type { KafkaCluster } from "./kafka/metadata-request.js";
+import type { BrokerMetadata } from "./kafka/metadata-request.js";
 import { discoveryQuery } from "./queries.js";
 import { clusterRecord, type DiscoveredNames, describedResources, discoveredResources } from "./records.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
@@ -32,7 +32,7 @@ export interface InventoryConnection {
   readonly logger: Logger;
 }
 
-export async function gatherInventory(
+export async function gatherKafkaInventory(
   settings: SelfManagedKafkaSettings,
   connection: InventoryConnection,
   sink: InventorySink,
@@ -81,7 +81,7 @@ export async function gatherInventory(
  * types.
  */
 async function sendIdentities(
-  source: IdentitySource,
+  source: MeteredIdentitySource,
   discovered: readonly string[] | undefined,
   sink: InventorySink,
 ): Promise<string[]> {
@@ -113,7 +113,7 @@ async function discover(
 
 function noteBrokerCount(
   { cluster_id, broker_count }: SelfManagedKafkaSettings,
-  cluster: KafkaCluster,
+  cluster: BrokerMetadata,
   logger: Logger,
 ) {
   if (cluster.brokers.length === broker_count) return;
@@ -123,7 +123,11 @@ function noteBrokerCount(
   );
 }
 
-function notePrincipals(source: IdentitySource, { principals }: DiscoveredNames, logger: Logger): void {
+function notePrincipals(
+  source: MeteredIdentitySource,
+  { principals }: DiscoveredNames,
+  logger: Logger,
+): void {
   if (!discovers(source) || principals.length > 0) return;
   logger.warn(
     { label: source.label },

@@ -5,7 +5,7 @@
  * A range looks back over exactly one step, so no byte is counted twice or lost, whatever the step is. `increase`
  * handles counters that restart with a broker.
  */
-import type { IdentitySource } from "../../metered/identity-source.js";
+import type { MeteredIdentitySource } from "../../metered/identity-source.js";
 import { withSelector } from "./selector.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 
@@ -25,8 +25,8 @@ const defaults = {
   cluster_bytes_in: () => `sum(${moved(BYTES_IN)})`,
   cluster_bytes_out: () => `sum(${moved(BYTES_OUT)})`,
   cluster_storage_bytes: () => `sum(${LOG_SIZE}{$selector})`,
-  [BYTES_IN_PER_PRINCIPAL]: ({ label }: IdentitySource) => `sum by (${label}) (${moved(BYTES_IN)})`,
-  [BYTES_OUT_PER_PRINCIPAL]: ({ label }: IdentitySource) => `sum by (${label}) (${moved(BYTES_OUT)})`,
+  [BYTES_IN_PER_PRINCIPAL]: ({ label }: MeteredIdentitySource) => `sum by (${label}) (${moved(BYTES_IN)})`,
+  [BYTES_OUT_PER_PRINCIPAL]: ({ label }: MeteredIdentitySource) => `sum by (${label}) (${moved(BYTES_OUT)})`,
 };
 
 export type QueryName = keyof typeof defaults;

@@ -3,7 +3,7 @@
  * `orders:topic:events`.
  */
 import type { ResourceRecord } from "../../ecosystem.js";
-import type { KafkaCluster } from "./kafka/metadata-request.js";
+import type { BrokerMetadata } from "./kafka/metadata-request.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 
 /** Names that the discovery query found. */
@@ -15,7 +15,7 @@ export interface DiscoveredNames {
 
 export function clusterRecord(
   { cluster_id, broker_count, region, resource_source }: SelfManagedKafkaSettings,
-  described: KafkaCluster | undefined,
+  described: BrokerMetadata | undefined,
 ): ResourceRecord {
   const kafkaClusterId = described?.clusterId ?? resource_source.kafka_cluster_id;
   return {
@@ -65,7 +65,7 @@ export function discoveredResources(
 
 export function describedResources(
   { cluster_id }: SelfManagedKafkaSettings,
-  { brokers, topics }: KafkaCluster,
+  { brokers, topics }: BrokerMetadata,
 ): ResourceRecord[] {
   return [
     ...brokers.map(({ id, host, port, rack }) =>

@@ -11,12 +11,12 @@ import type {
   IdentityScope,
   RuleTier,
 } from "../../../domain/allocation-rule.js";
-import { discovers, type IdentitySource } from "../../metered/identity-source.js";
+import { discovers, type MeteredIdentitySource } from "../../metered/identity-source.js";
 import { COMPUTE, NETWORK_EGRESS, NETWORK_INGRESS, STORAGE } from "./products.js";
 import { BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL } from "./queries.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 
-export function allocationRules({ identity_source: source }: SelfManagedKafkaSettings): AllocationRule[] {
+export function kafkaRules({ identity_source: source }: SelfManagedKafkaSettings): AllocationRule[] {
   return [
     rule(COMPUTE, infrastructure(source)),
     rule(STORAGE, infrastructure(source)),
@@ -26,7 +26,7 @@ export function allocationRules({ identity_source: source }: SelfManagedKafkaSet
 }
 
 /** Principals with a series were active, even if they moved no bytes. With only static identities, none are derived. */
-export function derivingMetrics({ identity_source: source }: SelfManagedKafkaSettings): string[] {
+export function kafkaDerivingMetrics({ identity_source: source }: SelfManagedKafkaSettings): string[] {
   return discovers(source) ? [BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL] : [];
 }
 
@@ -35,7 +35,7 @@ function rule(product_type: string, tiers: RuleTier[]): AllocationRule {
   return { product_type, components: [{ ratio: "1", tiers: [...tiers, nobody] }] };
 }
 
-function infrastructure(source: IdentitySource): RuleTier[] {
+function infrastructure(source: MeteredIdentitySource): RuleTier[] {
   if (!discovers(source)) return [among(["resource_active"], "even_split_allocation")];
   return [
     among(["metrics_derived"], "even_split_allocation"),
@@ -43,7 +43,7 @@ function infrastructure(source: IdentitySource): RuleTier[] {
   ];
 }
 
-function network(source: IdentitySource, metric: string): RuleTier[] {
+function network(source: MeteredIdentitySource, metric: string): RuleTier[] {
   if (!discovers(source)) return [among(["resource_active"], "even_split_allocation")];
   return [
     { kind: "usage", metrics: [metric], detail: "usage_ratio_allocation" },

@@ -73,7 +73,7 @@ export function ticksOfLine(
 }
 
 /** Converts ticks of the line to 1e-12 units, with its sign. */
-export function amountOf(line: LineTicks, ticks: bigint, hasResidue: boolean): bigint {
+export function explainedAmount(line: LineTicks, ticks: bigint, hasResidue: boolean): bigint {
   return line.direction * (ticks * line.tick + (hasResidue ? line.residue : 0n));
 }
 

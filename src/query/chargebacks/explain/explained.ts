@@ -3,7 +3,7 @@ import type { AllocationDetail, AllocationMethod, CostType } from "../../../doma
 import type { IdentityNames, KnownNames, ResourceNames } from "../../inventory/names.js";
 import type { PipelineRun } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
-import { amountOf, decimalOf, shareText } from "./arithmetic.js";
+import { decimalOf, explainedAmount, shareText } from "./arithmetic.js";
 import type { DayLine, DayRow } from "./day.js";
 import type { How } from "./how.js";
 import type { OwnerOnDay } from "./owner.js";
@@ -155,7 +155,7 @@ export function ruleOf({ tiers, line, isGivenUp }: How, { rules_hash }: DayRow):
       component,
       ratio,
       ticks: ticks.toString(),
-      amount: decimalOf(amountOf(line, ticks, hasResidue)),
+      amount: decimalOf(explainedAmount(line, ticks, hasResidue)),
       has_residue: hasResidue && line.residue > 0n,
     })),
   };

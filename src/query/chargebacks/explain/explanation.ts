@@ -23,7 +23,7 @@ import {
   splitOf,
 } from "./explained.js";
 import { howOf } from "./how.js";
-import { readDayState, readKnownOnDay, type TenantStores } from "./owner.js";
+import { type OwnerStores, readDayState, readKnownOnDay } from "./owner.js";
 import { columnWithin, digestOfCharged, type RecipientsInput, readSplit } from "./recipients.js";
 import { type Charged, readShared, sharedBy } from "./shared.js";
 import { triedTiers } from "./tiers.js";
@@ -38,7 +38,7 @@ export interface ExplainInput extends RowChoice, PageRequest {
 
 /** Returns undefined if the dimension has no such row on the day. */
 export async function readExplanation(
-  stores: TenantStores,
+  stores: OwnerStores,
   input: ExplainInput,
   signal?: AbortSignal,
 ): Promise<Explanation | undefined> {
@@ -119,7 +119,7 @@ function shownLine({ hashes: _, ...line }: DayLine): ExplainedLine {
 }
 
 async function readNamesOfPage(
-  stores: TenantStores,
+  stores: OwnerStores,
   dimension: DimensionFields,
   page: readonly Pick<Charged, "identity_id">[],
   signal?: AbortSignal,
@@ -130,7 +130,7 @@ async function readNamesOfPage(
 }
 
 async function readRun(
-  postgres: TenantStores["postgres"],
+  postgres: OwnerStores["postgres"],
   tenantName: string,
   [publication]: DayFacts["publication"],
   signal?: AbortSignal,

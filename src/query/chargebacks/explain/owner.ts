@@ -4,7 +4,7 @@ import type { Pool } from "pg";
 import { addDays } from "../../../common/days.js";
 import { bindings } from "../../../postgres/bindings.js";
 import { instantText } from "../../../postgres/instant-text.js";
-import { type Statement as PostgresStatement, readPostgres } from "../../../postgres/statement.js";
+import { type PgStatement as PostgresStatement, readPostgres } from "../../../postgres/statement.js";
 import { inventoryTables, knownAt } from "../../inventory/known.js";
 import type { Moment } from "../../inventory/moment.js";
 import type { DimensionFields } from "../dimension-row.js";
@@ -13,17 +13,17 @@ export interface OwnerOnDay {
   /** Members of the `owner` set that the day was allocated with, ascending. */
   readonly owner_ids: string[];
   /** Its last state on the day in the inventory; null if the inventory did not have it. */
-  readonly identity: KnownIdentity | null;
-  readonly resource: KnownResource | null;
+  readonly identity: ExplainedIdentity | null;
+  readonly resource: ExplainedResource | null;
 }
 
-export interface KnownIdentity {
+export interface ExplainedIdentity {
   readonly identity_type: string;
   readonly display_name: string | null;
   readonly team: string | null;
 }
 
-export interface KnownResource {
+export interface ExplainedResource {
   readonly resource_type: string;
   readonly display_name: string | null;
   readonly parent_id: string | null;
@@ -48,7 +48,7 @@ function knownOnDay(
   return { query, params };
 }
 
-export interface TenantStores {
+export interface OwnerStores {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
   readonly tenantName: string;
@@ -56,7 +56,7 @@ export interface TenantStores {
 
 /** Reads the inventory's part of `OwnerOnDay`. The rest comes from the store. */
 export async function readKnownOnDay(
-  { postgres, tenantName }: Pick<TenantStores, "postgres" | "tenantName">,
+  { postgres, tenantName }: Pick<OwnerStores, "postgres" | "tenantName">,
   { identity_id, resource_id }: Pick<DimensionFields, "identity_id" | "resource_id">,
   day: string,
   signal?: AbortSignal,
@@ -64,8 +64,8 @@ export async function readKnownOnDay(
   const read = <Known extends object>(kind: keyof typeof shown, id: string) =>
     readPostgres<Known>(postgres, knownOnDay(kind, tenantName, { id, day }), signal);
   const [[identity], [resource]] = await Promise.all([
-    read<KnownIdentity>("identities", identity_id),
-    read<KnownResource>("resources", resource_id),
+    read<ExplainedIdentity>("identities", identity_id),
+    read<ExplainedResource>("resources", resource_id),
   ]);
   return { identity: identity ?? null, resource: resource ?? null };
 }
@@ -78,7 +78,7 @@ export interface InventoryOfDay {
 }
 
 export async function readDayState(
-  { postgres, tenantName }: TenantStores,
+  { postgres, tenantName }: OwnerStores,
   day: string,
   signal?: AbortSignal,
 ): Promise<InventoryOfDay | undefined> {

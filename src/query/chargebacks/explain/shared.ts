@@ -3,7 +3,7 @@
  * published amounts.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { amountOf, decimalOf } from "./arithmetic.js";
+import { decimalOf, explainedAmount } from "./arithmetic.js";
 import type { DayRow } from "./day.js";
 import type { How } from "./how.js";
 import { type RecipientsInput, readCharged, type Scaled, type SplitRecipient } from "./recipients.js";
@@ -60,7 +60,7 @@ export function sharedBy(
 function chargedOf({ line, component }: How) {
   return (by: SplitRecipient & Scaled): Charged => {
     const has_residue = by.at_residue_point === 1 && component.hasResidue && line.residue > 0n;
-    const amount = decimalOf(amountOf(line, BigInt(by.ticks), has_residue));
+    const amount = decimalOf(explainedAmount(line, BigInt(by.ticks), has_residue));
     return { identity_id: by.identity_id, amount, weighed: { by, has_residue } };
   };
 }

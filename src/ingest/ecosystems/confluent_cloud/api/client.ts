@@ -8,7 +8,7 @@ import type { UpstreamClient, UpstreamRequest } from "../../../../upstream/http/
 import { UpstreamError } from "../../../../upstream/http/upstream-error.js";
 import { quoteNumbers } from "../../../number-text.js";
 import { readDigest, readEnvelope, readObject } from "./envelope.js";
-import { listProgress, nextPage, type Page } from "./paging.js";
+import { type ApiPage, listProgress, nextPage } from "./paging.js";
 
 export interface ListOptions {
   readonly signal: AbortSignal;
@@ -49,7 +49,7 @@ export interface ConfluentApi {
 const PAGE_SIZE = 100;
 
 export function createConfluentApi(client: UpstreamClient, baseUrl: string): ConfluentApi {
-  async function* pagesOf<Content extends Page & { readonly next: string | undefined }>(
+  async function* pagesOf<Content extends ApiPage & { readonly next: string | undefined }>(
     { path, query, ...request }: Pick<UpstreamRequest<unknown>, "path" | "query" | "attempts">,
     { signal, pageSize = PAGE_SIZE, notFound = "error" }: Omit<ListOptions, "numbers" | "onPage">,
     read: (body: Buffer) => Content,

@@ -15,7 +15,7 @@ export function readEnvelope(body: string): Envelope {
   if (!Array.isArray(data)) {
     throw new DecodeError("bad_body", "the response is not a list of the Confluent Cloud API", true);
   }
-  const next = isRecord(metadata) ? metadata.next : undefined;
+  const next = isJsonObject(metadata) ? metadata.next : undefined;
   if (next !== undefined && next !== null && typeof next !== "string") {
     throw new DecodeError("bad_body", "the address of the next page is not text", true);
   }
@@ -71,7 +71,7 @@ export function readObject(body: string): Record<string, unknown> {
   } catch {
     throw new DecodeError("bad_body", "the response is not JSON, or was cut short", true);
   }
-  if (!isRecord(parsed)) throw new DecodeError("bad_body", "the response is not a JSON object", true);
+  if (!isJsonObject(parsed)) throw new DecodeError("bad_body", "the response is not a JSON object", true);
   return parsed;
 }
 
@@ -85,9 +85,9 @@ export function vendorDetail(body: string): string | undefined {
   } catch {
     return undefined;
   }
-  if (!isRecord(parsed) || !Array.isArray(parsed.errors)) return undefined;
+  if (!isJsonObject(parsed) || !Array.isArray(parsed.errors)) return undefined;
   const details = parsed.errors.flatMap((error: unknown) => {
-    if (!isRecord(error)) return [];
+    if (!isJsonObject(error)) return [];
     const detail = [error.detail, error.title, error.code].find(
       (text) => typeof text === "string" && text !== "",
     );
@@ -96,6 +96,6 @@ export function vendorDetail(body: string): string | undefined {
   return details.length === 0 ? undefined : details.join("; ");
 }
 
-export function isRecord(value: unknown): value is Record<string, unknown> {
+export function isJsonObject(value: unknown): value is Record<string, unknown> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

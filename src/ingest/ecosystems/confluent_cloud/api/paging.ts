@@ -4,7 +4,7 @@
  */
 import { DecodeError } from "../../../../upstream/http/judge.js";
 
-export interface Pages {
+export interface ApiPages {
   readonly baseUrl: string;
   /** Tokens that were followed. */
   readonly tokens: ReadonlySet<string>;
@@ -17,7 +17,7 @@ const LONGEST_TOKEN = 4096;
  * Returns the token of the next page, or undefined at the end. Throws `DecodeError` if the list does not end, or if it
  * continues at an unrelated host, because the pages so far are not the whole list.
  */
-export function nextPage({ baseUrl, tokens }: Pages, next: string | undefined): string | undefined {
+export function nextPage({ baseUrl, tokens }: ApiPages, next: string | undefined): string | undefined {
   if (next === undefined || next === "") return undefined;
   const url = URL.canParse(next, baseUrl) ? new URL(next, baseUrl) : undefined;
   if (url === undefined)
@@ -51,7 +51,7 @@ export interface ListLimits {
 /** A million items at the vendor's page size. A million rows of a bill take some 0.65 GB. */
 const listLimits: ListLimits = { pages: 10_000, items: 1_000_000, emptyPagesInARow: 100 };
 
-export interface Page {
+export interface ApiPage {
   readonly digest: string;
   readonly isEmpty: boolean;
   /** Left out if the items were not read. */
@@ -61,8 +61,8 @@ export interface Page {
 /** Counts pages and items, so that a cursor that always names another page does not run forever. */
 export interface Progress {
   /** Throws `DecodeError` for a page that repeats, and for one that exceeds a limit. */
-  check(page: Page): void;
-  add(page: Page): void;
+  check(page: ApiPage): void;
+  add(page: ApiPage): void;
 }
 
 export function listProgress(limits: ListLimits = listLimits): Progress {

@@ -8,9 +8,9 @@
 import { addDays } from "../../../../common/days.js";
 import { minus, zero } from "../../../../common/exact-decimal.js";
 import { LONGEST_ID } from "../../../../domain/text-limits.js";
-import { isRecord } from "../api/envelope.js";
+import { isJsonObject } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
-import { dayAt, decimalAt, objectAt, storableAmount, textAt, UnreadableRowError } from "./fields.js";
+import { costText, dayAt, decimalAt, objectAt, storableAmount, UnreadableRowError } from "./fields.js";
 import { malformedPart } from "./malformed-row.js";
 import { productTypeOf } from "./product-types.js";
 
@@ -37,19 +37,19 @@ export function readCostRow(row: unknown, anchor: string): ReadRow {
 }
 
 function readPart(row: unknown): CostPart {
-  if (!isRecord(row)) throw new UnreadableRowError("the row is not an object");
+  if (!isJsonObject(row)) throw new UnreadableRowError("the row is not an object");
   const day = dayAt(row, "start_date");
   if (day === undefined) throw new UnreadableRowError("start_date is missing");
   const resource = objectAt(row, "resource") ?? {};
   const environment = objectAt(resource, "environment") ?? {};
-  const product = textAt(row, "product") ?? "";
-  const lineType = textAt(row, "line_type") ?? "";
-  const resourceId = textAt(resource, "id", LONGEST_ID);
+  const product = costText(row, "product") ?? "";
+  const lineType = costText(row, "line_type") ?? "";
+  const resourceId = costText(resource, "id", LONGEST_ID);
   const productType = productTypeOf(lineType, product, resourceId !== undefined);
   const amounts = readAmounts(row);
   return {
     day,
-    env_id: textAt(environment, "id", LONGEST_ID) ?? "",
+    env_id: costText(environment, "id", LONGEST_ID) ?? "",
     // Never use a row's position, which changes every day. Rows without a resource are one line for each product and
     // type.
     resource_id: resourceId ?? `no_resource:${product}:${productType}`,
@@ -93,7 +93,7 @@ function notesOf(
   { resource_name, lineType, productType }: Readonly<Record<string, string | undefined>>,
 ): Record<string, unknown> {
   const { tier_dimensions: tier, granularity } = row;
-  const tierTexts = isRecord(tier)
+  const tierTexts = isJsonObject(tier)
     ? Object.keys(tier)
         .sort()
         .slice(0, MOST_TIER_DIMENSIONS)
@@ -118,7 +118,7 @@ const MOST_TIER_DIMENSIONS = 20;
 
 /** Returns the day of a malformed row: its start, or the day before its end. */
 function dayOfMalformedRow(row: unknown): string | undefined {
-  if (!isRecord(row)) return undefined;
+  if (!isJsonObject(row)) return undefined;
   const start = orUndefined(() => dayAt(row, "start_date"));
   if (start !== undefined) return start;
   const end = orUndefined(() => dayAt(row, "end_date"));

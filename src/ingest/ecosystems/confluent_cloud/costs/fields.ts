@@ -1,7 +1,7 @@
 /** Fields of a billed row. Absent and `null` are the same. Other invalid values make the row malformed. */
 import { isDay } from "../../../../common/days.js";
 import { type Exact, parseExact } from "../../../../common/exact-decimal.js";
-import { isRecord } from "../api/envelope.js";
+import { isJsonObject } from "../api/envelope.js";
 
 /** The row cannot be read. The message is part of a sentence and never quotes the row. */
 export class UnreadableRowError extends Error {
@@ -17,7 +17,7 @@ const UNFIT = /[\p{Cc}\p{Surrogate}]/u;
 const LONGEST_NAME = 200;
 
 /** Undefined if the text is absent or empty. */
-export function textAt(of: Fields, key: string, longest = LONGEST_NAME): string | undefined {
+export function costText(of: Fields, key: string, longest = LONGEST_NAME): string | undefined {
   const value = of[key] ?? "";
   if (typeof value !== "string") throw new UnreadableRowError(`${key} is not text`);
   if (value.length > longest) throw new UnreadableRowError(`${key} is longer than ${longest} characters`);
@@ -27,7 +27,7 @@ export function textAt(of: Fields, key: string, longest = LONGEST_NAME): string 
 
 export function objectAt(of: Fields, key: string): Fields | undefined {
   const value = of[key] ?? undefined;
-  if (value !== undefined && !isRecord(value)) throw new UnreadableRowError(`${key} is not an object`);
+  if (value !== undefined && !isJsonObject(value)) throw new UnreadableRowError(`${key} is not an object`);
   return value;
 }
 
@@ -52,7 +52,7 @@ export function storableAmount(exact: Exact, name: string): Exact {
 
 /** Reads `YYYY-MM-DD`, or the midnight at the start of the day. */
 export function dayAt(of: Fields, key: string): string | undefined {
-  const text = textAt(of, key);
+  const text = costText(of, key);
   if (text === undefined) return undefined;
   const [, day = ""] = /^(\d{4}-\d{2}-\d{2})(?:T00:00:00(?:\.0+)?(?:Z|\+00:00))?$/.exec(text) ?? [];
   if (!isDay(day)) throw new UnreadableRowError(`${key} is not a date`);

@@ -6,26 +6,26 @@
 import { createHash } from "node:crypto";
 import { type Exact, minus, zero } from "../../../../common/exact-decimal.js";
 import { LONGEST_ID } from "../../../../domain/text-limits.js";
-import { isRecord } from "../api/envelope.js";
+import { isJsonObject } from "../api/envelope.js";
 import type { CostPart } from "./cost-part.js";
-import { decimalAt, objectAt, storableAmount, textAt } from "./fields.js";
-import { MALFORMED } from "./product-types.js";
+import { costText, decimalAt, objectAt, storableAmount } from "./fields.js";
+import { MALFORMED_LINE_TYPE } from "./product-types.js";
 
 const LONGEST_RAW = 20_000;
 
 export function malformedPart(row: unknown, day: string, reason: string): CostPart {
   const raw = JSON.stringify(withSortedKeys(row));
-  const fields = isRecord(row) ? row : {};
-  const vendorId = orUndefined(() => textAt(fields, "id"));
+  const fields = isJsonObject(row) ? row : {};
+  const vendorId = orUndefined(() => costText(fields, "id"));
   const resource = orUndefined(() => objectAt(fields, "resource")) ?? {};
   const environment = orUndefined(() => objectAt(resource, "environment")) ?? {};
   const ownId = `malformed_billing:${vendorId ?? createHash("sha256").update(raw).digest("hex").slice(0, 16)}`;
   return {
     day,
-    env_id: orUndefined(() => textAt(environment, "id", LONGEST_ID)) ?? "",
-    resource_id: orUndefined(() => textAt(resource, "id", LONGEST_ID)) ?? ownId,
-    product_category: orUndefined(() => textAt(fields, "product")) ?? "",
-    product_type: MALFORMED,
+    env_id: orUndefined(() => costText(environment, "id", LONGEST_ID)) ?? "",
+    resource_id: orUndefined(() => costText(resource, "id", LONGEST_ID)) ?? ownId,
+    product_category: orUndefined(() => costText(fields, "product")) ?? "",
+    product_type: MALFORMED_LINE_TYPE,
     quantity: amount(fields, "quantity") ?? zero,
     price: amount(fields, "price") ?? zero,
     cost: amount(fields, "amount") ?? difference(fields) ?? zero,
@@ -35,7 +35,7 @@ export function malformedPart(row: unknown, day: string, reason: string): CostPa
     notes: {
       ...notesOf(
         fields,
-        orUndefined(() => textAt(fields, "line_type")),
+        orUndefined(() => costText(fields, "line_type")),
       ),
       malformed: true,
       parse_error: reason,
@@ -46,7 +46,7 @@ export function malformedPart(row: unknown, day: string, reason: string): CostPa
 
 function notesOf(fields: Readonly<Record<string, unknown>>, lineType: string | undefined) {
   const name = orUndefined(() =>
-    textAt(orUndefined(() => objectAt(fields, "resource")) ?? {}, "display_name"),
+    costText(orUndefined(() => objectAt(fields, "resource")) ?? {}, "display_name"),
   );
   const notes = { resource_name: name, line_type: lineType };
   return Object.fromEntries(Object.entries(notes).filter(([, note]) => note !== undefined));
@@ -78,7 +78,7 @@ function orUndefined<T>(read: () => T): T | undefined {
 function withSortedKeys(value: unknown, depth = 0): unknown {
   if (depth > 10) return null;
   if (Array.isArray(value)) return value.map((item) => withSortedKeys(item, depth + 1));
-  if (!isRecord(value)) return value;
+  if (!isJsonObject(value)) return value;
   const keys = Object.keys(value).sort();
   return Object.fromEntries(keys.map((key) => [key, withSortedKeys(value[key], depth + 1)]));
 }

@@ -78,7 +78,7 @@ const credits = {
 } as const satisfies Record<string, ProductFamily>;
 
 /** Product type of a row of the bill that cannot be read. It is charged to UNALLOCATED. */
-export const MALFORMED = "MALFORMED";
+export const MALFORMED_LINE_TYPE = "MALFORMED";
 /** Product type of a row that has no line type. */
 const UNNAMED = "UNNAMED";
 
@@ -88,7 +88,7 @@ export const productTypes: Readonly<Record<string, ProductFamily>> = {
   ...vendorTypes,
   ...aliases,
   ...credits,
-  [MALFORMED]: "malformed",
+  [MALFORMED_LINE_TYPE]: "malformed",
 };
 
 /** Undefined for an unknown product type. */

@@ -5,9 +5,9 @@
  * Of a connector's configuration only the payer is stored, because the rest may contain credentials of other systems.
  */
 import type { ResourceRecord } from "../../../ecosystem.js";
-import { isRecord } from "../api/envelope.js";
+import { isJsonObject } from "../api/envelope.js";
 import type { Owners } from "../owners.js";
-import { fieldAt, textAt } from "./fields.js";
+import { fieldAt, inventoryText } from "./fields.js";
 import { forEach, type Listing } from "./listing.js";
 
 /** How a connector authenticates to its Kafka cluster. Other values are kept as they are. */
@@ -29,7 +29,7 @@ export async function gatherConnectors(
     const found = await cloud.get(path, { expand: "info,status,id" }, options);
     const entries = Object.entries(asObject(found));
     const connectors = entries
-      .filter(([, item]) => isRecord(item))
+      .filter(([, item]) => isJsonObject(item))
       .map(([name, item]) => connectorRecord(name, item, cluster, environment))
       .map((record) => ({ ...record, owner_id: owners.ofResource(record) ?? null }));
     if (connectors.length < entries.length)
@@ -45,19 +45,19 @@ function connectorRecord(
   environment: string | null,
 ): ResourceRecord {
   const config = fieldAt(item, "info", "config");
-  const serviceAccount = textAt(config, "kafka.service.account.id");
-  const apiKey = textAt(config, "kafka.api.key");
-  const mode = authMode(textAt(config, "kafka.auth.mode"), serviceAccount, apiKey);
+  const serviceAccount = inventoryText(config, "kafka.service.account.id");
+  const apiKey = inventoryText(config, "kafka.api.key");
+  const mode = authMode(inventoryText(config, "kafka.auth.mode"), serviceAccount, apiKey);
   return {
-    resource_id: textAt(item, "id", "id") ?? name,
+    resource_id: inventoryText(item, "id", "id") ?? name,
     resource_type: "connector",
-    display_name: textAt(config, "name") ?? name,
+    display_name: inventoryText(config, "name") ?? name,
     parent_id: cluster,
     owner_id: null,
     created_at: null, // the vendor does not say
     metadata: {
       kafka_auth_mode: mode,
-      connector_class: textAt(config, "connector.class"),
+      connector_class: inventoryText(config, "connector.class"),
       env_id: environment,
       ...(mode === SERVICE_ACCOUNT ? { kafka_service_account_id: serviceAccount } : {}),
       ...(mode === KAFKA_API_KEY ? { kafka_api_key: apiKey } : {}),

@@ -1,22 +1,22 @@
 /** Gathers environments and their direct contents: Kafka clusters, schema registries, ksqlDB clusters. */
 import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { ResourceRecord } from "../../../ecosystem.js";
-import { fieldAt, lowerCase, textAt, timeAt } from "./fields.js";
+import { fieldAt, inventoryText, lowerCase, timeAt } from "./fields.js";
 import { forEach, type Listing, listResources } from "./listing.js";
 
 /** Throws if the list fails, because everything else of an organisation depends on its environments. */
 export async function gatherEnvironments(listing: Listing): Promise<ResourceRecord[]> {
   return await listResources(listing, "environments", { path: "org/v2/environments" }, (item) => {
-    const id = textAt(item, "id");
+    const id = inventoryText(item, "id");
     if (id === null) return undefined;
     return {
       resource_id: id,
       resource_type: "environment",
-      display_name: textAt(item, "display_name"),
+      display_name: inventoryText(item, "display_name"),
       parent_id: null,
       owner_id: null,
       created_at: timeAt(item, "metadata", "created_at"),
-      metadata: { crn: textAt(item, "metadata", "resource_name") },
+      metadata: { crn: inventoryText(item, "metadata", "resource_name") },
     };
   });
 }
@@ -32,10 +32,10 @@ export async function gatherClusters(
       listing.limit(() =>
         listResources(listing, "clusters", { path: "cmk/v2/clusters", query: { environment } }, (item) =>
           inEnvironment(item, environment, "kafka_cluster", {
-            bootstrap_url: textAt(item, "spec", "kafka_bootstrap_endpoint"),
+            bootstrap_url: inventoryText(item, "spec", "kafka_bootstrap_endpoint"),
             ...cloudAndRegion(item),
-            provider_cloud: textAt(item, "spec", "cloud"),
-            provider_region: textAt(item, "spec", "region"),
+            provider_cloud: inventoryText(item, "spec", "cloud"),
+            provider_region: inventoryText(item, "spec", "region"),
           }),
         ),
       ),
@@ -52,7 +52,7 @@ export async function gatherSchemaRegistries(listing: Listing, environments: rea
       { path: "srcm/v3/clusters", query: { environment }, pageSize: 50 },
       (item) =>
         inEnvironment(item, environment, "schema_registry", {
-          http_endpoint: textAt(item, "spec", "http_endpoint"),
+          http_endpoint: inventoryText(item, "spec", "http_endpoint"),
           ...cloudAndRegion(item),
         }),
     ),
@@ -67,10 +67,10 @@ export async function gatherKsqlClusters(listing: Listing, environments: readonl
       { path: "ksqldbcm/v2/clusters", query: { environment } },
       (item) => {
         const cluster = inEnvironment(item, environment, "ksqldb_cluster", {
-          kafka_cluster_id: textAt(item, "spec", "kafka_cluster", "id"),
+          kafka_cluster_id: inventoryText(item, "spec", "kafka_cluster", "id"),
           csu_count: fieldAt(item, "spec", "csu") ?? null,
         });
-        return cluster && { ...cluster, owner_id: textAt(item, "spec", "credential_identity", "id") };
+        return cluster && { ...cluster, owner_id: inventoryText(item, "spec", "credential_identity", "id") };
       },
     ),
   );
@@ -83,23 +83,23 @@ export function inEnvironment(
   type: string,
   metadata: Readonly<Record<string, unknown>>,
 ): ResourceRecord | undefined {
-  const id = textAt(item, "id");
+  const id = inventoryText(item, "id");
   if (id === null) return undefined;
   return {
     resource_id: id,
     resource_type: type,
-    display_name: textAt(item, "spec", "display_name"),
-    parent_id: textAt(item, "spec", "environment", "id") ?? environment,
+    display_name: inventoryText(item, "spec", "display_name"),
+    parent_id: inventoryText(item, "spec", "environment", "id") ?? environment,
     owner_id: null,
     created_at: timeAt(item, "metadata", "created_at"),
-    metadata: { ...metadata, crn: textAt(item, "metadata", "resource_name") },
+    metadata: { ...metadata, crn: inventoryText(item, "metadata", "resource_name") },
   };
 }
 
 /** Cloud and region in lower case, because endpoints spell regions differently. */
 export function cloudAndRegion(item: unknown): { cloud: string | null; region: string | null } {
   return {
-    cloud: lowerCase(textAt(item, "spec", "cloud")),
-    region: lowerCase(textAt(item, "spec", "region")),
+    cloud: lowerCase(inventoryText(item, "spec", "cloud")),
+    region: lowerCase(inventoryText(item, "spec", "region")),
   };
 }

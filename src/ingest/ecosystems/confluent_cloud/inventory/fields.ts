@@ -14,7 +14,7 @@ export function fieldAt(value: unknown, ...path: readonly string[]): unknown {
 }
 
 /** Also null for an empty text. */
-export function textAt(value: unknown, ...path: readonly string[]): string | null {
+export function inventoryText(value: unknown, ...path: readonly string[]): string | null {
   const found = fieldAt(value, ...path);
   return typeof found === "string" && found !== "" ? found : null;
 }
@@ -24,7 +24,7 @@ const EARLIEST = midnightOf("2010-01-01").getTime();
 
 /** Returns a time as ISO 8601 in UTC, or null if it is not a time. */
 export function timeAt(value: unknown, ...path: readonly string[]): string | null {
-  const text = textAt(value, ...path);
+  const text = inventoryText(value, ...path);
   const at = text === null || !/^\d{4}-\d{2}-\d{2}T/.test(text) ? Number.NaN : Date.parse(text);
   return Number.isNaN(at) || at < EARLIEST ? null : new Date(at).toISOString();
 }

@@ -5,7 +5,7 @@ import { crnValue, parseCrn } from "../crn.js";
 import { principalId } from "../owners.js";
 import { segment } from "./connectors.js";
 import { cloudAndRegion, inEnvironment } from "./environments.js";
-import { textAt, timeAt } from "./fields.js";
+import { inventoryText, timeAt } from "./fields.js";
 import { forEach, type Listing, listResources } from "./listing.js";
 
 /** Returns the API of a region, or undefined if there is no key for it. */
@@ -65,22 +65,22 @@ const STOPPED_PHASES: ReadonlySet<string> = new Set(["COMPLETED", "FAILED", "STO
  * stopped. The last change of a stopped statement is used instead, so that earlier days still find it running.
  */
 function statementRecord(item: unknown, environment: string): ResourceRecord | undefined {
-  const name = textAt(item, "name");
+  const name = inventoryText(item, "name");
   const created = timeAt(item, "metadata", "created_at");
-  const id = textAt(item, "metadata", "uid") ?? (name && statementKey(environment, name, created));
+  const id = inventoryText(item, "metadata", "uid") ?? (name && statementKey(environment, name, created));
   if (id === null) return undefined;
-  const phase = textAt(item, "status", "phase")?.toUpperCase() ?? null;
+  const phase = inventoryText(item, "status", "phase")?.toUpperCase() ?? null;
   const stopped = phase !== null && STOPPED_PHASES.has(phase);
   return {
     resource_id: id,
     resource_type: "flink_statement",
     display_name: name,
     parent_id: environment,
-    owner_id: principalId(textAt(item, "spec", "principal")),
+    owner_id: principalId(inventoryText(item, "spec", "principal")),
     created_at: created,
     metadata: {
       statement_name: name,
-      compute_pool_id: textAt(item, "spec", "compute_pool_id"),
+      compute_pool_id: inventoryText(item, "spec", "compute_pool_id"),
       phase,
       is_stopped: stopped,
       stopped_at: stopped ? timeAt(item, "metadata", "updated_at") : null,

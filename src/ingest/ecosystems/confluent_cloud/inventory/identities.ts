@@ -1,14 +1,14 @@
 /** Gathers the identities of an organisation: service accounts, users, API keys, identity providers and their pools. */
 import type { IdentityRecord } from "../../../ecosystem.js";
 import { segment } from "./connectors.js";
-import { textAt, timeAt } from "./fields.js";
+import { inventoryText, timeAt } from "./fields.js";
 import { forEach, type Listing, listIdentities } from "./listing.js";
 
 export async function gatherServiceAccounts(listing: Listing): Promise<void> {
   await forEach(listing, "service accounts", ["iam/v2/service-accounts"], (path) =>
     listIdentities(listing, "service accounts", { path }, (item) =>
-      identity(item, "service_account", textAt(item, "display_name"), {
-        description: textAt(item, "description"),
+      identity(item, "service_account", inventoryText(item, "display_name"), {
+        description: inventoryText(item, "description"),
       }),
     ),
   );
@@ -17,7 +17,7 @@ export async function gatherServiceAccounts(listing: Listing): Promise<void> {
 export async function gatherUsers(listing: Listing): Promise<void> {
   await forEach(listing, "users", ["iam/v2/users"], (path) =>
     listIdentities(listing, "users", { path }, (item) =>
-      identity(item, "user", textAt(item, "full_name") ?? textAt(item, "email"), {}),
+      identity(item, "user", inventoryText(item, "full_name") ?? inventoryText(item, "email"), {}),
     ),
   );
 }
@@ -29,10 +29,15 @@ export async function gatherUsers(listing: Listing): Promise<void> {
 export async function gatherApiKeys(listing: Listing): Promise<IdentityRecord[]> {
   const lists = await forEach(listing, "API keys", ["iam/v2/api-keys"], (path) =>
     listIdentities(listing, "API keys", { path }, (item) =>
-      identity(item, "api_key", textAt(item, "spec", "description") ?? textAt(item, "spec", "display_name"), {
-        owner_id: textAt(item, "spec", "owner", "id"),
-        resource_id: textAt(item, "spec", "resource", "id"),
-      }),
+      identity(
+        item,
+        "api_key",
+        inventoryText(item, "spec", "description") ?? inventoryText(item, "spec", "display_name"),
+        {
+          owner_id: inventoryText(item, "spec", "owner", "id"),
+          resource_id: inventoryText(item, "spec", "resource", "id"),
+        },
+      ),
     ),
   );
   return lists.flat();
@@ -43,8 +48,8 @@ export async function gatherIdentityProviders(listing: Listing): Promise<void> {
   const { tally } = listing;
   const lists = await forEach(listing, "identity providers", ["iam/v2/identity-providers"], (path) =>
     listIdentities(listing, "identity providers", { path }, (item) =>
-      identity(item, "identity_provider", textAt(item, "display_name"), {
-        description: textAt(item, "description"),
+      identity(item, "identity_provider", inventoryText(item, "display_name"), {
+        description: inventoryText(item, "description"),
       }),
     ),
   );
@@ -55,9 +60,9 @@ export async function gatherIdentityProviders(listing: Listing): Promise<void> {
       "identity pools",
       { path: `iam/v2/identity-providers/${segment(provider)}/identity-pools` },
       (item) =>
-        identity(item, "identity_pool", textAt(item, "display_name"), {
+        identity(item, "identity_pool", inventoryText(item, "display_name"), {
           provider_id: provider,
-          description: textAt(item, "description"),
+          description: inventoryText(item, "description"),
         }),
     ),
   );
@@ -69,13 +74,13 @@ function identity(
   name: string | null,
   metadata: Readonly<Record<string, unknown>>,
 ): IdentityRecord | undefined {
-  const id = textAt(item, "id");
+  const id = inventoryText(item, "id");
   if (id === null) return undefined;
   return {
     identity_id: id,
     identity_type: type,
     display_name: name,
     created_at: timeAt(item, "metadata", "created_at"),
-    metadata: { ...metadata, crn: textAt(item, "metadata", "resource_name") },
+    metadata: { ...metadata, crn: inventoryText(item, "metadata", "resource_name") },
   };
 }

@@ -28,7 +28,7 @@ import { createTally } from "./tally.js";
 const PARALLEL_LISTS = 8;
 
 /** Throws if environments or clusters cannot be listed. */
-export async function gatherInventory(
+export async function gatherConfluentInventory(
   connection: {
     readonly cloud: ConfluentApi;
     readonly flink: FlinkRegions;

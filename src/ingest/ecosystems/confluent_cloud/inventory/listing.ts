@@ -3,7 +3,7 @@ import type { LimitFunction } from "p-limit";
 import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { IdentityRecord, InventorySink, ResourceRecord } from "../../../ecosystem.js";
 import type { ConfluentApi } from "../api/client.js";
-import type { Source, Tally } from "./tally.js";
+import type { InventorySource, Tally } from "./tally.js";
 
 /** What every source of the inventory works with. */
 export interface Listing {
@@ -26,7 +26,7 @@ export interface List {
 /** Sends the resources of a list to the sink, and returns them. An item without an id makes its source incomplete. */
 export async function listResources(
   { sink, ...listing }: Listing,
-  source: Source,
+  source: InventorySource,
   list: List & { readonly api?: ConfluentApi },
   recordOf: (item: unknown) => ResourceRecord | undefined,
 ): Promise<ResourceRecord[]> {
@@ -35,7 +35,7 @@ export async function listResources(
 
 export async function listIdentities(
   { sink, ...listing }: Listing,
-  source: Source,
+  source: InventorySource,
   list: List,
   recordOf: (item: unknown) => IdentityRecord | undefined,
 ): Promise<IdentityRecord[]> {
@@ -44,7 +44,7 @@ export async function listIdentities(
 
 async function sendList<Item>(
   { cloud, tally, signal }: Omit<Listing, "sink">,
-  source: Source,
+  source: InventorySource,
   { api = cloud, path, query = {}, pageSize }: List & { readonly api?: ConfluentApi },
   recordOf: (item: unknown) => Item | undefined,
   send: (batch: readonly Item[]) => Promise<void>,
@@ -64,7 +64,7 @@ async function sendList<Item>(
 /** Runs the same work for each item in parallel. One that fails does not stop the others. */
 export async function forEach<Item, Result>(
   { tally, limit, stop }: Pick<Listing, "tally" | "limit" | "stop">,
-  source: Source,
+  source: InventorySource,
   items: readonly Item[],
   work: (item: Item) => Promise<Result>,
 ): Promise<Result[]> {

@@ -21,25 +21,25 @@ export const sources = {
   "identity pools": { resources: [], identities: ["identity_pool"] },
 } as const;
 
-export type Source = keyof typeof sources;
+export type InventorySource = keyof typeof sources;
 
 export interface Tally {
   /**
    * Runs one request of a source, or several that belong together. Returns undefined if the upstream failed; throws
    * other errors.
    */
-  attempt<T>(source: Source, work: () => Promise<T>): Promise<T | undefined>;
+  attempt<T>(source: InventorySource, work: () => Promise<T>): Promise<T | undefined>;
   /** Something of the source could not be gathered. */
-  fail(source: Source, reason: string): void;
+  fail(source: InventorySource, reason: string): void;
   /** The source is not requested at all. Its types are incomplete, but that is not an error. */
-  leaveOut(source: Source): void;
+  leaveOut(source: InventorySource): void;
   report(): InventoryReport;
 }
 
 export function createTally(signal: AbortSignal): Tally {
-  const failures = new Map<Source, { count: number; first: string }>();
-  const leftOut = new Set<Source>();
-  const fail = (source: Source, reason: string) => {
+  const failures = new Map<InventorySource, { count: number; first: string }>();
+  const leftOut = new Set<InventorySource>();
+  const fail = (source: InventorySource, reason: string) => {
     const known = failures.get(source);
     failures.set(source, { count: (known?.count ?? 0) + 1, first: known?.first ?? reason });
   };
@@ -56,7 +56,9 @@ export function createTally(signal: AbortSignal): Tally {
     },
     leaveOut: (source) => void leftOut.add(source),
     report() {
-      const names = Object.keys(sources).filter((name): name is Source => Object.hasOwn(sources, name));
+      const names = Object.keys(sources).filter((name): name is InventorySource =>
+        Object.hasOwn(sources, name),
+      );
       const complete = names.filter((name) => !failures.has(name) && !leftOut.has(name));
       return {
         completeResourceTypes: complete.flatMap((name) => sources[name].resources),

@@ -8,12 +8,12 @@ import type { UsageFact, UsageGap } from "../../../ecosystem.js";
 import { spanOfDay } from "../lifetimes.js";
 import { FLINK_CFU, FLINK_CFU_MINUTES, FLINK_STATEMENTS } from "../rules.js";
 import { type Statements, statementOwner } from "../statements.js";
-import { type Gathering, readMetric, type Wanted } from "./gathering.js";
+import { readMetric, type UsageGathering, type Wanted } from "./gathering.js";
 import { POOL, STATEMENT_NAME, STATEMENT_UID } from "./queries.js";
 
 /** Returns the gaps, and the days and pools that nothing was measured of. */
 export async function gatherFlinkUsage(
-  gathering: Gathering,
+  gathering: UsageGathering,
   wanted: Wanted,
   statements: Statements,
 ): Promise<{ readonly gaps: readonly UsageGap[]; readonly unmeasured: Wanted }> {

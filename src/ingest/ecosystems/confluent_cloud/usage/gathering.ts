@@ -4,16 +4,16 @@ import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { DayRange } from "../../../../common/days.js";
 import type { UsageGap, WindowSink } from "../../../ecosystem.js";
 import type { PrometheusSource, RangeResponse } from "../../../prometheus/source.js";
-import { measure, type OwnerOfStep, type UsageDropped } from "./measure.js";
+import { type ConfluentUsageDropped, measure, type OwnerOfStep } from "./measure.js";
 import { type MeasuredMetric, resourceLabel, usageQuery } from "./queries.js";
 
-export interface Gathering {
+export interface UsageGathering {
   readonly source: PrometheusSource;
   readonly window: DayRange;
   readonly stepSeconds: number;
   readonly limit: LimitFunction;
   readonly sink: Pick<WindowSink, "usageSeries">;
-  readonly dropped: UsageDropped;
+  readonly dropped: ConfluentUsageDropped;
   readonly onResponse: (response: RangeResponse) => void;
   /** Ends the gathering. It aborts `signal`, and so does the run. */
   readonly stop: AbortController;
@@ -36,7 +36,7 @@ export interface MetricReading {
 const RESOURCES_A_QUERY = 100;
 
 /** Reads one metric of all wanted resources, in chunks. Returns the gaps. */
-export async function readMetric(gathering: Gathering, reading: MetricReading): Promise<UsageGap[]> {
+export async function readMetric(gathering: UsageGathering, reading: MetricReading): Promise<UsageGap[]> {
   const { source, window, stepSeconds, limit, sink, dropped, onResponse, stop, signal } = gathering;
   const { metric, wanted } = reading;
   const all = [...new Set([...wanted.values()].flatMap((resources) => [...resources]))].sort();

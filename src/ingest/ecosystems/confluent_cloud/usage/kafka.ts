@@ -3,16 +3,16 @@ import { allOrStop } from "../../../../common/all-or-stop.js";
 import type { UsageGap } from "../../../ecosystem.js";
 import type { Owners } from "../owners.js";
 import { BYTES_IN, BYTES_OUT } from "../rules.js";
-import { type Gathering, readMetric, type Wanted } from "./gathering.js";
-import { PRINCIPAL } from "./queries.js";
+import { readMetric, type UsageGathering, type Wanted } from "./gathering.js";
+import { PRINCIPAL_LABEL } from "./queries.js";
 
 export async function gatherKafkaUsage(
-  gathering: Gathering,
+  gathering: UsageGathering,
   wanted: Wanted,
   owners: Owners,
 ): Promise<UsageGap[]> {
   const ownerOf = (labels: Readonly<Record<string, string>>) => {
-    const principal = labels[PRINCIPAL] ?? "";
+    const principal = labels[PRINCIPAL_LABEL] ?? "";
     const owner = principal === "" ? null : owners.ofPrincipal(principal);
     return () => owner;
   };

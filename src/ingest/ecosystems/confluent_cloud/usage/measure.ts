@@ -27,7 +27,7 @@ import {
   type StepAmounts,
 } from "../../../usage-series.js";
 
-export type UsageDropped = (reason: DropReason | "without_identity") => void;
+export type ConfluentUsageDropped = (reason: DropReason | "without_identity") => void;
 
 /**
  * Returns the owner of the step that begins at `from`. Null if the series names no identity, undefined if its owner is
@@ -70,7 +70,7 @@ export async function measure(
   source: PrometheusSource,
   measurement: Measurement,
   sink: Pick<WindowSink, "usageSeries">,
-  dropped: UsageDropped,
+  dropped: ConfluentUsageDropped,
   signal: AbortSignal,
 ): Promise<UsageGap[]> {
   const { metric, wanted } = measurement;
@@ -139,7 +139,7 @@ function usedIn(
   { wanted, resourceLabel, ownerOf, unnamed: kept }: Measurement,
   piece: SamplesPiece,
   unnamed: Unnamed,
-  dropped: UsageDropped,
+  dropped: ConfluentUsageDropped,
 ): Used {
   const used: Used = new Map();
   piece.eachSeries((labels) => {

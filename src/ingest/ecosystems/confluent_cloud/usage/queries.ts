@@ -6,12 +6,12 @@
 import { BYTES_IN, BYTES_OUT, FLINK_CFU, FLINK_CFU_MINUTES } from "../rules.js";
 
 export const CLUSTER = "kafka_id";
-export const PRINCIPAL = "principal_id";
+export const PRINCIPAL_LABEL = "principal_id";
 export const POOL = "compute_pool_id";
 export const STATEMENT_UID = "flink_statement_uid";
 export const STATEMENT_NAME = "flink_statement_name";
 
-const kafka = { resourceLabel: CLUSTER, by: [CLUSTER, PRINCIPAL] } as const;
+const kafka = { resourceLabel: CLUSTER, by: [CLUSTER, PRINCIPAL_LABEL] } as const;
 const flink = { resourceLabel: POOL, by: [POOL, STATEMENT_UID, STATEMENT_NAME] } as const;
 
 const queries = {

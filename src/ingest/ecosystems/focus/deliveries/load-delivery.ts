@@ -9,10 +9,10 @@ import { type LoadedFile, loadFile } from "../load/load-file.js";
 import {
   type LoadedLines,
   LoadMismatchError,
-  linesOf,
   NO_LINES,
   requireEqualSums,
-  summarise,
+  summariseDelivery,
+  summarisedLines,
   sumsByCurrency,
 } from "../load/summary.js";
 import { compareBills, type Overlap } from "../overlaps/compare.js";
@@ -106,7 +106,7 @@ export async function loadDelivery(
       throw new NoBillError(otherDatasets);
     const bills = files.filter(({ dataset }) => dataset === undefined);
     await requireEqualSums(client, deliveryId, bills.filter(({ format }) => format === "CSV").length, signal);
-    const loaded = await summarise(
+    const loaded = await summariseDelivery(
       client,
       deliveryId,
       files.map(({ name }) => name),
@@ -234,7 +234,7 @@ function withDuplicates(loaded: LoadedLines, duplicates: readonly DuplicateFile[
   const elsewhere = duplicates.flatMap(({ periods, sums }) =>
     periods.map(([account, period]) => ({ account, period, first_day: null, last_day: null, sums })),
   );
-  return { lines: linesOf(sums), sums, periods: [...loaded.periods, ...elsewhere] };
+  return { lines: summarisedLines(sums), sums, periods: [...loaded.periods, ...elsewhere] };
 }
 
 function outcomeOf({

@@ -3,7 +3,7 @@
  * because there is nothing else to charge; every run reports it while the bill counts.
  */
 import { differenceText } from "../../../../common/exact-decimal.js";
-import { type CurrencySums, type Finding, linesOf, sumsByCurrency } from "../load/summary.js";
+import { type CurrencySums, type Finding, summarisedLines, sumsByCurrency } from "../load/summary.js";
 import type { ManifestTotals } from "../sources/delivery.js";
 import { quoted } from "../sources/file-names.js";
 
@@ -41,10 +41,10 @@ export function manifestFindings(
 function findingsOf(manifest: ManifestTotals, read: ReadonlyMap<string, ReadFile>): Finding[] {
   const files = [...manifest.files].map(([name, stated]) => {
     const { size, sums } = read.get(name) ?? { size: 0, sums: [] };
-    return { name, stated, size, sums, rows: linesOf(sums) };
+    return { name, stated, size, sums, rows: summarisedLines(sums) };
   });
   const sums = sumsByCurrency(files.flatMap((file) => file.sums));
-  const rows = linesOf(sums);
+  const rows = summarisedLines(sums);
   const bytes = files.reduce((total, { size }) => total + size, 0);
   const states = quoted(manifest.manifest);
   const finding = (what: string, lines: number): Finding => ({

@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import type { DayRange } from "../../../../common/days.js";
 import { type Retirement, retireDelivery, type UncountedLines } from "../../../../postgres/retirement.js";
-import { runStatement, type Statement } from "../../../../postgres/statement.js";
+import { type PgStatement, runStatement } from "../../../../postgres/statement.js";
 import { NO_CHARGE_DATE } from "../load/findings.js";
 import type { LoadedFile } from "../load/load-file.js";
 import { type FileLines, type LoadedLines, NO_LINES } from "../load/summary.js";
@@ -83,7 +83,7 @@ export function scopeOf({ kind, billing_period, files }: Delivery): string {
 }
 
 /** Reads all deliveries that count, wait, were refused, have expired, are superseded or are not bills, oldest first. */
-function readDeliveries(tenantName: string): Statement {
+function readDeliveries(tenantName: string): PgStatement {
   return {
     query: `SELECT delivery_id::text, source, scope, kind, files->0->>'version' AS version, content_id, settings_hash, billing_period, state,
         lines::text, sums, month_sums, duplicates, periods, retired, superseded, shared_charges, waits_for,
@@ -111,7 +111,7 @@ export async function recordedDeliveries({
 }
 
 /** Deletes records of loads that no lease holder continues. */
-export function forgetLoading(tenantName: string, epoch: number): Statement {
+export function forgetLoading(tenantName: string, epoch: number): PgStatement {
   return {
     query: "DELETE FROM deliveries WHERE tenant_name = $1 AND state = 'loading' AND epoch <= $2",
     params: [tenantName, epoch],
@@ -126,7 +126,7 @@ export interface NewDelivery {
 }
 
 /** Returns the id of the new delivery, or no row if the lease is lost. */
-export function beginDelivery({ tenantName, epoch, delivery, settingsHash }: NewDelivery): Statement {
+export function beginDelivery({ tenantName, epoch, delivery, settingsHash }: NewDelivery): PgStatement {
   const { source, kind, id, billing_period, remarks } = delivery;
   return {
     query: `INSERT INTO deliveries (tenant_name, epoch, source, scope, kind, content_id, settings_hash, billing_period, remarks, state)
@@ -155,7 +155,7 @@ export function refuseDelivery(
   deliveryId: string,
   state: "refused" | "no_bill",
   problem: string,
-): Statement[] {
+): PgStatement[] {
   return [
     {
       query: "UPDATE deliveries SET state = $2, problem = $3 WHERE delivery_id = $1 AND state = 'loading'",
@@ -205,7 +205,7 @@ export function finishDelivery({
   overlaps,
   replaces,
   retirements,
-}: FinishedDelivery): Statement[] {
+}: FinishedDelivery): PgStatement[] {
   const replaced = `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL, loaded_at = coalesce(old.loaded_at, now())
     FROM deliveries AS new WHERE new.delivery_id = $1 AND old.tenant_name = new.tenant_name AND old.source = new.source
       AND old.scope = new.scope AND old.delivery_id <> new.delivery_id AND old.state IN (SELECT unnest($2::text[]))`;
@@ -257,7 +257,7 @@ export interface Relocation {
 }
 
 /** Run these in one transaction, in this order. The first one returns no row if the lease is lost; then roll back. */
-export function applyRelocation({ tenantName, source, epoch, retired, held }: Relocation): Statement[] {
+export function applyRelocation({ tenantName, source, epoch, retired, held }: Relocation): PgStatement[] {
   return [
     {
       query: "SELECT epoch FROM leases WHERE tenant_name = $1 AND epoch = $2",
@@ -278,7 +278,7 @@ export function applyRelocation({ tenantName, source, epoch, retired, held }: Re
 }
 
 /** Records why deliveries still wait. */
-export function holdRelocated(tenantName: string, held: readonly string[], problem: string): Statement {
+export function holdRelocated(tenantName: string, held: readonly string[], problem: string): PgStatement {
   return {
     query: `UPDATE deliveries SET problem = $3
       WHERE tenant_name = $1 AND delivery_id = ANY ($2::bigint[]) AND state = 'waiting_for_acceptance'`,
@@ -293,7 +293,7 @@ export interface ExpiredDeliveries {
 }
 
 /** Returns the ids of the deliveries that have expired now; none if the lease is lost. */
-export function expireDeliveries({ tenantName, epoch, expired }: ExpiredDeliveries): Statement {
+export function expireDeliveries({ tenantName, epoch, expired }: ExpiredDeliveries): PgStatement {
   return {
     query: `UPDATE deliveries SET state = 'expired', expired_at = now(), problem = old.reason
       FROM unnest($3::bigint[], $4::text[]) AS old (id, reason)

@@ -1,8 +1,14 @@
 /** Detects deliveries with so much less than what they replace that a person should look. */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { type NewDelivery, replacesWhole } from "../../../../postgres/retirement.js";
+import { type DeliveryToRetire, replacesWhole } from "../../../../postgres/retirement.js";
 import { isCounted } from "../lines/counted.js";
-import { type LoadedLines, linesOf, type PeriodLines, periodsOf, sumsByCurrency } from "../load/summary.js";
+import {
+  type LoadedLines,
+  type PeriodLines,
+  periodsOf,
+  summarisedLines,
+  sumsByCurrency,
+} from "../load/summary.js";
 import type { RecordedDelivery } from "./records.js";
 
 export interface Replacement {
@@ -30,7 +36,7 @@ export async function withCountedSums(
       const found = await periodsOf(client, [delivery_id], signal, isCounted([record]));
       const periods = found.get(delivery_id) ?? [];
       const sums = sumsByCurrency(periods.flatMap((each) => each.sums));
-      return { ...record, periods, sums, lines: String(linesOf(sums)) };
+      return { ...record, periods, sums, lines: String(summarisedLines(sums)) };
     }),
   );
 }
@@ -67,7 +73,7 @@ function isOver({ billing_period, last_day }: Replacement["old"], today: string)
 /** Compares a delivery with what it replaces: the whole scope, or each period whose days it covers. */
 export function shrinkageOf(
   old: readonly RecordedDelivery[],
-  newer: NewDelivery & Replacement["loaded"] & { readonly periods: readonly PeriodLines[] },
+  newer: DeliveryToRetire & Replacement["loaded"] & { readonly periods: readonly PeriodLines[] },
   { limit, today }: Pick<Replacement, "limit" | "today">,
 ): string | undefined {
   if (replacesWhole(newer) || old.some(({ periods }) => periods === null)) {
@@ -77,7 +83,12 @@ export function shrinkageOf(
       periods === null ? sums : periods.filter(isWholeIn(retired)).flatMap((part) => part.sums),
     );
     const sums = sumsByCurrency(parts);
-    return shrinkage({ old: { ...last, sums, lines: String(linesOf(sums)) }, loaded: newer, limit, today });
+    return shrinkage({
+      old: { ...last, sums, lines: String(summarisedLines(sums)) },
+      loaded: newer,
+      limit,
+      today,
+    });
   }
   for (const { account, period, first_day, last_day, sums } of newer.periods) {
     const parts = old.flatMap(({ periods, retired }) =>
@@ -93,8 +104,8 @@ export function shrinkageOf(
     const before = sumsByCurrency(parts.flatMap((part) => part.sums));
     if (before.length === 0) continue;
     const problem = shrinkage({
-      old: { billing_period: period, last_day: null, sums: before, lines: String(linesOf(before)) },
-      loaded: { sums, lines: linesOf(sums) },
+      old: { billing_period: period, last_day: null, sums: before, lines: String(summarisedLines(before)) },
+      loaded: { sums, lines: summarisedLines(sums) },
       limit,
       today,
     });

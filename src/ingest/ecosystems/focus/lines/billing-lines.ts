@@ -24,7 +24,7 @@ const LARGE_BILL = 1_000_000;
  * partition. With several days together, each block has some lines of all of them, which took half as long again with
  * ten million lines. A spread charge is read once for all of its days.
  */
-export function piecesOf(window: DayRange, lines: number, spread: Spread): readonly DayRange[] {
+export function linePieces(window: DayRange, lines: number, spread: Spread): readonly DayRange[] {
   if (lines < LARGE_BILL || spread !== "none") return [window];
   return daysOfWindow(window).map((day) => ({ start: day, end: addDays(day, 1) }));
 }

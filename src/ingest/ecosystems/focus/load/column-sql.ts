@@ -8,7 +8,7 @@ import type { LandingColumn, LandingKind } from "./landing-columns.js";
 import {
   areTags,
   given,
-  instant,
+  instantColumn,
   instantInRange,
   isPlain,
   isRounded,
@@ -61,7 +61,7 @@ export function columnSql({ name, kind }: LandingColumn, column: string, type: s
       return { direct, derived, value, text, unread, rounded: isRounded(text, exact) };
     }
     case "instant":
-      return { direct, derived: [[instant(text), value]], value, text, unread };
+      return { direct, derived: [[instantColumn(text), value]], value, text, unread };
     case "tags": {
       const derived: readonly Named[] = [
         [areTags(text), "are_tags"],

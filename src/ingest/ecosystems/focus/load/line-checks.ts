@@ -18,10 +18,10 @@ const objects: ReadonlySet<string> = new Set(
   landingColumns.filter(({ kind }) => kind === "json").map(({ name }) => name),
 );
 
-export type Conditions = Readonly<Partial<Record<LineFindingId, string>>>;
+export type LineConditions = Readonly<Partial<Record<LineFindingId, string>>>;
 
 /** Returns the conditions that the file's columns allow. A column that the file does not have is null in each line. */
-export function lineConditions(valueIn: ValueIn): Conditions {
+export function lineConditions(valueIn: ValueIn): LineConditions {
   const has = (...columns: readonly string[]) => columns.every((column) => valueIn(column) !== undefined);
   const text = (column: string) => valueIn(column) ?? "''";
   const number = (column: string) => valueIn(column) ?? "CAST(NULL AS Nullable(Decimal(38, 12)))";

@@ -44,7 +44,7 @@ export function isRounded(text: string, plain: string): string {
  * Null if the text is not an instant or is out of range. A bill has few different instants, and each is parsed once in
  * a block.
  */
-export function instant(text: string): string {
+export function instantColumn(text: string): string {
   return instantInRange(isoInstant(`toLowCardinality(${text})`));
 }
 

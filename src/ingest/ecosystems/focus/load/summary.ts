@@ -69,7 +69,7 @@ export interface LoadedLines {
   readonly last_day: string | undefined;
 }
 
-export async function summarise(
+export async function summariseDelivery(
   client: ClickHouseClient,
   delivery: string,
   files: readonly string[],
@@ -100,7 +100,7 @@ export async function summarise(
   );
   const dated = Number(days?.dated ?? 0) > 0 ? days : undefined;
   return {
-    lines: linesOf(sums),
+    lines: summarisedLines(sums),
     sums,
     month_sums,
     files: await linesOfFiles(client, delivery, signal),
@@ -129,7 +129,7 @@ export function sumsByCurrency(sums: readonly CurrencySums[]): CurrencySums[] {
 }
 
 /** Returns the number of lines in all currencies. */
-export function linesOf(sums: readonly CurrencySums[]): number {
+export function summarisedLines(sums: readonly CurrencySums[]): number {
   return sums.reduce((total, { lines }) => total + Number(lines), 0);
 }
 

@@ -1,7 +1,7 @@
 /** Applies the decisions on overlapping bills: a bill begins to count, waits, or counts in part. */
 import { LeaseLostError } from "../../../../common/lease-lost.js";
 import { retireDelivery, retirementsOf, type UncountedLines } from "../../../../postgres/retirement.js";
-import { runStatement, type Statement } from "../../../../postgres/statement.js";
+import { type PgStatement, runStatement } from "../../../../postgres/statement.js";
 import { withTransaction } from "../../../../postgres/transaction.js";
 import type { DeliveryStore } from "../deliveries/delivery-store.js";
 import { dropDelivery } from "../deliveries/partitions.js";
@@ -124,7 +124,7 @@ function supersededText(superseded: readonly UncountedLines[]): string {
 }
 
 interface Change {
-  readonly statements: readonly Statement[];
+  readonly statements: readonly PgStatement[];
   /** Ids of deliveries whose lines are dropped. */
   readonly drop: readonly string[];
 }
@@ -154,7 +154,7 @@ function changeOf(
   const newState = isCovered(record, superseded) ? "superseded" : "current";
   if (state === newState && JSON.stringify(superseded) === JSON.stringify(record.superseded))
     return undefined;
-  const settle: Statement = {
+  const settle: PgStatement = {
     query: `UPDATE deliveries SET state = $2, waits_for = NULL, problem = $3, superseded = $4::jsonb WHERE delivery_id = $1`,
     params: [
       id,

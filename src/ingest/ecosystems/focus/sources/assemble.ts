@@ -6,7 +6,7 @@ import { createHash } from "node:crypto";
 import type { Delivery, PendingBill, SourceListing } from "./delivery.js";
 import { compareNames } from "./file-names.js";
 import type { FileSource, StoredFile, Waiting } from "./files/file-source.js";
-import { type Bill, grouped } from "./layouts/layout.js";
+import { type BillFile, groupFiles } from "./layouts/layout.js";
 import { type BillSourceSettings, DEFAULT_UNPACKED_MIB } from "./settings.js";
 
 export interface AssembleInput {
@@ -20,13 +20,13 @@ export interface AssembleInput {
 
 const MIB = 1_048_576;
 
-export function assemble(bills: readonly Bill[], input: AssembleInput): Omit<SourceListing, "remarks"> {
+export function assemble(bills: readonly BillFile[], input: AssembleInput): Omit<SourceListing, "remarks"> {
   const waiting: Waiting[] = [];
   const pending: PendingBill[] = [];
   const deliveries: Delivery[] = [];
-  const scopeOf = ({ kind, name, billing_period: month }: Bill) =>
+  const scopeOf = ({ kind, name, billing_period: month }: BillFile) =>
     kind === "additive" ? `file ${name}` : `month ${month ?? ""}`;
-  for (const scope of grouped(bills, scopeOf).values()) {
+  for (const scope of groupFiles(bills, scopeOf).values()) {
     const checked = scope.map((bill) => ({ bill, problem: bill.problem ?? obstacle(bill, input) }));
     // A delivery replaces the whole month, so half a month must not become one.
     if (checked.every(({ problem }) => problem === undefined)) deliveries.push(deliveryOf(scope, input));
@@ -43,13 +43,13 @@ export function assemble(bills: readonly Bill[], input: AssembleInput): Omit<Sou
   return { deliveries: deliveries.sort((a, b) => compareNames(order(a), order(b))), pending, waiting };
 }
 
-const titleOf = ({ name, billing_period: month, kind }: Bill) =>
+const titleOf = ({ name, billing_period: month, kind }: BillFile) =>
   month === undefined || kind === "additive" || name === month ? name : `${name}, ${month}`;
 
 const byName = (a: { readonly name: string }, b: { readonly name: string }) => compareNames(a.name, b.name);
 
 /** Returns why a bill whose files are all present is not taken. */
-function obstacle({ files, manifest }: Bill, { limits, now }: AssembleInput): string | undefined {
+function obstacle({ files, manifest }: BillFile, { limits, now }: AssembleInput): string | undefined {
   const settle = limits.settle_seconds * 1000;
   for (const file of [...files, ...(manifest === undefined ? [] : [manifest])].sort(byName)) {
     if (file.problem !== undefined) return `${JSON.stringify(file.name)}: ${file.problem}`;
@@ -64,7 +64,7 @@ function obstacle({ files, manifest }: Bill, { limits, now }: AssembleInput): st
 
 /** All bills are of one scope and complete. */
 function deliveryOf(
-  bills: readonly Bill[],
+  bills: readonly BillFile[],
   { source, open, limits: { max_unpacked_mib: maxUnpackedMib }, manifestDigests }: AssembleInput,
 ): Delivery {
   const ordered = [...bills].sort(byName);

@@ -15,7 +15,7 @@ import { azureExports } from "./layouts/azure-exports.js";
 import { detect } from "./layouts/detect.js";
 import { type Layout, type ManifestSchema, NotAManifestError } from "./layouts/layout.js";
 import { oci } from "./layouts/oci.js";
-import { plain } from "./layouts/plain.js";
+import { plainLayout } from "./layouts/plain.js";
 import { readLocation } from "./location.js";
 import type { BillSourceSettings, LayoutName } from "./settings.js";
 
@@ -30,7 +30,7 @@ export interface SourceContext {
 }
 
 const LAYOUTS: Readonly<Record<LayoutName, Layout>> = {
-  plain,
+  plain: plainLayout,
   oci,
   aws_data_exports: awsDataExports,
   azure_exports: azureExports,

@@ -16,7 +16,12 @@ import {
 } from "../../../metered/replica-notes.js";
 import { retentionCovers } from "../../../metered/retention-covers.js";
 import { createSilentMetrics } from "../../../metered/silent-metrics.js";
-import { EVERY_RESOURCE, gatherUsage, type UsageMetric, type UsageOf } from "../../../metered/usage.js";
+import {
+  EVERY_RESOURCE,
+  gatherMeteredUsage,
+  type UsageMetric,
+  type UsageOf,
+} from "../../../metered/usage.js";
 import { connectPrometheus } from "../../../prometheus/connection.js";
 import { withoutRetriesWhenDown } from "../../../prometheus/outage.js";
 import { failuresOf, type RangeResponse } from "../../../prometheus/source.js";
@@ -100,7 +105,7 @@ export function connectQueries(
       onRefused: (reason: string) => void refusals.push(reason),
     };
     const work = usageMetrics.map((query) =>
-      limit(() => gatherUsage(source, { ...query, ...asking }, countingSink, onDropped, stopSignal)),
+      limit(() => gatherMeteredUsage(source, { ...query, ...asking }, countingSink, onDropped, stopSignal)),
     );
     const gaps = (await allOrStop(stop, work)).flat();
     const notes = [

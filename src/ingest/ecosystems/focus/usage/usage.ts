@@ -4,7 +4,7 @@ import type { PluginSettings } from "../../../../config/settings/plugin-settings
 import type { GatherContext, Gatherer, GatherStore, WindowSink } from "../../../ecosystem.js";
 import type { RangeResponse } from "../../../prometheus/source.js";
 import type { WindowReport } from "../../../reports.js";
-import { coverDigest, coveredDays, sendUploaded } from "../../../usage-uploads/in-effect.js";
+import { coverDigest, sendUploaded, uploadedDays } from "../../../usage-uploads/in-effect.js";
 import { type BillOfWindow, billedSpellings } from "./billed-spelling.js";
 import { connectQueries, type QueriedUsage } from "./queries.js";
 import type { UsageSettings } from "./settings.js";
@@ -17,7 +17,7 @@ export interface UsageResponses {
   readonly uploaded: string;
 }
 
-export interface GatheredUsage {
+export interface FocusUsage {
   readonly report: Pick<WindowReport, "dropped" | "notes" | "refused">;
   readonly responses: UsageResponses;
 }
@@ -30,12 +30,7 @@ export interface Usage {
   /** Takes new files of the folder, before the windows are gathered. */
   takeFiles(store: UsageStore, signal: AbortSignal): Promise<FolderReport>;
   /** Runs after the bill of the window, which consists of these deliveries. */
-  gather(
-    store: UsageStore,
-    bill: BillOfWindow,
-    sink: WindowSink,
-    signal: AbortSignal,
-  ): Promise<GatheredUsage>;
+  gather(store: UsageStore, bill: BillOfWindow, sink: WindowSink, signal: AbortSignal): Promise<FocusUsage>;
   isUnchanged(
     store: UsageStore,
     window: DayRange,
@@ -64,12 +59,12 @@ export function connectUsage(
         queries === undefined
           ? NO_QUERIES
           : await queries.gather(window, await billedSpellings(store.client, bill, signal), sink, signal);
-      const covered = await coveredDays(store, window, metrics);
+      const covered = await uploadedDays(store, window, metrics);
       await sendUploaded(store, covered, sink, signal);
       return { report, responses: { queried, uploaded: coverDigest(covered) } };
     },
     async isUnchanged(store, window, { queried, uploaded }, signal) {
-      if (coverDigest(await coveredDays(store, window, metrics)) !== uploaded) return false;
+      if (coverDigest(await uploadedDays(store, window, metrics)) !== uploaded) return false;
       return queries === undefined || (await queries.isUnchanged(queried, signal));
     },
     async close() {

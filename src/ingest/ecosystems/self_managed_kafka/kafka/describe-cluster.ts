@@ -10,12 +10,12 @@ import { excerpt } from "../../../../upstream/http/redact.js";
 import { UpstreamError, type UpstreamErrorCode } from "../../../../upstream/http/upstream-error.js";
 import { type ResourceSource, type Server, serversOf } from "../resource-source.js";
 import { connectionOptions } from "./connection-options.js";
-import { type KafkaCluster, KafkaProtocolError, requestMetadata } from "./metadata-request.js";
+import { type BrokerMetadata, KafkaProtocolError, requestMetadata } from "./metadata-request.js";
 
 /** Time to connect, authenticate and respond, for one server. */
 const SERVER_TIMEOUT_MS = 45_000;
 
-export async function describeCluster(source: ResourceSource, signal: AbortSignal): Promise<KafkaCluster> {
+export async function describeCluster(source: ResourceSource, signal: AbortSignal): Promise<BrokerMetadata> {
   const servers = serversOf(source.bootstrap_servers ?? "");
   if (servers === undefined) throw new Error("bootstrap servers that were not checked");
   const failures: UpstreamError[] = [];
@@ -36,7 +36,7 @@ async function requestCluster(
   source: ResourceSource,
   server: Server,
   signal: AbortSignal,
-): Promise<KafkaCluster> {
+): Promise<BrokerMetadata> {
   const deadline = AbortSignal.any([signal, AbortSignal.timeout(SERVER_TIMEOUT_MS)]);
   let connection: Connection | undefined;
   try {
@@ -126,10 +126,10 @@ function causesOf(error: unknown): Error[] {
 }
 
 function requireClusterId(
-  cluster: KafkaCluster,
+  cluster: BrokerMetadata,
   { kafka_cluster_id: wanted }: ResourceSource,
   server: Server,
-): KafkaCluster {
+): BrokerMetadata {
   if (wanted === undefined || cluster.clusterId === wanted) return cluster;
   throw new UpstreamError({
     code: "bad_body",

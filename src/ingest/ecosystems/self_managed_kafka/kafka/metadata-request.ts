@@ -7,7 +7,7 @@
  */
 import type { Connection, Reader, Writer } from "@platformatic/kafka";
 
-export interface KafkaCluster {
+export interface BrokerMetadata {
   /** Null if the broker does not state it. */
   readonly clusterId: string | null;
   readonly brokers: readonly KafkaBroker[];
@@ -40,7 +40,7 @@ export class KafkaProtocolError extends Error {
   override readonly name = "KafkaProtocolError";
 }
 
-export async function requestMetadata(connection: Connection, newWriter: NewWriter): Promise<KafkaCluster> {
+export async function requestMetadata(connection: Connection, newWriter: NewWriter): Promise<BrokerMetadata> {
   const version = await metadataVersion(connection, newWriter);
   const flexible = version >= 9;
   return await send(connection, {
@@ -87,7 +87,7 @@ function allTopics(writer: Writer, version: number): Writer {
   return flexible ? writer.appendTaggedFields() : writer;
 }
 
-function readMetadata(reader: Reader, version: number): KafkaCluster {
+function readMetadata(reader: Reader, version: number): BrokerMetadata {
   const flexible = version >= 9;
   if (version >= 3) reader.readInt32(); // throttle_time_ms
   const brokers = reader.readArray(

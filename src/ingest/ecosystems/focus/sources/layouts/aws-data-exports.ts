@@ -7,7 +7,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import { DATA_EXTENSIONS, hasDataExtension, quoted, unnamedRemarks } from "../file-names.js";
 import type { StoredFile, Waiting } from "../files/file-source.js";
-import { type Bill, grouped, type Layout, type LayoutInput, manifestProblem } from "./layout.js";
+import { type BillFile, groupFiles, type Layout, type LayoutInput, manifestProblem } from "./layout.js";
 import { newestFirst, type Run, stampOf } from "./newest.js";
 
 const manifest = Type.Object({
@@ -62,8 +62,8 @@ export const awsDataExports: Layout = async (input) => {
       reason:
         "it is not below data/BILLING_PERIOD=YYYY-MM of an export: let `location` begin above `data`, or set `layout: plain`",
     }));
-  const scopes = grouped(places, ({ base, month }) => JSON.stringify([base, month]));
-  const bills: Bill[] = [];
+  const scopes = groupFiles(places, ({ base, month }) => JSON.stringify([base, month]));
+  const bills: BillFile[] = [];
   for (const scope of scopes.values()) {
     const [{ base, month } = { base: "", month: "" }] = scope;
     const parts = scope.filter(({ part, name }) => part === "data" && hasDataExtension(name));
@@ -89,7 +89,7 @@ async function contentOf(
   { file, month }: Manifest,
   parts: readonly ExportPath[],
   { readManifest, now }: LayoutInput,
-): Promise<Pick<Bill, "files" | "manifest" | "remarks" | "problem">> {
+): Promise<Pick<BillFile, "files" | "manifest" | "remarks" | "problem">> {
   const without = (problem: string) => ({ manifest: file, files: [], remarks: [], problem });
   let named: readonly string[];
   try {

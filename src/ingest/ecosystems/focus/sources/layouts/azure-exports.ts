@@ -7,10 +7,10 @@ import { Value } from "@sinclair/typebox/value";
 import type { ManifestTotals, SupersededRuns } from "../delivery.js";
 import { compareNames, hasDataExtension, quoted, unnamedRemarks } from "../file-names.js";
 import type { StoredFile, Waiting } from "../files/file-source.js";
-import { type Bill, grouped, type Layout, type LayoutInput, manifestProblem } from "./layout.js";
+import { type BillFile, groupFiles, type Layout, type LayoutInput, manifestProblem } from "./layout.js";
 import { newestFirst, type Run, stampOf } from "./newest.js";
 
-interface ScopedBill extends Bill {
+interface ScopedBill extends BillFile {
   /** The exported resource, `/subscriptions/…`. Undefined if the manifest does not say. */
   readonly scope: string | undefined;
 }
@@ -19,11 +19,11 @@ interface ScopedBill extends Bill {
  * Holds back bills of a month whose scopes are equal or nested. Scopes of different kinds, such as a billing account
  * and a subscription, may overlap although their names do not show it: their lines are compared once they are loaded.
  */
-function overlaps(bills: readonly ScopedBill[]): Bill[] {
-  const months = grouped(bills, ({ billing_period: month }) => month ?? "");
+function overlaps(bills: readonly ScopedBill[]): BillFile[] {
+  const months = groupFiles(bills, ({ billing_period: month }) => month ?? "");
   return [...months.values()].flatMap((month) => {
     const ordered = [...month].sort((a, b) => compareNames(a.name, b.name));
-    return ordered.map(({ scope, ...bill }): Bill => {
+    return ordered.map(({ scope, ...bill }): BillFile => {
       const same = ordered.filter(({ name, scope: other }) => name !== bill.name && nested(scope, other));
       if (same.length === 0) return bill;
       const both = [bill.name, ...same.map(({ name }) => name)].sort(compareNames).join(" and ");
@@ -123,7 +123,7 @@ export const azureExports: Layout = async (input) => {
     }));
   const runs: AzureRun[] = [];
   const parts = new Map<string, ExportPath[]>();
-  for (const [folder, inside] of grouped(places, folderOf)) {
+  for (const [folder, inside] of groupFiles(places, folderOf)) {
     const [first] = inside;
     if (first === undefined) continue;
     const data = inside.filter(({ name }) => hasDataExtension(name));
@@ -136,7 +136,7 @@ export const azureExports: Layout = async (input) => {
   }
   const bills: ScopedBill[] = [];
   const superseded: SupersededRuns[] = [];
-  for (const scope of grouped(runs, (run) => JSON.stringify([run.base, monthOf(run)])).values()) {
+  for (const scope of groupFiles(runs, (run) => JSON.stringify([run.base, monthOf(run)])).values()) {
     const ordered = newestFirst(scope);
     const until = scope
       .map(({ to }) => to)

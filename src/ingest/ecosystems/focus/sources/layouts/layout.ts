@@ -26,7 +26,7 @@ export interface ManifestSchema<T> {
  * has a manifest. If that run is not complete, the bill waits even if an older run is complete: a charged bill is never
  * replaced by an older one.
  */
-export interface Bill {
+export interface BillFile {
   /** Name of the export. Several exports may deliver the same month. */
   readonly name: string;
   readonly billing_period: string | undefined;
@@ -40,7 +40,7 @@ export interface Bill {
 }
 
 export interface LayoutResult {
-  readonly bills: readonly Bill[];
+  readonly bills: readonly BillFile[];
   readonly waiting: readonly Waiting[];
   readonly superseded?: readonly SupersededRuns[];
 }
@@ -59,7 +59,7 @@ export function manifestProblem(error: unknown): string {
 export type Layout = (input: LayoutInput) => Promise<LayoutResult>;
 
 /** Groups items by key. Keys and items keep their order. */
-export function grouped<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
+export function groupFiles<T>(items: Iterable<T>, keyOf: (item: T) => string): Map<string, T[]> {
   const groups = new Map<string, T[]>();
   for (const item of items) {
     const key = keyOf(item);

@@ -1,6 +1,6 @@
 /** Plain files: all files of a month are its bill, or each file adds to it. */
 import { hasDataExtension, looksLikeData } from "../file-names.js";
-import { type Bill, grouped, type Layout } from "./layout.js";
+import { type BillFile, groupFiles, type Layout } from "./layout.js";
 
 /** Matches a month that does not begin a date: `2026-05`, but not `2026-05-31`, which may be the day of delivery. */
 const MONTH = /(?<![\d])(20\d\d-(?:0[1-9]|1[0-2]))(?![\d]|-\d)/g;
@@ -18,16 +18,16 @@ function monthOf(name: string): string | undefined {
   return months.size === 1 ? [...months][0] : undefined;
 }
 
-export const plain: Layout = async ({ files, delivery }) => {
+export const plainLayout: Layout = async ({ files, delivery }) => {
   const bills = files.filter(({ name }) => hasDataExtension(name));
   const waiting = files
     .filter(({ name }) => looksLikeData(name))
     .map(({ name }) => ({ name, reason: "only .csv, .csv.gz, .csv.zst and .parquet are read" }));
   if (delivery === "additive") return { bills: bills.map(additionOf), waiting };
-  const months = grouped(bills, ({ name }) => monthOf(name) ?? "");
+  const months = groupFiles(bills, ({ name }) => monthOf(name) ?? "");
   return {
     waiting,
-    bills: [...months].map(([month, parts]): Bill => {
+    bills: [...months].map(([month, parts]): BillFile => {
       const mixed = month === "" && months.size > 1;
       return {
         name: month === "" ? "files that name no month" : month,
@@ -41,7 +41,7 @@ export const plain: Layout = async ({ files, delivery }) => {
 };
 
 /** One file that adds to the bill. */
-export function additionOf(file: Parameters<Layout>[0]["files"][number]): Bill {
+export function additionOf(file: Parameters<Layout>[0]["files"][number]): BillFile {
   return {
     name: file.name,
     billing_period: monthOf(file.name),
