@@ -4,12 +4,9 @@
  */
 import type { ClickHouseClient, QueryParams } from "@clickhouse/client";
 import { addDays } from "../src/common/days.js";
-import {
-  type Aggregate,
-  type AggregateInput,
-  type GroupColumn,
-  readAggregate,
-} from "../src/query/chargebacks/aggregate.js";
+import { readAggregate } from "../src/query/chargebacks/aggregate.js";
+import type { Aggregate } from "../src/query/chargebacks/aggregate-result.js";
+import type { AggregateInput, GroupColumn } from "../src/query/chargebacks/summed-rows.js";
 import { dateWindow } from "../src/query/time/date-window.js";
 import type { OpenedStores } from "../src/stores/open-stores.js";
 import type { Benchmark } from "./benchmark.js";

@@ -2,12 +2,8 @@
  * SQL for DuckDB: the sums of the aggregation endpoint, buckets in order, the same maximum number, with totals over all
  * of them.
  */
-import {
-  type AggregateInput,
-  BUCKET_LIMIT,
-  type GroupColumn,
-  groupColumns,
-} from "../src/query/chargebacks/aggregate.js";
+import { BUCKET_LIMIT } from "../src/query/chargebacks/bucket-limit.js";
+import { type AggregateInput, type GroupColumn, groupColumns } from "../src/query/chargebacks/summed-rows.js";
 
 /** Tables of the same rows in two orders: like ours, and by identity and then day. */
 export const layouts = { day: "by_day", identity: "by_identity" } as const;

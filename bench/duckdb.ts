@@ -8,7 +8,7 @@ import { cpus } from "node:os";
 import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type DuckDBConnection, DuckDBInstance } from "@duckdb/node-api";
-import type { AggregateInput } from "../src/query/chargebacks/aggregate.js";
+import type { AggregateInput } from "../src/query/chargebacks/summed-rows.js";
 import { comparableBuckets, type DuckdbLayout, duckWays, layouts } from "./duckdb-sql.js";
 import { once } from "./measure.js";
 import { allDays } from "./organisation.js";

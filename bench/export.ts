@@ -6,7 +6,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { readSettings } from "../src/clickhouse/statement.js";
 import { defaultExportColumns } from "../src/export/columns.js";
 import { chargebackExport } from "../src/export/statement.js";
-import { chargebackDays } from "../src/query/chargebacks/days.js";
+import { chargebackDays } from "../src/query/chargebacks/scan.js";
 import { csvOutputSettings } from "../src/query/csv-cell.js";
 import { readDayCounts } from "../src/query/page/days.js";
 import { dateWindow } from "../src/query/time/date-window.js";

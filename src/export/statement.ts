@@ -1,6 +1,6 @@
 /** The statements of an export: its columns and rows, in the order of the list. */
 import type { Statement } from "../clickhouse/statement.js";
-import { collidedSql, dimensionIdSql } from "../query/chargebacks/dimension-id.js";
+import { collidedSql, dimensionIdSql } from "../query/chargebacks/dimensions.js";
 import { chargebackOrder } from "../query/chargebacks/list.js";
 import { metadataSql, weightJoins } from "../query/chargebacks/row-metadata.js";
 import {

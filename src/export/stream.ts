@@ -7,7 +7,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { engineBytes } from "../clickhouse/engine-bytes.js";
 import type { Statement } from "../clickhouse/statement.js";
 import { readerError } from "../common/reader-error.js";
-import { chargebackDays } from "../query/chargebacks/days.js";
+import { chargebackDays } from "../query/chargebacks/scan.js";
 import { readDayCounts } from "../query/page/days.js";
 import { hasTags } from "../query/tags/of-dimensions.js";
 import { type ExportFormat, exportFormats } from "./format.js";

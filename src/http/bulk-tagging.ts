@@ -1,7 +1,7 @@
 /** Adds one tag to many dimensions: to a list of them, or to all that have rows that match filters. */
 import type { Static } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
-import { matchingDimensions, streamDimensionIds } from "../query/chargebacks/dimension-matches.js";
+import { matchingDimensions, streamDimensionIds } from "../query/chargebacks/dimensions.js";
 import { previewBulk, tagInBulk } from "../tags/bulk.js";
 import { completeCopy, type UnknownDimension } from "../tags/known-dimensions.js";
 import { TAGS_PER_ENTRY } from "../tags/outbox.js";

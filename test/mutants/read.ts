@@ -119,7 +119,7 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/query/chargebacks/aggregate-source.ts",
+    "src/query/chargebacks/summed-rows.ts",
     ["test/http/names.test.ts"],
     [
       [

@@ -1,10 +1,10 @@
 /** Totals include all buckets, also those beyond the limit. Currencies are never added together. */
 import t from "tap";
 import {
-  addedUp,
   aggregateOf,
   type CurrencyTotals,
   type StoredBucket,
+  sumByCurrency,
 } from "../../src/query/chargebacks/aggregate-result.js";
 
 const shape = { columns: ["identity_id"], named: [], bucketLimit: 2 } as const;
@@ -60,7 +60,7 @@ t.test("several currencies have separate totals and no common one", async (t) =>
 
 t.test("partial sums are added up by currency, to the last decimal place", async (t) => {
   t.strictSame(
-    addedUp([
+    sumByCurrency([
       ["USD", "0.000000000001", "0", "0.000000000001", 1, 1],
       ["EUR", "-2", "-2", "0", 2, 1],
       ["USD", "99999999999999999999", "99999999999999999999", "0", 4, 3],

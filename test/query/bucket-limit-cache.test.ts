@@ -1,8 +1,8 @@
 import t from "tap";
 import { DAY_SECONDS, dayOfSeconds, midnightSeconds } from "../../src/common/days.js";
-import type { AggregateInput } from "../../src/query/chargebacks/aggregate-source.js";
 import type { BucketRow } from "../../src/query/chargebacks/bucket-limit.js";
 import { createBucketLimitCache } from "../../src/query/chargebacks/bucket-limit-cache.js";
+import type { AggregateInput } from "../../src/query/chargebacks/summed-rows.js";
 import { dateWindow } from "../../src/query/time/date-window.js";
 import { Classes } from "../ingest/classes.js";
 import fc from "../property.js";

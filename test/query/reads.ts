@@ -7,17 +7,17 @@ import { defaultExportColumns, exportColumnNames } from "../../src/export/column
 import { currenciesInWindow } from "../../src/export/columns-with-currency.js";
 import { chargebackExport } from "../../src/export/statement.js";
 import { billingBefore, billingDays, billingPage } from "../../src/query/billing/list.js";
-import { aggregateBuckets, fewBuckets } from "../../src/query/chargebacks/aggregate-buckets.js";
-import type { AggregateInput } from "../../src/query/chargebacks/aggregate-source.js";
+import { aggregateBuckets, fewBuckets } from "../../src/query/chargebacks/aggregate.js";
 import { allocationIssueCount, allocationIssues } from "../../src/query/chargebacks/allocation-issues.js";
 import { partsOf, scalesOf, usageOf } from "../../src/query/chargebacks/allocation-weights.js";
-import { breakdownGroups } from "../../src/query/chargebacks/breakdown-groups.js";
-import type { BreakdownInput } from "../../src/query/chargebacks/breakdown-input.js";
-import { breakdownSeries } from "../../src/query/chargebacks/breakdown-series.js";
+import {
+  type BreakdownInput,
+  breakdownGroups,
+  breakdownSeries,
+} from "../../src/query/chargebacks/breakdown-statements.js";
 import { bucketLimitSql } from "../../src/query/chargebacks/bucket-limit.js";
-import { chargebackDates, chargebackDays } from "../../src/query/chargebacks/days.js";
-import { matchingDimensions } from "../../src/query/chargebacks/dimension-matches.js";
 import { newestRow } from "../../src/query/chargebacks/dimension-row.js";
+import { matchingDimensions } from "../../src/query/chargebacks/dimensions.js";
 import { ticksOfLine } from "../../src/query/chargebacks/explain/arithmetic.js";
 import {
   isPublishedDay,
@@ -35,6 +35,8 @@ import {
 } from "../../src/query/chargebacks/explain/recipients.js";
 import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/list.js";
 import { pageLookups } from "../../src/query/chargebacks/page-lookups.js";
+import { chargebackDates, chargebackDays } from "../../src/query/chargebacks/scan.js";
+import type { AggregateInput } from "../../src/query/chargebacks/summed-rows.js";
 import { inventoryNames } from "../../src/query/inventory/names.js";
 import { linesByKeyAndProduct, linesByProduct, linesByTagKey } from "../../src/query/rules/coverage-sql.js";
 import { lineMatches, tierMatches } from "../../src/query/rules/rule-matches.js";

@@ -7,7 +7,7 @@ import type { Statement } from "../../clickhouse/statement.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import type { ExportVersion } from "../../domain/export-versions.js";
 import { SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../../focus/index.js";
-import { collidedSql, dimensionIdSql } from "../../query/chargebacks/dimension-id.js";
+import { collidedSql, dimensionIdSql } from "../../query/chargebacks/dimensions.js";
 import { chargebackOrder } from "../../query/chargebacks/list.js";
 import {
   type ChargebackFilters,

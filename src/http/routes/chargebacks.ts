@@ -1,13 +1,12 @@
 /** Chargeback rows, and the days that have any. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyRequest } from "fastify";
-import { readChargebackDates } from "../../query/chargebacks/days.js";
 import {
   chargebackKey,
   type ChargebackRow as Row,
   readChargebackPages,
 } from "../../query/chargebacks/list.js";
-import { type ChargebackFilters, summedRows } from "../../query/chargebacks/scan.js";
+import { type ChargebackFilters, readChargebackDates, summedRows } from "../../query/chargebacks/scan.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { createListReader } from "../plugins/cursors.js";
 import { chargebackDatesSchema, chargebackRowSchema } from "../schemas/chargeback.js";

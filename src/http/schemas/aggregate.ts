@@ -1,6 +1,7 @@
 /** Sums of chargebacks. */
 import { type TString, Type } from "@sinclair/typebox";
-import { BUCKET_LIMIT, type GroupColumn, groupColumns, TEAM } from "../../query/chargebacks/aggregate.js";
+import { BUCKET_LIMIT } from "../../query/chargebacks/bucket-limit.js";
+import { type GroupColumn, groupColumns, TEAM } from "../../query/chargebacks/summed-rows.js";
 import { UNASSIGNED } from "../../query/inventory/names.js";
 import { LINE_TAG_COLUMN, TAG_COLUMN, UNTAGGED } from "../../query/tags/filter.js";
 import { timeBuckets } from "../../query/time/bucket.js";

@@ -1,7 +1,7 @@
 /** The largest groups of chargebacks. */
 import { Type } from "@sinclair/typebox";
 import { LONGEST_ID } from "../../domain/text-limits.js";
-import { breakdownOrders } from "../../query/chargebacks/breakdown-input.js";
+import { breakdownOrders } from "../../query/chargebacks/breakdown-statements.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { amounts, groupBy, groupValues } from "./aggregate.js";
 import { choiceSchema, countSchema, currency, decimalSchema, textSchema } from "./fields.js";

@@ -6,7 +6,7 @@ import {
   attributionMethods,
   UNATTRIBUTED,
 } from "../../domain/topic-rule.js";
-import { BUCKET_LIMIT } from "../../query/chargebacks/aggregate-buckets.js";
+import { BUCKET_LIMIT } from "../../query/chargebacks/bucket-limit.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { type AttributionGroupColumn, attributionGroupColumns } from "../../query/topics/aggregate.js";
 import { currencyTotals, overallAmounts } from "./aggregate.js";

@@ -82,7 +82,7 @@ type CurrencySums = readonly [
 ];
 
 /** Adds up the sums of each currency, ascending. */
-export function addedUp(sums: readonly CurrencySums[]): CurrencyTotals[] {
+export function sumByCurrency(sums: readonly CurrencySums[]): CurrencyTotals[] {
   const currencies = [...new Set(sums.map(([currency]) => currency))].sort();
   return currencies.map((currency): CurrencyTotals => {
     const currencySums = sums.filter((each) => each[0] === currency);

@@ -18,9 +18,9 @@ import {
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
 import { InvalidParameterError } from "../time/date-window.js";
 import { valueFilters } from "../value-filters.js";
-import { distinctColumns, type GroupColumn, groupColumns, TEAM } from "./aggregate-source.js";
-import type { BreakdownInput } from "./breakdown-input.js";
+import type { BreakdownInput } from "./breakdown-statements.js";
 import { type ChargebackFilters, lineTagSql, storable, utcInstant } from "./scan.js";
+import { distinctColumns, type GroupColumn, groupColumns, TEAM } from "./summed-rows.js";
 
 /** Throws InvalidParameterError for a request that one statement cannot express. */
 export function breakdownSql(input: BreakdownInput): string {

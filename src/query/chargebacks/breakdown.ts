@@ -5,11 +5,16 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readTuples } from "../../clickhouse/statement.js";
 import { displayNames } from "../inventory/names.js";
-import { distinctColumns, hasNames } from "./aggregate-source.js";
-import { breakdownGroups, type GroupSums, type StoredGroup } from "./breakdown-groups.js";
-import type { BreakdownInput } from "./breakdown-input.js";
-import { breakdownSeries, type StoredAmount } from "./breakdown-series.js";
+import {
+  type BreakdownInput,
+  breakdownGroups,
+  breakdownSeries,
+  type GroupSums,
+  type StoredAmount,
+  type StoredGroup,
+} from "./breakdown-statements.js";
 import { hasNewValues } from "./group-by-codes.js";
+import { distinctColumns, hasNames } from "./summed-rows.js";
 
 /** Plain decimals of one currency. */
 export interface BreakdownSums {

@@ -8,9 +8,9 @@ import type { PublishedDays } from "../state/published.js";
 import { isLineTagColumn } from "../tags/filter.js";
 import { isUtc } from "../time/bucket.js";
 import { valueFilters } from "../value-filters.js";
-import { type AggregateInput, groupColumns } from "./aggregate-source.js";
 import type { BucketRow, BucketRowCache } from "./bucket-limit.js";
 import { type ChargebackFilters, filterNames } from "./scan.js";
+import { type AggregateInput, groupColumns } from "./summed-rows.js";
 
 export interface BucketLimitCache {
   /** `published` reads the published state of the window's days; undefined while it may be changing. */

@@ -10,17 +10,21 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { readTuples, type Statement } from "../../clickhouse/statement.js";
 import { bucketKey } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
-import { BUCKET_LIMIT } from "./aggregate-buckets.js";
-import { addedUp, type CurrencyTotals } from "./aggregate-result.js";
+import { type CurrencyTotals, sumByCurrency } from "./aggregate-result.js";
+import { valueCodes } from "./group-by-codes.js";
+import { withNames } from "./scan.js";
 import {
   type AggregateInput,
   type AggregateSource,
   aggregateSource,
+  columnKeys,
+  rowsByKeys,
+  rowsToSum,
   type SourceColumn,
-} from "./aggregate-source.js";
-import { withNames } from "./scan.js";
-import { columnKeys, rowsByKeys, rowsToSum } from "./sum-source.js";
-import { valueCodes } from "./value-codes.js";
+} from "./summed-rows.js";
+
+/** The most buckets of a response. */
+export const BUCKET_LIMIT = 10_000;
 
 /** The rows of a time bucket in one currency. */
 export type BucketRow = readonly [
@@ -37,7 +41,7 @@ export type BucketRow = readonly [
   /** Number of the aggregation's buckets. */
   buckets: number,
   /** 1 if rows changed while they were counted, so that the figures are inconsistent. */
-  unsteady: 0 | 1,
+  changedMeanwhile: 0 | 1,
 ];
 
 /** Selects `BucketRow` by bucket and currency. */
@@ -53,7 +57,7 @@ export function bucketLimitSql(input: AggregateInput): Statement {
   return {
     query: `
 ${withNames(...source.names, ...(numbers?.names ?? []))}SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
-  toString(total), toString(usage), toString(shared), n, buckets, toUInt8(unsteady)
+  toString(total), toString(usage), toString(shared), n, buckets, toUInt8(changed_meanwhile)
 FROM (${counted})
 ORDER BY bucket, currency`,
     params: { ...source.params, ...params },
@@ -70,7 +74,7 @@ function withoutCurrency({ columns, currencyIndex }: AggregateSource): SourceCol
 }
 
 /**
- * Selects `{bucket, currency, last, total, usage, shared, n, buckets, unsteady}`. Sums and counts are computed
+ * Selects `{bucket, currency, last, total, usage, shared, n, buckets, changed_meanwhile}`. Sums and counts are computed
  * separately, each by as few keys as it needs. A table of sums has the sums. If it has the keys of the buckets as well,
  * this takes 0.1 and 0.28 s where together they took 0.6 s; if not, 3.5 s where together they took 4.6 s of processor
  * time (20 M rows).
@@ -85,7 +89,7 @@ function countSeparately(
   const counts = numbers === undefined ? countByText(source, bucket) : countByNumber(source, bucket, numbers);
   return `
     SELECT s.bucket AS bucket, s.currency AS currency, s.last AS last, s.total AS total, s.usage AS usage, s.shared AS shared, s.n AS n,
-      c.buckets AS buckets, s.n != c.n OR c.unsteady AS unsteady
+      c.buckets AS buckets, s.n != c.n OR c.changed_meanwhile AS changed_meanwhile
     FROM (
       SELECT ${bucket} AS bucket, currency, ${sums("hi", "lo", "sum(n)")}
       FROM ${rowsToSum(summed, instants)}
@@ -98,7 +102,7 @@ function countSeparately(
 function countByText(source: AggregateSource, bucket: string): string {
   const keys = { bucket, currency: "currency", ...columnKeys(withoutCurrency(source)) };
   return `
-      SELECT bucket, currency, count() AS buckets, sum(n) AS n, 0 AS unsteady
+      SELECT bucket, currency, count() AS buckets, sum(n) AS n, 0 AS changed_meanwhile
       FROM ${rowsByKeys(source, keys, `${source.rows.count} AS n`)}
       GROUP BY bucket, currency`;
 }
@@ -132,7 +136,7 @@ interface KeyNumbers {
    * text.
    */
   readonly position: string;
-  /** The columns `buckets` and `unsteady`. */
+  /** The columns `buckets` and `changed_meanwhile`. */
   readonly counted: string;
 }
 
@@ -171,7 +175,7 @@ function keyNumbers(source: AggregateSource, input: AggregateInput): KeyNumbers 
     ],
     position,
     counted: `groupBitmapState(toUInt64(${number})) AS found, bitmapCardinality(found) AS buckets,
-        bitmapMax(found) >= ${MAX_COMBINATIONS} OR ${combinations} > ${MAX_COMBINATIONS} OR ${position} = 0 AS unsteady`,
+        bitmapMax(found) >= ${MAX_COMBINATIONS} OR ${combinations} > ${MAX_COMBINATIONS} OR ${position} = 0 AS changed_meanwhile`,
   };
 }
 
@@ -181,11 +185,11 @@ export interface BucketLimit {
    * The last instant with rows of the time bucket in which the limit is reached, or of all rows if it is not reached.
    * In seconds since 1970.
    */
-  readonly last: number;
+  readonly lastInstant: number;
   /** Totals up to and including that time bucket. */
-  readonly upToLimit: readonly CurrencyTotals[];
-  readonly all: readonly CurrencyTotals[];
-  readonly unsteady: boolean;
+  readonly totalsUpToLimit: readonly CurrencyTotals[];
+  readonly totals: readonly CurrencyTotals[];
+  readonly changedMeanwhile: boolean;
 }
 
 /** The cache of one tenant. */
@@ -227,15 +231,15 @@ function bucketLimitOf(rows: readonly BucketRow[]): BucketLimit {
   }
   const upToLimit = rows.filter(([bucket]) => bucket <= limitBucket);
   return {
-    last: Math.max(...upToLimit.map(([, last]) => last)),
-    upToLimit: totalsByCurrency(upToLimit),
-    all: totalsByCurrency(rows),
-    unsteady: rows.some((row) => row[8] === 1),
+    lastInstant: Math.max(...upToLimit.map(([, last]) => last)),
+    totalsUpToLimit: totalsByCurrency(upToLimit),
+    totals: totalsByCurrency(rows),
+    changedMeanwhile: rows.some((row) => row[8] === 1),
   };
 }
 
 function totalsByCurrency(rows: readonly BucketRow[]): CurrencyTotals[] {
-  return addedUp(
+  return sumByCurrency(
     rows.map(([, , currency, total, usage, shared, n, buckets]) => [
       currency,
       total,

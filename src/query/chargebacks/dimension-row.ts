@@ -6,9 +6,8 @@ import { dimensionFields } from "../../domain/dimension-id.js";
 import type { ShownValues } from "../../domain/fact-tables.js";
 import { pick } from "../page/pick.js";
 import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
-import { readChargebackDates } from "./days.js";
 import type { RowMetadata } from "./row-metadata.js";
-import { cloudColumns, type DaySpan } from "./scan.js";
+import { cloudColumns, type DaySpan, readChargebackDates } from "./scan.js";
 
 export type DimensionFields = Readonly<Record<(typeof dimensionFields)[number], string>>;
 

@@ -15,10 +15,9 @@ import { pick } from "../page/pick.js";
 import { tagPair } from "../tags/of-dimensions.js";
 import type { DateWindow } from "../time/date-window.js";
 import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
-import { chargebackDays } from "./days.js";
 import { type LookedUpRow, readPageLookups } from "./page-lookups.js";
 import type { RowMetadata } from "./row-metadata.js";
-import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
+import { type ChargebackFilters, chargebackDays, filtered, rowsInWindow, withNames } from "./scan.js";
 
 /** The order after `day`. */
 export const chargebackKey: OrderColumns = {

@@ -11,7 +11,7 @@ import { midnightSeconds } from "../../common/days.js";
 import { readerError } from "../../common/reader-error.js";
 import type { PrometheusEmitter } from "../../config/settings/emitters.js";
 import { readPostgres } from "../../postgres/statement.js";
-import { readChargebackDates } from "../chargebacks/days.js";
+import { readChargebackDates } from "../chargebacks/scan.js";
 import { bareLines } from "../csv-cell.js";
 import { readAttributionDates } from "../topics/list.js";
 import {

@@ -6,8 +6,9 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readTuples, type Statement } from "../../clickhouse/statement.js";
-import { BUCKET_LIMIT, bucketsWithTotals } from "../chargebacks/aggregate-buckets.js";
+import { bucketsWithTotals } from "../chargebacks/aggregate.js";
 import { type Aggregate, aggregateOf, type StoredBucket } from "../chargebacks/aggregate-result.js";
+import { BUCKET_LIMIT } from "../chargebacks/bucket-limit.js";
 import { knownNames, nameSql } from "../inventory/names.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";

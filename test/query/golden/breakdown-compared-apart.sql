@@ -5,9 +5,9 @@ WITH
   ) AS known_identities
 SELECT toString(c1), toString(total), toString(usage), toString(shared), toString(rows), toString(previous), is_provisional,
   [toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_previous), toString(all_groups)],
-  [toString(all_total - sumIf(total, place <= {groups_limit:UInt32}) OVER shown), toString(all_usage - sumIf(usage, place <= {groups_limit:UInt32}) OVER shown), toString(all_shared - sumIf(shared, place <= {groups_limit:UInt32}) OVER shown), toString(all_rows - sumIf(rows, place <= {groups_limit:UInt32}) OVER shown), toString(all_previous - sumIf(previous, place <= {groups_limit:UInt32}) OVER shown), toString(all_groups - countIf(place <= {groups_limit:UInt32}) OVER shown)], place, mover, c0, transform(c0, known_identities.1, known_identities.2, '')
+  [toString(all_total - sumIf(total, rank <= {groups_limit:UInt32}) OVER shown), toString(all_usage - sumIf(usage, rank <= {groups_limit:UInt32}) OVER shown), toString(all_shared - sumIf(shared, rank <= {groups_limit:UInt32}) OVER shown), toString(all_rows - sumIf(rows, rank <= {groups_limit:UInt32}) OVER shown), toString(all_previous - sumIf(previous, rank <= {groups_limit:UInt32}) OVER shown), toString(all_groups - countIf(rank <= {groups_limit:UInt32}) OVER shown)], rank, mover, c0, transform(c0, known_identities.1, known_identities.2, '')
 FROM (
-  SELECT *, row_number() OVER (PARTITION BY c1 ORDER BY abs(total) DESC, c0, c1) AS place, toUInt64(0) AS mover,
+  SELECT *, row_number() OVER (PARTITION BY c1 ORDER BY abs(total) DESC, c0, c1) AS rank, toUInt64(0) AS mover,
     sum(total) OVER of_currency AS all_total, sum(usage) OVER of_currency AS all_usage, sum(shared) OVER of_currency AS all_shared, sum(rows) OVER of_currency AS all_rows, sum(previous) OVER of_currency AS all_previous, count() OVER of_currency AS all_groups
   FROM (
     SELECT c0, c1, sumIf(hi, is_now) + sumIf(lo, is_now) AS total, sumIf(hi, is_now AND cost_type = 'usage') + sumIf(lo, is_now AND cost_type = 'usage') AS usage,
@@ -22,6 +22,6 @@ FROM (
   )
   WINDOW of_currency AS (PARTITION BY c1)
 )
-WHERE place <= {groups_limit:UInt32}
+WHERE rank <= {groups_limit:UInt32}
 WINDOW shown AS (PARTITION BY c1)
-ORDER BY c1, place
+ORDER BY c1, rank

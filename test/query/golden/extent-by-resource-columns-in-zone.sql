@@ -1,9 +1,9 @@
 -- {"first_day":"2026-02-28","last_day":"2026-03-05","from":"2026-02-28 23:00:00","to":"2026-03-05 23:00:00","timezone":"Europe/Berlin"}
 SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
-  toString(total), toString(usage), toString(shared), n, buckets, toUInt8(unsteady)
+  toString(total), toString(usage), toString(shared), n, buckets, toUInt8(changed_meanwhile)
 FROM (
     SELECT s.bucket AS bucket, s.currency AS currency, s.last AS last, s.total AS total, s.usage AS usage, s.shared AS shared, s.n AS n,
-      c.buckets AS buckets, s.n != c.n OR c.unsteady AS unsteady
+      c.buckets AS buckets, s.n != c.n OR c.changed_meanwhile AS changed_meanwhile
     FROM (
       SELECT multiIf(toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}) = 0, (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))),
     toHour((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}) = toHour(timestamp, {timezone:String}), (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) - toIntervalMinute(toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String})),
@@ -18,7 +18,7 @@ FROM (
       GROUP BY bucket, currency
     ) AS s
     FULL JOIN (
-      SELECT bucket, currency, count() AS buckets, sum(n) AS n, 0 AS unsteady
+      SELECT bucket, currency, count() AS buckets, sum(n) AS n, 0 AS changed_meanwhile
       FROM (
     SELECT multiIf(toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}) = 0, (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))),
     toHour((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String}) = toHour(timestamp, {timezone:String}), (timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))) - toIntervalMinute(toMinute((timestamp - toIntervalSecond(60 * toMinute(timestamp, {timezone:String}) + toSecond(timestamp, {timezone:String}))), {timezone:String})),

@@ -6,10 +6,10 @@ WITH
     FROM identities
   ) AS team_places
 SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
-  toString(total), toString(usage), toString(shared), n, buckets, toUInt8(unsteady)
+  toString(total), toString(usage), toString(shared), n, buckets, toUInt8(changed_meanwhile)
 FROM (
     SELECT s.bucket AS bucket, s.currency AS currency, s.last AS last, s.total AS total, s.usage AS usage, s.shared AS shared, s.n AS n,
-      c.buckets AS buckets, s.n != c.n OR c.unsteady AS unsteady
+      c.buckets AS buckets, s.n != c.n OR c.changed_meanwhile AS changed_meanwhile
     FROM (
       SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, max(timestamp) AS last, sum(hi) + sum(lo) AS total,
         sumIf(hi, cost_type = 'usage') + sumIf(lo, cost_type = 'usage') AS usage,
@@ -22,7 +22,7 @@ FROM (
       GROUP BY bucket, currency
     ) AS s
     FULL JOIN (
-      SELECT bucket, currency, count() AS buckets, sum(n) AS n, 0 AS unsteady
+      SELECT bucket, currency, count() AS buckets, sum(n) AS n, 0 AS changed_meanwhile
       FROM (
     SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, sum(row_count) AS n
     FROM published_sums_by_identity

@@ -5,8 +5,8 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../../clickhouse/statement.js";
 import { dimensionFields } from "../../../domain/dimension-id.js";
 import type { PageRequest } from "../../page/days.js";
-import { collidedSql, dimensionIdSql } from "../dimension-id.js";
 import type { DimensionFields } from "../dimension-row.js";
+import { collidedSql, dimensionIdSql } from "../dimensions.js";
 import { withNames } from "../scan.js";
 
 /** Keeps rows that match all given fields. Identities and resources match by id or name. */

@@ -1,12 +1,22 @@
-/** The input of an aggregation: the rows and columns that all its statements share. */
+/**
+ * The rows that aggregations and breakdowns sum: from which table, under which condition, and by which columns. The
+ * rows are chargebacks, or those of a table of sums.
+ */
 import type { Params } from "../../clickhouse/statement.js";
 import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
 import { isLineTagColumn, isTagColumn, type LineTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
 import { tagLookup } from "../tags/lookup.js";
 import type { TimeBucket } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
-import type { ChargebackFilters } from "./scan.js";
-import { cloudColumns, filtered, lineTagSql, rowsInWindow, type SummedRows, summedRows } from "./scan.js";
+import {
+  type ChargebackFilters,
+  cloudColumns,
+  filtered,
+  lineTagSql,
+  rowsInWindow,
+  type SummedRows,
+  summedRows,
+} from "./scan.js";
 
 /** Maps each column that a request can group by, except tags, to the table's column. */
 export const groupColumns = {
@@ -152,4 +162,41 @@ function storedColumn(name: keyof typeof groupColumns): SourceColumn {
 
 export function distinctColumns(groupBy: readonly GroupColumn[]): GroupColumn[] {
   return [...new Set(groupBy)];
+}
+
+/** Expressions over a row, by their names in the surrounding statement. */
+type Keys = Readonly<Record<string, string>>;
+
+/** Returns the columns as keys `c0`, `c1` and so on. */
+export function columnKeys(columns: readonly SourceColumn[]): Keys {
+  return Object.fromEntries(columns.map(({ key }, index) => [`c${index}`, key]));
+}
+
+/**
+ * Returns the text after FROM, with the keys, the two parts of each row's amount, and its number of chargebacks: `hi`,
+ * `lo`, `n`. Only the surrounding statement groups them: 0.5 M sums by identity and day took 91 ms, and 172 ms if first
+ * grouped with the cost type.
+ */
+export function rowsToSum({ rows, condition }: AggregateSource, keys: Keys): string {
+  return `(
+    SELECT ${keyColumns(keys)}, ${rows.parts}
+    FROM ${rows.from}
+    WHERE ${condition}
+  )`;
+}
+
+/** Merges rows with equal keys, with these aggregates. */
+export function rowsByKeys({ rows, condition }: AggregateSource, keys: Keys, aggregates: string): string {
+  return `(
+    SELECT ${keyColumns(keys)}, ${aggregates}
+    FROM ${rows.from}
+    WHERE ${condition}
+    GROUP BY ${Object.keys(keys).join(", ")}
+  )`;
+}
+
+function keyColumns(keys: Keys): string {
+  return Object.entries(keys)
+    .map(([name, sql]) => (name === sql ? name : `${sql} AS ${name}`))
+    .join(", ");
 }

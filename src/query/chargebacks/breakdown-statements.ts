@@ -1,0 +1,202 @@
+/** SQL of a breakdown: its groups with the totals over all of them, and the amounts of its groups over time. */
+import type { Statement } from "../../clickhouse/statement.js";
+import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
+import type { DateWindow } from "../time/date-window.js";
+import { isFasterByCodes, rowsByCodes } from "./group-by-codes.js";
+import { type ChargebackFilters, storable, utcInstant, withNames } from "./scan.js";
+import {
+  aggregateSource,
+  columnKeys,
+  distinctColumns,
+  type GroupColumn,
+  rowsByKeys,
+  rowsToSum,
+} from "./summed-rows.js";
+
+export interface BreakdownInput {
+  readonly window: DateWindow;
+  /** Start of the compared period, in seconds since 1970. */
+  readonly comparedFrom?: number | undefined;
+  /** End of the compared period; the start of the window by default. */
+  readonly comparedTo?: number | undefined;
+  readonly filters: ChargebackFilters;
+  readonly groupBy: readonly GroupColumn[];
+  /** Returns amounts over time if set. */
+  readonly timeBucket?: TimeBucket | undefined;
+  /** Groups per currency. */
+  readonly limit: number;
+  readonly order: BreakdownOrder;
+  /** How many groups per currency to return that changed most, besides the largest; 0 without a comparison. */
+  readonly movers: number;
+  /** Only groups with this text in a value or a name, ignoring case. */
+  readonly search?: string | undefined;
+}
+
+export const breakdownOrders = ["amount", "change"] as const;
+type BreakdownOrder = (typeof breakdownOrders)[number];
+
+export type GroupSums = readonly [
+  total: string,
+  usage: string,
+  shared: string,
+  rows: string,
+  previous: string,
+];
+
+export type StoredGroup = readonly [
+  currency: string,
+  ...sums: GroupSums,
+  /** 1 if some row is of a day that misses data. */
+  provisional: 0 | 1,
+  /** Sums over all groups of the currency, and their number. */
+  all: readonly [...sums: GroupSums, groups: string],
+  /** Sums over the groups that are not among the rows, and their number. */
+  others: readonly [...sums: GroupSums, groups: string],
+  /** From 1: the rank in the requested order, and the rank by change; 0 if movers are not requested. */
+  rank: number,
+  moverRank: number,
+  /** Values of the columns, then names for those that have names. */
+  ...columnsAndNames: string[],
+];
+
+/** Excludes rows between the two periods, which may have a gap. */
+const IN_GAP = "timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')}";
+
+/**
+ * Selects `StoredGroup` by currency, then by size: of the sum, or of its difference to the previous period, ignoring
+ * the sign. The groups that changed most come from the same sums. The statement may have to be run again
+ * (`hasNewValues`).
+ */
+export function breakdownGroups(input: BreakdownInput): Statement {
+  const { window, comparedFrom = window.from, comparedTo = window.from, groupBy, search } = input;
+  const wholeWindow = { ...window, from: comparedFrom };
+  const wholeSource = aggregateSource({ ...input, window: wholeWindow, timeBucket: "day" });
+  const hasGap = comparedTo < window.from;
+  const source = hasGap
+    ? { ...wholeSource, condition: `${wholeSource.condition} AND NOT (${IN_GAP})` }
+    : wholeSource;
+  const { columns } = source;
+  const groups = columns.map((_, index) => `c${index}`);
+  const currency = `c${source.currencyIndex}`;
+  const flags = {
+    is_now: input.comparedFrom === undefined ? "true" : "timestamp >= {now_from:DateTime('UTC')}",
+    of_provisional: "toUInt8(provisional)",
+  };
+  const rows = isFasterByCodes(source)
+    ? rowsByCodes(source, wholeWindow, flags)
+    : {
+        names: [],
+        sql: rowsToSum(source, { ...columnKeys(columns), cost_type: "cost_type", ...flags }),
+      };
+  const sum = (condition: string) => `sumIf(hi, ${condition}) + sumIf(lo, ${condition})`;
+  const requested = columns.slice(0, distinctColumns(groupBy).length);
+  const texts = requested.map((column, index) => column.text(`c${index}`));
+  const columnNames = columns.flatMap(({ name }, index) => (name === undefined ? [] : [name(`c${index}`)]));
+  const size = input.order === "change" ? "total - previous" : "total";
+  const matches = [...texts, ...columnNames]
+    .map((text) => `positionCaseInsensitiveUTF8(toString(${text}), {search:String}) > 0`)
+    .join(" OR ");
+  const sums = ["total", "usage", "shared", "rows", "previous"];
+  const all = sums.map((name) => `sum(${name}) OVER of_currency AS all_${name}`);
+  const others = [
+    ...sums.map((name) => `all_${name} - sumIf(${name}, rank <= {groups_limit:UInt32}) OVER shown`),
+    "all_groups - countIf(rank <= {groups_limit:UInt32}) OVER shown",
+  ];
+  const rankBy = (size: string) =>
+    `row_number() OVER (PARTITION BY ${currency} ORDER BY abs(${size}) DESC, ${groups.join(", ")})`;
+  const mover = input.movers > 0 ? rankBy("total - previous") : "toUInt64(0)";
+  return {
+    query: `
+${withNames(...source.names, ...source.bucketNames, ...rows.names)}SELECT toString(${currency}), ${sums.map((name) => `toString(${name})`).join(", ")}, is_provisional,
+  [${[...sums, "groups"].map((name) => `toString(all_${name})`).join(", ")}],
+  [${others.map((each) => `toString(${each})`).join(", ")}], rank, mover${[...texts, ...columnNames].map((text) => `, ${text}`).join("")}
+FROM (
+  SELECT *, ${rankBy(size)} AS rank, ${mover} AS mover,
+    ${all.join(", ")}, count() OVER of_currency AS all_groups
+  FROM (
+    SELECT ${groups.join(", ")}, ${sum("is_now")} AS total, ${sum("is_now AND cost_type = 'usage'")} AS usage,
+      ${sum("is_now AND cost_type = 'shared'")} AS shared, sumIf(n, is_now) AS rows, ${sum("NOT is_now")} AS previous,
+      toUInt8(maxIf(of_provisional, is_now)) AS is_provisional
+    FROM ${rows.sql}
+    GROUP BY ${groups.join(", ")}
+  )${search === undefined ? "" : `\n  WHERE ${matches}`}
+  WINDOW of_currency AS (PARTITION BY ${currency})
+)
+WHERE rank <= {groups_limit:UInt32}${input.movers > 0 ? " OR mover <= {movers:UInt32}" : ""}
+WINDOW shown AS (PARTITION BY ${currency})
+ORDER BY ${currency}, rank`,
+    params: {
+      ...source.params,
+      ...(search !== undefined && { search }),
+      ...(input.comparedFrom !== undefined && { now_from: utcInstant(storable(window).from) }),
+      ...(hasGap && { compared_to: utcInstant(storable({ ...window, from: comparedTo }).from) }),
+      groups_limit: input.limit,
+      ...(input.movers > 0 && { movers: input.movers }),
+    },
+  };
+}
+
+export type StoredAmount = readonly [
+  /** Empty for the sums over all time. */
+  label: string,
+  currency: string,
+  /** Position among the wanted combinations, from 1; 0 for all others; -1 for the sum over all. */
+  position: number,
+  amount: string,
+];
+
+/**
+ * Selects `StoredAmount` by time. `wanted` lists distinct combinations of values of the columns that are grouped by.
+ *
+ * A row is matched by numbers: the position of each column's value among the wanted ones, as the digits of one number.
+ * Columns are dictionaries, so a row costs one look-up in a small table, however many combinations are wanted.
+ */
+export function breakdownSeries(
+  input: BreakdownInput & { readonly timeBucket: TimeBucket },
+  wanted: readonly (readonly string[])[],
+): Statement {
+  const { window, timeBucket } = input;
+  const source = aggregateSource(input);
+  const bucket = bucketKey(timeBucket, window);
+  const values = (wanted[0] ?? []).map((_, index) => [
+    ...new Set(wanted.map((combination) => combination[index] ?? "")),
+  ]);
+  // Digit 0 is a value that is not wanted.
+  const radix = values.map(({ length }) => length + 1);
+  const numberOf = (digits: readonly number[]) =>
+    digits.reduce((number, digit, index) => number * (radix[index] ?? 1) + digit, 0);
+  const numbers = wanted.map((combination) =>
+    numberOf(combination.map((value, index) => (values[index] ?? []).indexOf(value) + 1)),
+  );
+  const digits = values.map((_, index) => {
+    const column = source.columns[index];
+    const text = column === undefined ? "''" : column.text(column.key);
+    return `transform(${text}, {values_${index}:Array(String)}, arrayEnumerate({values_${index}:Array(String)}), 0)`;
+  });
+  const number = digits.reduce((before, next, index) => `(${before}) * ${radix[index]} + ${next}`);
+  const currency = source.columns[source.currencyIndex]?.key ?? "currency";
+  const rows = rowsByKeys(
+    source,
+    {
+      bucket: bucket.sql,
+      of_currency: currency,
+      position: `transform(toUInt64(${number}), {numbers:Array(UInt64)}, {positions:Array(UInt32)}, toUInt32(0))`,
+    },
+    "sum(amount_hi) AS hi, sum(amount_lo) AS lo",
+  );
+  return {
+    query: `
+${withNames(...source.names)}SELECT if(grouping(bucket) = 1, '', ${bucketLabelSql(timeBucket, window.timezone)}) AS label, toString(of_currency),
+  if(grouping(position) = 1, -1, toInt32(position)), toString(sum(hi) + sum(lo))
+FROM ${rows}
+GROUP BY GROUPING SETS ((bucket, of_currency, position), (bucket, of_currency), (of_currency))
+ORDER BY grouping(bucket), bucket, of_currency`,
+    params: {
+      ...source.params,
+      ...bucket.params,
+      ...Object.fromEntries(values.map((texts, index) => [`values_${index}`, texts])),
+      numbers,
+      positions: numbers.map((_, index) => index + 1),
+    },
+  };
+}
