@@ -1,14 +1,21 @@
+import { filledDays } from "../clickhouse/partitions.js";
+import { stagedTable } from "../clickhouse/staging.js";
+import { readRows } from "../clickhouse/statement.js";
 import { runStatement } from "../postgres/statement.js";
 import type { AllocatePending, LedgerJob } from "./allocation-job.js";
-import { attributePending } from "./attribute-pending.js";
-import { calculateDays, unallocate } from "./calculate.js";
-import { cutBatches } from "./cut-batches.js";
+import { calculateDays, type DayMarks, unallocate } from "./calculate.js";
 import { ConservationError, conserves, type DayFailures, failDay } from "./fail-day.js";
 import { chargebackLedger, topicLedger } from "./ledger.js";
-import { type Attributed, isRunOver, publishAttributions, publishChecked } from "./publish-checked.js";
+import { type Attributed, isRunOver, publishAttributions, publishChecked } from "./publish.js";
 import type { DayCheck } from "./sql/check-conservation.js";
-import { type PendingDay, pendingDays } from "./sql/pending-days.js";
-import { leaveOutLostInput, marksOf } from "./waiting-days.js";
+import { estimateDays } from "./sql/estimate-days.js";
+import {
+  type PendingAttribution,
+  type PendingDay,
+  pendingAttributions,
+  pendingDays,
+} from "./sql/pending-days.js";
+import { clearStagedInput } from "./sql/publishing-state.js";
 
 /**
  * Calculates, checks and publishes every pending day of a tenant in batches: its chargebacks, and its topic
@@ -98,4 +105,138 @@ async function fail(job: Batches, day: string, error: unknown): Promise<void> {
     if (off !== undefined) throw new ConservationError(off);
     await publishChecked(job, checks, job.attributed);
   });
+}
+
+/**
+ * Calculates the pending topic attributions without publishing them: they are published together with the chargebacks
+ * of their day. A day whose chargebacks are still pending is left out, because its bill is not visible yet.
+ *
+ * A failed attribution never delays the chargebacks of its day. Returns the days that can be published.
+ */
+async function attributePending(
+  job: LedgerJob,
+  calculatedNow: ReadonlySet<string>,
+): Promise<ReadonlyMap<string, DayCheck>> {
+  const { tenantName, postgres } = job;
+  const found = await runStatement<PendingAttribution>(postgres, pendingAttributions({ tenantName }));
+  const visible = found.rows.filter((row) => !row.has_pending_chargebacks || calculatedNow.has(row.day));
+  const ready = await leaveOutLostInput(job, visible);
+  const calculating = { ...job, marks: marksOf(ready) };
+  const failures: DayFailures = new Map(ready.map((row) => [row.day, row.allocation_attempts]));
+  const attributed = new Map<string, DayCheck>();
+  for (const batch of await cutBatches(job, [...failures.keys()])) {
+    await attributeBatch(calculating, batch, failures, attributed);
+  }
+  return attributed;
+}
+
+/** Calculates a batch. A batch that fails is halved until the failing day is alone. */
+async function attributeBatch(
+  job: LedgerJob,
+  days: readonly string[],
+  failures: DayFailures,
+  attributed: Map<string, DayCheck>,
+): Promise<void> {
+  job.signal.throwIfAborted();
+  const take = (check: DayCheck) => attributed.set(check.day, check);
+  const fail = (day: string, error: unknown) =>
+    failDay(job, { day, error, failures }, async () => {
+      for (const check of await unallocate(job, [day])) {
+        if (!conserves(check)) throw new ConservationError(check);
+        take(check);
+      }
+    });
+  let checks: readonly DayCheck[];
+  try {
+    checks = await calculateDays(job, days);
+  } catch (error) {
+    if (isRunOver(job, error)) throw error;
+    const [first] = days;
+    if (days.length === 1 && first !== undefined) return await fail(first, error);
+    job.logger.warn({ err: error, days: days.length }, "a batch of days failed; trying each half of it");
+    const middle = Math.ceil(days.length / 2);
+    await attributeBatch(job, days.slice(0, middle), failures, attributed);
+    return await attributeBatch(job, days.slice(middle), failures, attributed);
+  }
+  checks.filter(conserves).forEach(take);
+  for (const check of checks.filter((each) => !conserves(each))) {
+    await fail(check.day, new ConservationError(check));
+  }
+}
+
+/**
+ * Excludes days whose bill is recorded as staged but is missing, because the store was restored or recreated.
+ * Calculating them would publish an empty day over a good one. Returns the other days.
+ */
+async function leaveOutLostInput<Day extends PendingDay>(
+  job: LedgerJob,
+  days: readonly Day[],
+): Promise<Day[]> {
+  const billing = stagedTable("billing", job.epoch);
+  const filled = (await filledDays(job.client, [billing], job.signal)).get(billing);
+  const lost = days.filter((day) => day.billing_lines > 0 && !filled?.has(day.day));
+  if (lost.length === 0) return [...days];
+  const { ledger, tenantName, epoch } = job;
+  await runStatement(
+    job.postgres,
+    clearStagedInput({ ledger, tenantName, epoch, days: lost.map((day) => day.day) }),
+  );
+  for (const day of lost) {
+    job.onFailure(
+      day.day,
+      "the gathered input is not in the store any more, the day is gathered again",
+      false,
+    );
+  }
+  return days.filter((day) => !lost.includes(day));
+}
+
+/** Returns the marks that the rows of the days get. */
+function marksOf(days: readonly PendingDay[]): ReadonlyMap<string, DayMarks> {
+  return new Map(days.map((day) => [day.day, day]));
+}
+
+/** Cuts days into batches by their estimated work. */
+async function cutBatches(job: LedgerJob, days: readonly string[]): Promise<string[][]> {
+  if (days.length === 0) return [];
+  const { ledger, epoch } = job;
+  const estimated = await readRows<{ day: string; work: number }>(
+    job.client,
+    estimateDays({ ledger, epoch, days }),
+    job.signal,
+  );
+  const work = new Map(estimated.map((row) => [row.day, row.work]));
+  return batchDays(
+    days.map((day) => ({ day, work: work.get(day) ?? 0 })),
+    job.maxWork,
+    job.maxDays,
+  );
+}
+
+/** A day and its estimated work, in rows. */
+interface DayWork {
+  readonly day: string;
+  readonly work: number;
+}
+
+/**
+ * Cuts days, in their order, into batches of at most `maxWork` rows and `maxDays` days. A day that exceeds a limit
+ * alone is a batch of its own. One statement per batch costs far less than one per day (measured: 50 ms of fixed cost
+ * per day), and the limits bound its memory.
+ */
+function batchDays(days: readonly DayWork[], maxWork: number, maxDays: number): string[][] {
+  const batches: string[][] = [];
+  let batch: string[] = [];
+  let work = 0;
+  for (const day of days) {
+    if (batch.length > 0 && (work + day.work > maxWork || batch.length === maxDays)) {
+      batches.push(batch);
+      batch = [];
+      work = 0;
+    }
+    batch.push(day.day);
+    work += day.work;
+  }
+  if (batch.length > 0) batches.push(batch);
+  return batches;
 }

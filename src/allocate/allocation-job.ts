@@ -1,8 +1,20 @@
+import type { ClickHouseClient } from "@clickhouse/client";
+import type { Pool } from "pg";
 import type { Logger } from "pino";
+import type { PublishLock } from "../stores/publish-lock.js";
 import type { Calculation } from "./calculate.js";
-import type { Publication } from "./publish.js";
 import type { RuleSet } from "./rules.js";
 import type { DayCheck } from "./sql/check-conservation.js";
+
+/** The stores, and the lease under which days are published. */
+export interface Publication {
+  readonly client: ClickHouseClient;
+  readonly postgres: Pool;
+  readonly publishLock: PublishLock;
+  readonly tenantName: string;
+  readonly epoch: number;
+  readonly signal: AbortSignal;
+}
 
 /** Input and callbacks of the calculation of a tenant's pending days, one per ledger. */
 export interface LedgerJob extends Calculation, Publication {

@@ -1,10 +1,10 @@
 import { shownInResult } from "../common/shown-in-result.js";
-import { runStatement } from "../postgres/statement.js";
+import type { Ledger } from "../domain/ledger.js";
+import { type PgStatement, runStatement } from "../postgres/statement.js";
 import { errorText } from "../stores/error-text.js";
 import type { LedgerJob } from "./allocation-job.js";
-import { isRunOver } from "./publish-checked.js";
+import { isRunOver } from "./publish.js";
 import type { DayCheck } from "./sql/check-conservation.js";
-import { recordFailure } from "./sql/record-failure.js";
 
 /** Failed attempts of each pending day before this run. */
 export type DayFailures = ReadonlyMap<string, number>;
@@ -55,4 +55,20 @@ export async function failDay(
     if (isRunOver(job, second)) throw second;
     job.onFailure(day, `could not be given to ${ledger.nobody} either: ${errorText(second)}`, false);
   }
+}
+
+/** Counts a failed attempt of the days, and stores the reason. */
+function recordFailure(input: {
+  ledger: Ledger;
+  tenantName: string;
+  days: readonly string[];
+  reason: string;
+}): PgStatement {
+  const { state, attempts: column } = input.ledger;
+  return {
+    query: `
+UPDATE ${state} SET ${column} = ${column} + 1, last_error = $3
+WHERE tenant_name = $1 AND tracking_date = ANY($2::date[])`,
+    params: [input.tenantName, input.days, input.reason],
+  };
 }

@@ -1,32 +1,29 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
+import { filledDays } from "../clickhouse/partitions.js";
+import { dropStagedDays } from "../clickhouse/staging.js";
+import { readRows } from "../clickhouse/statement.js";
 import { LeaseLostError } from "../common/lease-lost.js";
 import { type PgStatement, runStatement } from "../postgres/statement.js";
 import { withTransaction } from "../postgres/transaction.js";
-import { storeErrorText } from "../stores/error-text.js";
+import { errorText, storeErrorText } from "../stores/error-text.js";
 import { type RecordedDay, recordPublishedDays } from "../stores/facts/store-state.js";
-import type { PublishLock } from "../stores/publish-lock.js";
+import { isStoreFault } from "../stores/store-trouble.js";
+import type { LedgerJob, Publication } from "./allocation-job.js";
+import { recordDimensions } from "./dimensions.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
-import { finishAttribution } from "./sql/finish-attribution.js";
-import { finishPublishing, type PublishedDay } from "./sql/finish-publishing.js";
-import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-publishing.js";
-import { beginPublishing, beginSettling, beginWithdrawing } from "./sql/publishing-state.js";
+import { checkPublishedAttributions, type DayCheck } from "./sql/check-conservation.js";
+import {
+  beginPublishing,
+  beginSettling,
+  beginWithdrawing,
+  finishAttribution,
+  finishPublishing,
+  type InterruptedDay,
+  interruptedPublishing,
+  type PublishedDay,
+} from "./sql/publishing-state.js";
 import { type AttributionDays, noAttributions, swapDays } from "./swap-days.js";
-
-/**
- * Makes checked days visible in four steps, each of which can be repeated. Postgres records the intent (only for the
- * owner of the lease), ClickHouse swaps the day's partitions, ClickHouse records what it shows now, and Postgres
- * records the result. A crash in between leaves the intent and the staged partitions that it names, so the next run
- * rolls forward.
- */
-export interface Publication {
-  readonly client: ClickHouseClient;
-  readonly postgres: Pool;
-  readonly publishLock: PublishLock;
-  readonly tenantName: string;
-  readonly epoch: number;
-  readonly signal: AbortSignal;
-}
 
 /**
  * A publish failed between intent and result, so some of the days may be visible. None of them may be calculated again
@@ -45,7 +42,7 @@ export class PublishInterruptedError extends Error {
 }
 
 /** Changes to topic attributions: days whose rows are replaced, and days whose rows are removed. */
-export interface PublishedAttributions {
+interface PublishedAttributions {
   readonly replaced: readonly PublishedDay[];
   readonly withdrawn: readonly string[];
 }
@@ -76,7 +73,12 @@ export async function publishSettled(
   else await runSteps(publication, intent, [], { replaced: days, withdrawn: [] });
 }
 
-/** Runs all steps, beginning with the intent. */
+/**
+ * Makes checked days visible in four steps, each of which can be repeated. Postgres records the intent (only for the
+ * owner of the lease), ClickHouse swaps the day's partitions, ClickHouse records what it shows now, and Postgres
+ * records the result. A crash in between leaves the intent and the staged partitions that it names, so the next run
+ * rolls forward.
+ */
 async function runSteps(
   publication: Publication,
   intent: () => Promise<void>,
@@ -190,4 +192,77 @@ async function runAll(
   const needed = steps.filter(({ days }) => days.length > 0);
   if (needed.length === 1) await run(postgres);
   else await withTransaction(postgres, run);
+}
+
+/** Topic attributions that were calculated and wait to be published, by day. */
+export type Attributed = ReadonlyMap<string, DayCheck>;
+
+/**
+ * Publishes days whose check succeeded, with the dimensions of their rows and their topic attributions. The same step
+ * removes visible attributions that do not match the new bill and have no successor yet.
+ */
+export async function publishChecked(
+  job: LedgerJob,
+  checks: readonly DayCheck[],
+  attributed: Attributed,
+): Promise<void> {
+  const off = checks.find((check) => check.lines_off !== 0);
+  if (off !== undefined) throw new RangeError(`${off.day} does not conserve and must not be published`);
+  const [first] = checks;
+  if (first === undefined) return;
+  await job.onStage("publishing", first.day);
+  const days = checks.map((check) => check.day);
+  await recordDimensions(job, days);
+  const replaced = days.flatMap((day) => attributed.get(day) ?? []);
+  const withdrawn = await outdatedAttributions(
+    job,
+    days.filter((day) => !attributed.has(day)),
+  );
+  await dropStagedDays(job.client, job.epoch, withdrawn, ["topic_attributions"]);
+  await publishDays(job, checks.map(withRows), { replaced: replaced.map(withRows), withdrawn });
+  for (const check of checks) job.onPublished(check);
+}
+
+/** Publishes attributions of days whose chargebacks do not change. Throws only errors that end the run. */
+export async function publishAttributions(job: LedgerJob, checks: readonly DayCheck[]): Promise<void> {
+  const [first] = checks;
+  if (first === undefined) return;
+  await job.onStage("publishing", first.day);
+  try {
+    await publishDays(job, [], { replaced: checks.map(withRows), withdrawn: [] });
+  } catch (error) {
+    if (isRunOver(job, error)) throw error;
+    const message = `attributions to topics could not be published: ${errorText(error)}`;
+    for (const { day } of checks) job.onFailure(day, message, false);
+  }
+}
+
+function withRows({ day, rows }: DayCheck) {
+  return { day, rows };
+}
+
+/**
+ * Returns whether the error ends the run: a lost lease, a lost or failing store, an abort, or a publish that only the
+ * next run can finish. Other errors concern a single day.
+ */
+export function isRunOver(job: Pick<LedgerJob, "signal">, error: unknown): boolean {
+  const isInterrupted = error instanceof LeaseLostError || error instanceof PublishInterruptedError;
+  return job.signal.aborted || isInterrupted || isStoreFault(error);
+}
+
+/**
+ * Returns days whose visible topic attributions do not add up to their staged bill. Costs nothing if there are none.
+ */
+export async function outdatedAttributions(
+  scope: { readonly client: ClickHouseClient; readonly epoch: number; readonly signal: AbortSignal },
+  days: readonly string[],
+): Promise<string[]> {
+  const { client, epoch, signal } = scope;
+  if (days.length === 0) return [];
+  const filled = (await filledDays(client, ["topic_attributions"], signal)).get("topic_attributions");
+  const attributed = days.filter((day) => filled?.has(day));
+  if (attributed.length === 0) return [];
+  const statement = checkPublishedAttributions({ epoch, days: attributed });
+  const checks = await readRows<DayCheck>(client, statement, signal);
+  return checks.filter((check) => check.lines_off !== 0).map((check) => check.day);
 }

@@ -3,11 +3,15 @@ import { filledDays } from "../clickhouse/partitions.js";
 import { dropStagedDays, stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
 import { runStatement } from "../postgres/statement.js";
+import type { Publication } from "./allocation-job.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
-import { outdatedAttributions } from "./outdated-attributions.js";
-import { type Publication, recordIntent, recordResult, recordStoreState } from "./publish.js";
-import { type InterruptedDay, interruptedPublishing } from "./sql/interrupted-publishing.js";
-import { cancelPublishing, WITHDRAWN } from "./sql/publishing-state.js";
+import { outdatedAttributions, recordIntent, recordResult, recordStoreState } from "./publish.js";
+import {
+  cancelPublishing,
+  type InterruptedDay,
+  interruptedPublishing,
+  WITHDRAWN,
+} from "./sql/publishing-state.js";
 import { swapDays } from "./swap-days.js";
 
 export interface RolledForward {

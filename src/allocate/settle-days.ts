@@ -2,16 +2,19 @@
  * Makes provisional days final that no run gathers any more: their missing data will not come. Nothing else about them
  * changes. Their amounts stay, and so do the rules that they were allocated by, whatever the rules are now.
  */
+
 import { replaceDays } from "../clickhouse/partitions.js";
 import { isoDay } from "../clickhouse/sql-text.js";
 import { dropStagedDays, stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
 import type { DayRange } from "../common/days.js";
 import { columnsOf, type FactTable } from "../domain/fact-tables.js";
-import { runStatement } from "../postgres/statement.js";
+import type { Ledger } from "../domain/ledger.js";
+import { inputHashOf } from "../domain/provisional-hash.js";
+import { type PgStatement, runStatement } from "../postgres/statement.js";
+import type { Publication } from "./allocation-job.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
-import { type Publication, publishSettled } from "./publish.js";
-import { type AbandonedDay, abandonedDays } from "./sql/abandoned-days.js";
+import { publishSettled } from "./publish.js";
 
 /** How many days one statement copies. */
 const DAYS_AT_ONCE = 10;
@@ -114,4 +117,33 @@ LEFT JOIN (${content(stagedTable(name, epoch))}) AS staged ON published.day = st
   const other = found.find(({ same }) => same === 0);
   if (other !== undefined) throw new Error(`${other.day} changed while it was made final`);
   return new Map(found.map(({ day, rows }) => [day, rows]));
+}
+
+/** A provisional day that is not gathered any more, and its hash once it is final. */
+interface AbandonedDay {
+  readonly day: string;
+  readonly settled_hash: string;
+}
+
+/**
+ * Selects a ledger's provisional days before `before`, ascending, that nothing waits for and that the store has.
+ * `gathered` are days that this run gathered nevertheless. Leaves out days with a staged bill: making one final would
+ * replace that bill by the published one.
+ */
+function abandonedDays(input: {
+  ledger: Ledger;
+  tenantName: string;
+  before: string;
+  gathered: DayRange;
+}): PgStatement {
+  const { ledger, tenantName, before, gathered } = input;
+  return {
+    query: `
+SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${inputHashOf("published_hash")} AS settled_hash FROM ${ledger.state}
+WHERE tenant_name = $1 AND tracking_date < $2 AND NOT (tracking_date >= $3 AND tracking_date < $4)
+  AND provisional AND staged_hash IS NULL AND publishing_hash IS NULL AND lost_at IS NULL
+  AND tracking_date NOT IN (SELECT tracking_date FROM tracking_dates WHERE tenant_name = $1 AND staged_hash IS NOT NULL)
+ORDER BY tracking_date`,
+    params: [tenantName, before, gathered.start, gathered.end],
+  };
 }

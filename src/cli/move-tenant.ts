@@ -1,7 +1,7 @@
 import { resolve } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import { chargebackLedger, topicLedger } from "../allocate/ledger.js";
-import { interruptedPublishing } from "../allocate/sql/interrupted-publishing.js";
+import { interruptedPublishing } from "../allocate/sql/publishing-state.js";
 import { readRows } from "../clickhouse/statement.js";
 import type { Config, TenantConfig } from "../config/config.js";
 import { describePostgres } from "../config/settings/postgres.js";

@@ -1,4 +1,4 @@
-import type { Publication } from "../allocate/publish.js";
+import type { Publication } from "../allocate/allocation-job.js";
 import { fileEmitters } from "../config/settings/emitters.js";
 import { emitResults } from "../export/emitters/emit-results.js";
 import type { RunProgress } from "./progress.js";

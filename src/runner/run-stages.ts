@@ -1,5 +1,5 @@
 import { allocatePending } from "../allocate/allocate-pending.js";
-import type { Publication } from "../allocate/publish.js";
+import type { Publication } from "../allocate/allocation-job.js";
 import { rollForward } from "../allocate/roll-forward.js";
 import { storeRuleSet } from "../allocate/rules.js";
 import { settleAbandonedDays } from "../allocate/settle-days.js";

@@ -1,8 +1,11 @@
 import t from "tap";
 import { chargebackLedger, topicLedger } from "../../src/allocate/ledger.js";
-import { finishAttribution } from "../../src/allocate/sql/finish-attribution.js";
-import { finishPublishing } from "../../src/allocate/sql/finish-publishing.js";
-import { beginPublishing, beginWithdrawing } from "../../src/allocate/sql/publishing-state.js";
+import {
+  beginPublishing,
+  beginWithdrawing,
+  finishAttribution,
+  finishPublishing,
+} from "../../src/allocate/sql/publishing-state.js";
 import { fingerprintSql, plainDimensionIdSql } from "../../src/domain/dimension-id.js";
 import { runStatement } from "../../src/postgres/statement.js";
 import { holds } from "../holds.js";

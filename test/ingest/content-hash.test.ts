@@ -3,7 +3,7 @@ import { claimStaging, stagedTable } from "../../src/clickhouse/staging.js";
 import { factTables } from "../../src/domain/fact-tables.js";
 import { ledgerNames } from "../../src/domain/ledger.js";
 import { attributionContents, dayContents } from "../../src/ingest/staging/content-hash.js";
-import { type StagedInput, stagedColumns } from "../../src/ingest/staging/row-text.js";
+import { type StagedInput, stagedColumns } from "../../src/ingest/staging/staged-row.js";
 import { openTestStores } from "../stores.js";
 
 const day = "2026-03-01";

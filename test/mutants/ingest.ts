@@ -90,7 +90,7 @@ export const ingestMutants = [
   ),
   ...mutantsOf(
     "src/ingest/prometheus/unchanged-responses.ts",
-    ["test/ingest/confluent_cloud/answers.test.ts"],
+    ["test/ingest/confluent_cloud/unchanged-responses.test.ts"],
     [["a request that failed is a difference forever", "if (response.digest !== FAILED)", "if (true)"]],
   ),
   ...mutantsOf(

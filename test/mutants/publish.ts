@@ -28,18 +28,16 @@ export const publishMutants = [
       "error instanceof RangeError",
     ],
   ]),
-  ...mutantsOf("src/allocate/sql/finish-publishing.ts", fencing, [
-    [
-      "a result is noted without the lease",
-      "\n  AND EXISTS (SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2)",
-      "",
-    ],
-  ]),
   ...mutantsOf("src/allocate/sql/publishing-state.ts", fencing, [
     [
-      "an intent is noted with a lease that has run out",
-      `staged_hash IS NOT NULL AND \${HAS_UNEXPIRED_LEASE}`,
-      `staged_hash IS NOT NULL AND \${HAS_LEASE}`,
+      "a result is noted without the lease",
+      `allocation_attempts = 0, last_error = NULL
+FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
+WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL
+  AND \${HAS_LEASE}`,
+      `allocation_attempts = 0, last_error = NULL
+FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
+WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL`,
     ],
   ]),
   ...mutantsOf("src/allocate/publish.ts", fencing, [
@@ -49,12 +47,12 @@ export const publishMutants = [
       "if (days.length < 0) throw",
     ],
   ]),
-  ...mutantsOf("src/allocate/sql/finish-publishing.ts", crash, [
+  ...mutantsOf("src/allocate/sql/publishing-state.ts", crash, [
     ["the number of rows is not noted", "chargeback_rows = d.rows", "chargeback_rows = 0"],
     [
       "what was staged is not forgotten",
-      "publishing_hash = NULL, staged_hash = NULL",
-      "publishing_hash = NULL",
+      "published_hash = t.publishing_hash, publishing_hash = NULL, staged_hash = NULL",
+      "published_hash = t.publishing_hash, publishing_hash = NULL",
     ],
   ]),
   ...mutantsOf("src/allocate/swap-days.ts", crash, [

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { outdatedAttributions } from "../../src/allocate/outdated-attributions.js";
+import { outdatedAttributions } from "../../src/allocate/publish.js";
 import { printReconciliation } from "../../src/cli/reconcile.js";
 import { printWhoPays } from "../../src/cli/who-pays.js";
 import type { Emitter } from "../../src/config/settings/emitters.js";

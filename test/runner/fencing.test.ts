@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import t from "tap";
-import { type Publication, publishDays, recordIntent, recordResult } from "../../src/allocate/publish.js";
+import type { Publication } from "../../src/allocate/allocation-job.js";
+import { publishDays, recordIntent, recordResult } from "../../src/allocate/publish.js";
 import { swapDays } from "../../src/allocate/swap-days.js";
 import { claimStaging, dropStagedDays, twinned } from "../../src/clickhouse/staging.js";
 import { LeaseLostError } from "../../src/common/lease-lost.js";

@@ -1,5 +1,6 @@
 import t, { type Test } from "tap";
-import { type Publication, recordIntent } from "../../src/allocate/publish.js";
+import type { Publication } from "../../src/allocate/allocation-job.js";
+import { recordIntent } from "../../src/allocate/publish.js";
 import { swapDays } from "../../src/allocate/swap-days.js";
 import { holds } from "../holds.js";
 import { openTestStores } from "../stores.js";

@@ -1,7 +1,13 @@
-/** Changes of the state of days before they are published, and when a publish cannot be completed. */
+/** The state of days in Postgres while they are published: the intent, its cancellation, and the result. */
 import type { Ledger } from "../../domain/ledger.js";
 import { inputHashOf } from "../../domain/provisional-hash.js";
 import type { PgStatement } from "../../postgres/statement.js";
+
+/** A day that is visible now, and the number of its chargeback rows. */
+export interface PublishedDay {
+  readonly day: string;
+  readonly rows: number;
+}
 
 interface DaysOfRun {
   readonly ledger: Ledger;
@@ -82,4 +88,78 @@ export function cancelPublishing(days: DaysOfRun): PgStatement {
 /** Records that nothing is staged for the days any more. The next gathering stages them again. */
 export function clearStagedInput(days: DaysOfRun): PgStatement {
   return updateDays(days, "staged_hash = NULL", HAS_LEASE);
+}
+
+/** A day whose swap began but was not recorded as finished. */
+export interface InterruptedDay {
+  readonly day: string;
+  readonly billing_lines: number;
+  readonly publishing_hash: string;
+}
+
+/** Selects days of a ledger whose swap began but was not recorded as finished, ascending. */
+export function interruptedPublishing(input: { ledger: Ledger; tenantName: string }): PgStatement {
+  return {
+    query: `
+SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, billing_lines, publishing_hash FROM ${input.ledger.state}
+WHERE tenant_name = $1 AND publishing_hash IS NOT NULL ORDER BY tracking_date`,
+    params: [input.tenantName],
+  };
+}
+
+/**
+ * Records that days are visible: flags, hash and counters in one statement. Updates one row per day, or none if another
+ * run has the lease.
+ */
+export function finishPublishing(input: {
+  tenantName: string;
+  epoch: number;
+  days: readonly PublishedDay[];
+}): PgStatement {
+  return {
+    query: `
+UPDATE tracking_dates AS t SET
+  published_hash = t.publishing_hash, publishing_hash = NULL, staged_hash = NULL,
+  chargeback_calculated = true, lost_at = NULL, chargeback_rows = d.rows, calculated_at = now(),
+  allocation_attempts = 0, last_error = NULL
+FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
+WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL
+  AND ${HAS_LEASE}`,
+    params: [
+      input.tenantName,
+      input.epoch,
+      input.days.map((day) => day.day),
+      input.days.map((day) => day.rows),
+    ],
+  };
+}
+
+/**
+ * Records that attributions of days are visible, or removed if they were to be withdrawn. A withdrawn day still waits
+ * for its staged attributions. Updates one row per day, or none if another run has the lease.
+ */
+export function finishAttribution(input: {
+  tenantName: string;
+  epoch: number;
+  days: readonly PublishedDay[];
+}): PgStatement {
+  return {
+    query: `
+UPDATE topic_attribution_dates AS t SET
+  published_hash = nullif(t.publishing_hash, $5), publishing_hash = NULL,
+  staged_hash = CASE WHEN t.publishing_hash = $5 THEN t.staged_hash END,
+  attribution_rows = d.rows, lost_at = NULL, calculated_at = now(),
+  attribution_attempts = CASE WHEN t.publishing_hash = $5 THEN t.attribution_attempts ELSE 0 END,
+  last_error = CASE WHEN t.publishing_hash = $5 THEN t.last_error END
+FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
+WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL
+  AND ${HAS_LEASE}`,
+    params: [
+      input.tenantName,
+      input.epoch,
+      input.days.map((day) => day.day),
+      input.days.map((day) => day.rows),
+      WITHDRAWN,
+    ],
+  };
 }

@@ -11,7 +11,7 @@ import { engineBytes, spillingGroups } from "../../clickhouse/engine-bytes.js";
 import type { Statement } from "../../clickhouse/statement.js";
 import { runStatement } from "../../postgres/statement.js";
 import { withTransaction } from "../../postgres/transaction.js";
-import { quotedValue } from "../staging/refuse.js";
+import { quotedValue } from "../staging/staged-row.js";
 import type { InventoryFindings } from "./findings.js";
 import { refusalSql } from "./refuse-key.js";
 import {

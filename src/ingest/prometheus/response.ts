@@ -6,7 +6,7 @@
  * report as warnings, too (`PromQL info:`, `PromQL warning:`), are accepted and logged. VictoriaMetrics returns
  * `isPartial`.
  */
-import { DecodeError } from "../../upstream/http/judge.js";
+import { DecodeError } from "../../upstream/http/client.js";
 import { type SampleBytes, takeSamplesOut } from "./sample-bytes.js";
 
 export interface PrometheusSeries {

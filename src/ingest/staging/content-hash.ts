@@ -12,7 +12,7 @@ import { type Params, readRows } from "../../clickhouse/statement.js";
 import { digestOf } from "../../common/digest.js";
 import { columnsOf } from "../../domain/fact-tables.js";
 import type { MissingData } from "./missing-data.js";
-import type { StagedInput } from "./row-text.js";
+import type { StagedInput } from "./staged-row.js";
 
 export interface DayContent {
   readonly day: string;

@@ -5,7 +5,7 @@
 import { type ColumnKind, columnTypes } from "../../domain/fact-tables.js";
 import type { UsageSeries } from "../ecosystem.js";
 import type { MicroUnits } from "../micro-units.js";
-import { written } from "./row-text.js";
+import { written } from "./staged-row.js";
 
 /** Columns that a series has a list of. */
 const lists: Readonly<

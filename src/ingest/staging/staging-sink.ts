@@ -10,9 +10,8 @@ import { type DayRange, isoTime, midnightSeconds } from "../../common/days.js";
 import type { UsageFact, UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
 import type { MicroUnits } from "../micro-units.js";
 import { factsOf } from "../usage-series.js";
-import { quotedValue, refuser } from "./refuse.js";
-import { rowText } from "./row-text.js";
 import { seriesBytes } from "./series-bytes.js";
+import { quotedValue, refuser, rowText } from "./staged-row.js";
 import type { StagingWriter } from "./staging-writer.js";
 
 export interface SinkFindings {

@@ -4,16 +4,15 @@
  */
 import { Readable } from "node:stream";
 import { type ClickHouseClient, drainStream } from "@clickhouse/client";
+import { isoDay } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
 import type { Statement } from "../../clickhouse/statement.js";
 import type { GapOfBilled } from "../ecosystem.js";
-import type { StagedInput, TenantColumns } from "./row-text.js";
-import { stagedColumns } from "./row-text.js";
-import { gapsOfBilled, linesInto, usageInto } from "./selected-rows.js";
 import { selectFromSeries } from "./series-bytes.js";
+import { type StagedInput, selectedColumns, stagedColumns, type TenantColumns } from "./staged-row.js";
 
 /** Rows of a table as text, or series of `usage` as bytes. */
-export type StagedRows = StagedInput | "usage_series";
+type StagedRows = StagedInput | "usage_series";
 
 export interface StagingWriter {
   add(rowsOf: StagedRows, rows: Iterable<string | Buffer>): Promise<void>;
@@ -124,4 +123,45 @@ function insertOf(rowsOf: StagedRows, epoch: number): string {
   const table = isSeries ? "usage" : rowsOf;
   const into = `INSERT INTO ${stagedTable(table, epoch)} (${stagedColumns(table).join(", ")})`;
   return isSeries ? `${into} ${selectFromSeries()} FORMAT RowBinary` : `${into} FORMAT TabSeparated`;
+}
+
+/**
+ * Inserts lines that the engine itself selects. `select`: rows with the columns `selectedColumns`, by name. If it groups by the sorting key of its table, it holds
+ * one group at a time; other groups are spilled to disk if there are many.
+ */
+function linesInto(epoch: number, { query, params }: Statement, tenant: TenantColumns): Statement {
+  const columns = selectedColumns.join(", ");
+  return {
+    query: `
+INSERT INTO ${stagedTable("billing", epoch)} (ecosystem, tenant_id, ${columns})
+SELECT {line_ecosystem:String}, {line_tenant_id:String}, ${columns} FROM (${query})
+SETTINGS optimize_aggregation_in_order = 1, max_bytes_before_external_group_by = 268435456`,
+    params: { ...params, line_ecosystem: tenant.ecosystem, line_tenant_id: tenant.tenant_id },
+  };
+}
+
+/** Inserts usage facts that the engine itself selects. `select`: rows with the columns of a usage fact, by name. */
+function usageInto(epoch: number, { query, params }: Statement): Statement {
+  const columns = stagedColumns("usage").join(", ");
+  return {
+    query: `INSERT INTO ${stagedTable("usage", epoch)} (${columns}) SELECT ${columns} FROM (${query})`,
+    params,
+  };
+}
+
+/** Inserts the gaps of resources with a staged line on the day. A gap without a resource stands for all of them. */
+function gapsOfBilled(epoch: number, gaps: readonly GapOfBilled[]): Statement {
+  return {
+    query: `
+INSERT INTO ${stagedTable("usage_gaps", epoch)} (day, metric, resource_id, reason)
+SELECT day, gap.2, resource_id, gap.3
+FROM (SELECT DISTINCT day, resource_id FROM ${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)})
+ARRAY JOIN arrayFilter(g -> g.1 = day AND g.4 IN ('', toString(resource_id)), arrayZip({days:Array(Date)}, {metrics:Array(String)}, {reasons:Array(String)}, {resources:Array(String)})) AS gap`,
+    params: {
+      days: gaps.map(({ day }) => isoDay(day)),
+      metrics: gaps.map(({ metric }) => metric),
+      reasons: gaps.map(({ reason }) => reason),
+      resources: gaps.map(({ resource_id = "" }) => resource_id),
+    },
+  };
 }

@@ -3,8 +3,7 @@
  * metric, cluster and day, so that attribution knows that its weights are incomplete.
  */
 import type { TopicSink, UsageGap } from "../ecosystem.js";
-import { quotedValue, refuser } from "./refuse.js";
-import { rowText } from "./row-text.js";
+import { quotedValue, refuser, rowText } from "./staged-row.js";
 import type { StagingWriter } from "./staging-writer.js";
 
 export interface CountingTopicSink extends TopicSink {

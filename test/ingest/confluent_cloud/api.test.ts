@@ -5,11 +5,11 @@ import type { RequestListener } from "node:http";
 import { pino } from "pino";
 import t, { type Test } from "tap";
 import { settingsOf } from "../../../src/config/settings/ecosystem-settings.js";
+import { listProgress } from "../../../src/ingest/ecosystems/confluent_cloud/api/client.js";
 import {
   connectConfluent,
   type Tuning,
 } from "../../../src/ingest/ecosystems/confluent_cloud/api/connection.js";
-import { listProgress } from "../../../src/ingest/ecosystems/confluent_cloud/api/paging.js";
 import { confluentCloudSettings } from "../../../src/ingest/ecosystems/confluent_cloud/settings.js";
 import { UpstreamError } from "../../../src/upstream/http/upstream-error.js";
 import { holds } from "../../holds.js";

@@ -7,7 +7,7 @@ import {
   readResponse,
 } from "../../../src/ingest/prometheus/response.js";
 import { scanSamples } from "../../../src/ingest/prometheus/sample-bytes.js";
-import { DecodeError } from "../../../src/upstream/http/judge.js";
+import { DecodeError } from "../../../src/upstream/http/client.js";
 import fc from "../../property.js";
 import { Classes } from "../classes.js";
 

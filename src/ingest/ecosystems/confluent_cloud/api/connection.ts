@@ -8,7 +8,7 @@ import { connectPrometheus } from "../../../prometheus/connection.js";
 import type { PrometheusSource } from "../../../prometheus/source.js";
 import type { ConfluentCloudSettings, FlinkRegionSettings } from "../settings.js";
 import { type ConfluentApi, createConfluentApi } from "./client.js";
-import { vendorDetail } from "./envelope.js";
+import { vendorDetail } from "./read-response.js";
 
 const tenantsOf = new Map<string, Set<string>>();
 

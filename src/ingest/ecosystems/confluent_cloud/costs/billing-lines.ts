@@ -16,7 +16,7 @@ import {
   zero,
 } from "../../../../common/exact-decimal.js";
 import type { BillingLine } from "../../../ecosystem.js";
-import type { CostPart } from "./cost-part.js";
+import type { CostPart } from "./cost-row.js";
 
 /** Half of the allowed size. A thousand rows in one line are some 200 KB. */
 const LARGEST = 500_000;

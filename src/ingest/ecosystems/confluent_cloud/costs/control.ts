@@ -2,7 +2,7 @@
 import { type Exact, exactText, minus, plus, sumOf, zero } from "../../../../common/exact-decimal.js";
 import { type ControlTotal, type RowClass, singleAmountTotal } from "../../../../domain/control-totals.js";
 import type { BilledAmount } from "../../../reports.js";
-import type { CostPart } from "./cost-part.js";
+import type { CostPart } from "./cost-row.js";
 
 export type CountedRow = Pick<CostPart, "day" | "cost" | "notes">;
 

@@ -5,7 +5,7 @@
  * Of a connector's configuration only the payer is stored, because the rest may contain credentials of other systems.
  */
 import type { ResourceRecord } from "../../../ecosystem.js";
-import { isJsonObject } from "../api/envelope.js";
+import { isJsonObject } from "../api/read-response.js";
 import type { Owners } from "../owners.js";
 import { fieldAt, inventoryText } from "./fields.js";
 import { forEach, type Listing } from "./listing.js";

@@ -1,7 +1,10 @@
 /** Checks whether the upstream's responses are unchanged, so that a window need not be read again. */
 import t, { type Test } from "tap";
 import type { GatheredResponses, Gatherer } from "../../../src/ingest/ecosystem.js";
-import { readDigest, readEnvelope } from "../../../src/ingest/ecosystems/confluent_cloud/api/envelope.js";
+import {
+  readDigest,
+  readEnvelope,
+} from "../../../src/ingest/ecosystems/confluent_cloud/api/read-response.js";
 import { knownDigest } from "../../../src/ingest/ecosystems/confluent_cloud/responses.js";
 import type { KnownInventory } from "../../../src/ingest/known.js";
 import { forever } from "../generic_metrics_only/tenant.js";

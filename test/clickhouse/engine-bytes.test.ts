@@ -1,5 +1,5 @@
 import t from "tap";
-import { refuseBrokenEnd } from "../../src/clickhouse/stream-end.js";
+import { refuseBrokenEnd } from "../../src/clickhouse/engine-bytes.js";
 
 async function read(chunks: readonly string[], tag?: string, lost?: Error): Promise<string> {
   let text = "";

@@ -1,7 +1,7 @@
 /** Numbers of JSON kept as they were written. */
 import t from "tap";
-import { quoteNumbers } from "../../src/ingest/number-text.js";
-import fc from "../property.js";
+import { quoteNumbers } from "../../../src/ingest/ecosystems/confluent_cloud/api/read-response.js";
+import fc from "../../property.js";
 
 t.test("numbers become strings with every digit, and nothing else changes", async (t) => {
   const cases: [string, unknown][] = [
