@@ -26,18 +26,26 @@ const messages = new Set([
   "Client has encountered a connection error and is not queryable",
 ]);
 
+/** Errors of connections to Postgres, by the pool that opened them. */
+const ofPostgres = new WeakSet<Error>();
+
+/**
+ * Records that an error comes from a connection to Postgres. The pool calls this, because the error itself does not
+ * say: a refused or reset TCP connection has the same code and message whether a store or an upstream was called.
+ */
+export function markLostPostgres(error: Error): void {
+  ofPostgres.add(error);
+}
+
 export function isLostConnection(error: unknown): boolean {
   if (error instanceof StoreNotOpenedError) return isLostConnection(error.cause);
   if (!(error instanceof Error)) return false;
-  return messages.has(error.message) || ("code" in error && codes.has(String(error.code)));
+  return isLostPostgres(error) || ("code" in error && codes.has(String(error.code)));
 }
 
-/**
- * True only for errors that certainly come from Postgres. Most system error codes may come from an upstream as well.
- */
+/** True only for errors that certainly come from Postgres. */
 export function isLostPostgres(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   if (error instanceof pg.DatabaseError) return postgresCodes.has(error.code ?? "");
-  const isSocket = "address" in error && String(error.address).includes(".s.PGSQL.");
-  return messages.has(error.message) || isSocket;
+  return messages.has(error.message) || (ofPostgres.has(error) && "code" in error);
 }

@@ -4,6 +4,7 @@
  */
 import pg from "pg";
 import type { Logger } from "pino";
+import { markLostPostgres } from "../common/lost-connection.js";
 
 export interface PostgresOptions {
   logger: Logger;
@@ -38,9 +39,10 @@ export function openPostgres(connection: pg.PoolConfig, options: PostgresOptions
   };
   pool.on("error", lost); // idle connections; the pool replaces them
   // A borrowed connection that breaks between two queries emits `error`, and an `error` event without a listener ends
-  // the process. The borrower's next query fails, so the borrower notices.
+  // the process. The borrower's next query fails, so the borrower notices. A connection that breaks within a query
+  // emits the error that the query fails with.
   pool.on("connect", (client) => {
-    client.on("error", () => undefined);
+    client.on("error", markLostPostgres);
   });
   return pool;
 }
@@ -64,10 +66,23 @@ class OutageAwarePool extends pg.Pool {
   override connect(callback: Connected): void;
   override connect(callback?: Connected): Promise<pg.PoolClient> | undefined {
     const reason = this.outage?.();
-    if (callback === undefined) return reason === undefined ? super.connect() : Promise.reject(reason);
-    if (reason === undefined) super.connect(callback);
-    else callback(reason, undefined, () => undefined);
+    if (callback === undefined) return reason === undefined ? this.connected() : Promise.reject(reason);
+    if (reason !== undefined) callback(reason, undefined, () => undefined);
+    else
+      super.connect((error, client, done) => {
+        if (error !== undefined) markLostPostgres(error);
+        callback(error, client, done);
+      });
     return undefined;
+  }
+
+  private async connected(): Promise<pg.PoolClient> {
+    try {
+      return await super.connect();
+    } catch (error) {
+      if (error instanceof Error) markLostPostgres(error);
+      throw error;
+    }
   }
 }
 

@@ -237,6 +237,11 @@ export const guardMutants = [
     ["test/runner/cut-connections.test.ts"],
     [["a Postgres that went away is the upstream's fault", "if (isLostPostgres(error)) throw error;", ""]],
   ),
+  ...mutantsOf(
+    "src/common/lost-connection.ts",
+    ["test/postgres/client.test.ts", "test/runner/postgres-over-tcp.test.ts"],
+    [["an error of Postgres over TCP is taken for an upstream's", "ofPostgres.add(error);", ""]],
+  ),
   ...mutantsOf("src/runner/unrecorded-results.ts", fullDisk, [
     [
       "an end that could not be recorded is forgotten",

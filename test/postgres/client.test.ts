@@ -1,9 +1,14 @@
 import type pg from "pg";
 import t from "tap";
+import { isLostConnection, isLostPostgres } from "../../src/common/lost-connection.js";
 import { lockKey, withAdvisoryLock } from "../../src/postgres/advisory-lock.js";
 import { openPostgres, safeInteger } from "../../src/postgres/client.js";
 import { withTransaction } from "../../src/postgres/transaction.js";
+import { storeErrorText } from "../../src/stores/error-text.js";
 import { logger, startTestPostgres, temporaryPool } from "../embedded-postgres/temporary.js";
+import { holds } from "../holds.js";
+import { until } from "../until.js";
+import { poolOverTcp } from "./tcp-proxy.js";
 
 t.test("values from Postgres are exact, or an error", async (t) => {
   const pool = await temporaryPool(t);
@@ -77,6 +82,60 @@ t.test("withTransaction commits, rolls back and closes broken connections", asyn
     t.notOk(backends.has(rows[0]?.pid ?? 0));
     t.equal(await count(), 1);
   });
+});
+
+t.test("errors of a Postgres server over TCP are known as Postgres's", async (t) => {
+  const { pool, goDown, comeBack } = await poolOverTcp(t, await temporaryPool(t));
+  const caught = async (statement: Promise<unknown>): Promise<Error> => {
+    try {
+      await statement;
+    } catch (error) {
+      if (error instanceof Error) return error;
+    }
+    throw new Error("the statement succeeded");
+  };
+
+  const sleeping = caught(pool.query("SELECT pg_sleep(10)"));
+  await until("the statement runs", async () => {
+    const { rows } = await pool.query("SELECT FROM pg_stat_activity WHERE query = 'SELECT pg_sleep(10)'");
+    return rows.length === 1;
+  });
+  goDown();
+  const reset = await sleeping;
+  const refused = await caught(pool.query("SELECT 1"));
+  const refusedTransaction = await caught(withTransaction(pool, async () => undefined));
+  for (const [error, code] of [
+    [reset, "ECONNRESET"],
+    [refused, "ECONNREFUSED"],
+    [refusedTransaction, "ECONNREFUSED"],
+  ] as const) {
+    t.equal("code" in error && error.code, code);
+    t.equal(isLostPostgres(error), true);
+    t.equal(storeErrorText(error), `Postgres went away: ${error.message}`);
+  }
+
+  const { port = 0 } = pool.options;
+  const ofAnother = await caught(fetch(`http://127.0.0.1:${port}`));
+  holds(t, ofAnother.cause, { code: "ECONNREFUSED" });
+  t.equal(
+    isLostPostgres(ofAnother.cause),
+    false,
+    "another client's error at the same port is not Postgres's",
+  );
+
+  await comeBack();
+  t.strictSame((await pool.query("SELECT 1 AS one")).rows, [{ one: 1 }]);
+  const failing = await caught(pool.query("SELECT 1 / 0"));
+  t.equal(isLostConnection(failing), false, "an error of a statement is no lost connection");
+});
+
+t.test("a pool that was ended is no lost connection", async (t) => {
+  const { connection } = await startTestPostgres(t);
+  const pool = openPostgres(connection, { logger });
+  await pool.end();
+  await t.rejects(pool.query("SELECT 1"), { message: "Cannot use a pool after calling end on the pool" });
+  const error = await pool.query("SELECT 1").catch((reason: unknown) => reason);
+  t.equal(isLostConnection(error), false);
 });
 
 t.test("withAdvisoryLock guards work with a lock in Postgres", async (t) => {
