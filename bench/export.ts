@@ -8,7 +8,7 @@ import { defaultExportColumns } from "../src/export/columns.js";
 import { chargebackExport } from "../src/export/statement.js";
 import { chargebackDays } from "../src/query/chargebacks/scan.js";
 import { csvOutputSettings } from "../src/query/csv-cell.js";
-import { readDayCounts } from "../src/query/page/days.js";
+import { readDayCounts } from "../src/query/page/position.js";
 import { dateWindow } from "../src/query/time/date-window.js";
 import type { Benchmark } from "./benchmark.js";
 import { drain, readAll } from "./http-client.js";

@@ -5,6 +5,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { projectRoot } from "../src/common/project.js";
-import { openapiDocument } from "../src/http/description/documents.js";
+import { openapiDocument } from "../src/http/description/write-documents.js";
 
 await writeFile(join(projectRoot(), "docs/reference/openapi.json"), await openapiDocument());

@@ -7,7 +7,7 @@ import {
 } from "../query/chargebacks/explain/dimensions-of-day.js";
 import type { ExplainedDimension, Explanation } from "../query/chargebacks/explain/explained.js";
 import { readExplanation } from "../query/chargebacks/explain/explanation.js";
-import type { PageRequest } from "../query/page/days.js";
+import type { PageRequest } from "../query/page/position.js";
 import { instantExpected, isInstant } from "../query/time/instant.js";
 import { openStores } from "../stores/open-stores.js";
 import { type Dimension, lookUpDimensions } from "../tags/dimensions.js";

@@ -1,6 +1,5 @@
 import { pipeline } from "node:stream/promises";
-import { type ExportColumn, exportColumnNames } from "../export/columns.js";
-import { columnsWithCurrency } from "../export/columns-with-currency.js";
+import { columnsWithCurrency, type ExportColumn, exportColumnNames } from "../export/columns.js";
 import { openExport } from "../export/stream.js";
 import { type DateWindowInput, dateWindow, InvalidParameterError } from "../query/time/date-window.js";
 import { openStores } from "../stores/open-stores.js";

@@ -1,5 +1,9 @@
 /** The columns that a CSV export can have, and how each is formatted. */
+import type { ClickHouseClient } from "@clickhouse/client";
+import { readRows, type Statement } from "../clickhouse/statement.js";
 import { factTableColumns, type ShownColumn, shownColumns } from "../domain/fact-tables.js";
+import { rowsInWindow } from "../query/chargebacks/scan.js";
+import type { DateWindow } from "../query/time/date-window.js";
 
 type StoredKind = "plain" | "text" | "flag" | "map";
 
@@ -41,3 +45,23 @@ export const defaultExportColumns: readonly ExportColumn[] = [
   "allocation_method",
   "tags",
 ];
+
+/** Selects the currencies of a window's chargebacks, two at most. */
+export function currenciesInWindow(window: DateWindow): Statement {
+  const { condition, params } = rowsInWindow(window);
+  return { query: `SELECT DISTINCT currency FROM chargebacks WHERE ${condition} LIMIT 2`, params };
+}
+
+/**
+ * Returns the columns of an export for people: the default columns, with `currency` after `amount` if the window has
+ * several currencies, which one column would mix.
+ */
+export async function columnsWithCurrency(
+  client: ClickHouseClient,
+  window: DateWindow,
+  signal: AbortSignal,
+): Promise<readonly ExportColumn[]> {
+  const currencies = await readRows(client, currenciesInWindow(window), signal);
+  if (currencies.length < 2) return defaultExportColumns;
+  return defaultExportColumns.flatMap((column) => (column === "amount" ? [column, "currency"] : [column]));
+}

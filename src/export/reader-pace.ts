@@ -1,7 +1,14 @@
-/**
- * Measures how fast a client reads: bytes per time spent waiting for the client. The time that the store takes to find
- * the next bytes does not count.
- */
+/** Limits for clients that read a stream slowly, or not at all. */
+import { addAbortSignal, Readable } from "node:stream";
+import { readerError } from "../common/reader-error.js";
+
+/** No byte has moved for too long: the store hangs, or the client has stopped reading. */
+export class ExportIdleError extends Error {
+  override readonly name = "ExportIdleError";
+  constructor(idleMs: number) {
+    super(`no byte of an export was read for ${idleMs} ms`);
+  }
+}
 
 /** The client reads too slowly while another request waits for a slot. */
 class SlowReaderError extends Error {
@@ -16,7 +23,7 @@ export interface PaceLimit {
   readonly hasWaiters: () => boolean;
 }
 
-export interface ReaderPace {
+interface ReaderPace {
   /** Starts the time of waiting for the client. */
   offered(): void;
   /** Records that the client took so many bytes. */
@@ -25,7 +32,10 @@ export interface ReaderPace {
   check(): void;
 }
 
-/** `now` is in milliseconds and monotonic. */
+/**
+ * Measures how fast a client reads: bytes per time spent waiting for the client. The time that the store takes to find
+ * the next bytes does not count. `now` is in milliseconds and monotonic.
+ */
 export function readerPace(limit: PaceLimit, now: () => number = () => performance.now()): ReaderPace {
   let waitedBefore = 0;
   let since: number | undefined;
@@ -47,4 +57,28 @@ export function readerPace(limit: PaceLimit, now: () => number = () => performan
       throw new SlowReaderError(`${bytes} bytes were read in ${seconds} s while another request waits`);
     },
   };
+}
+
+/**
+ * Ends a stream that nobody reads any more, because its source would wait for the client forever.
+ *
+ * @param idleMs the longest time between two reads
+ */
+export function limitIdle<Piece>(pieces: AsyncIterable<Piece>, idleMs: number): Readable {
+  const idle = new AbortController();
+  const timer = setTimeout(() => idle.abort(new ExportIdleError(idleMs)), idleMs);
+  async function* watched(): AsyncGenerator<Piece> {
+    try {
+      for await (const piece of pieces) {
+        timer.refresh();
+        yield piece;
+        timer.refresh();
+      }
+    } finally {
+      clearTimeout(timer);
+    }
+  }
+  const stream = Readable.from(watched());
+  stream.once("close", () => clearTimeout(timer));
+  return readerError(addAbortSignal(idle.signal, stream));
 }

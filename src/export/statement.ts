@@ -12,7 +12,7 @@ import {
 } from "../query/chargebacks/scan.js";
 import { jsonCell, textCell } from "../query/csv-cell.js";
 import { isNameColumn, knownNames, nameColumns, nameSql } from "../query/inventory/names.js";
-import type { DayCount } from "../query/page/days.js";
+import type { DayCount } from "../query/page/position.js";
 import type { DateWindow } from "../query/time/date-window.js";
 import { type ExportColumn, exportColumns } from "./columns.js";
 import { type ExportFormat, type ExportFormatName, exportFormats } from "./format.js";

@@ -8,22 +8,14 @@ import { engineBytes } from "../clickhouse/engine-bytes.js";
 import type { Statement } from "../clickhouse/statement.js";
 import { readerError } from "../common/reader-error.js";
 import { chargebackDays } from "../query/chargebacks/scan.js";
-import { readDayCounts } from "../query/page/days.js";
-import { hasTags } from "../query/tags/of-dimensions.js";
+import { readDayCounts } from "../query/page/position.js";
+import { hasTags } from "../query/tags/tag-sql.js";
 import { type ExportFormat, exportFormats } from "./format.js";
-import { type PaceLimit, readerPace } from "./reader-pace.js";
+import { ExportIdleError, type PaceLimit, readerPace } from "./reader-pace.js";
 import { chargebackExport, type ExportInput, isTagsColumn } from "./statement.js";
 
 const PACE_CHECK_MS = 500;
 const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
-
-/** No byte has moved for too long: the store hangs, or the client has stopped reading. */
-export class ExportIdleError extends Error {
-  override readonly name = "ExportIdleError";
-  constructor(idleMs: number) {
-    super(`no byte of an export was read for ${idleMs} ms`);
-  }
-}
 
 export interface ExportOptions {
   readonly signal: AbortSignal;

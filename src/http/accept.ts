@@ -1,8 +1,9 @@
 /**
- * Negotiates the media type of a response by the `Accept` header (RFC 9110, 12.5.1). The library `negotiator` treats a
- * media type with parameters as a different type. It would refuse Prometheus, which requests OpenMetrics with a version
- * and an escaping scheme.
+ * Content negotiation: the media type of a response by the `Accept` header (RFC 9110, 12.5.1). The library `negotiator`
+ * treats a media type with parameters as a different type. It would refuse Prometheus, which requests OpenMetrics with
+ * a version and an escaping scheme.
  */
+import type { FastifyReply } from "fastify";
 
 interface Range {
   readonly type: string;
@@ -42,4 +43,10 @@ function qualityOf(offer: string, ranges: readonly Range[]): number {
   const kind = ranges.find((range) => range.type === type && range.subtype === "*");
   const any = ranges.find((range) => range.type === "*" && range.subtype === "*");
   return (exact ?? kind ?? any)?.quality ?? 0;
+}
+
+/** Appends to an existing `Vary` header. */
+export function varyBy(reply: FastifyReply, header: string): void {
+  const known = reply.getHeader("vary");
+  reply.header("vary", known === undefined ? header : `${String(known)}, ${header}`);
 }

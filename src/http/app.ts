@@ -1,33 +1,40 @@
 /** The HTTP application: everything between a request and the stores. `server.ts` makes it listen on a port. */
-import fastify, { type FastifyInstance, type FastifyPluginCallback } from "fastify";
+import type { Server } from "node:http";
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyHttpOptions,
+  type FastifyInstance,
+  type FastifyPluginCallback,
+} from "fastify";
 import { createTagMirror } from "../tags/tag-mirror.js";
+import { USUAL_BODY_BYTES } from "./body-limits.js";
 import type { HttpContext } from "./context.js";
 import { createServiceMetrics } from "./metrics.js";
 import { access, requiredScopes } from "./plugins/access.js";
 import { admission } from "./plugins/admission.js";
-import { allowedHosts } from "./plugins/allowed-hosts.js";
 import { audit } from "./plugins/audit.js";
 import { compression } from "./plugins/compression.js";
 import { consolePages } from "./plugins/console.js";
-import { crossOrigin } from "./plugins/cross-origin.js";
-import { cursors } from "./plugins/cursors.js";
 import { dateWindowPlugin } from "./plugins/date-window.js";
-import { errors } from "./plugins/errors.js";
-import { json } from "./plugins/json.js";
+import { errors, sendFrameworkError } from "./plugins/errors.js";
+import { allowedHosts, crossOrigin } from "./plugins/host-and-origin.js";
 import { openapi } from "./plugins/openapi.js";
+import { pagination } from "./plugins/pagination.js";
 import { rateLimits } from "./plugins/rate-limits.js";
-import { requestId } from "./plugins/request-id.js";
-import { requestLog } from "./plugins/request-log.js";
-import { revalidation } from "./plugins/revalidation.js";
+import { requestId, requestIdOf, requestLog } from "./plugins/request-log.js";
+import { responseCache } from "./plugins/response-cache.js";
 import { securityHeaders } from "./plugins/security-headers.js";
 import { tagMirror } from "./plugins/tag-mirror.js";
 import { tenant } from "./plugins/tenant.js";
 import { timeLimit } from "./plugins/time-limit.js";
-import { unknownMethods } from "./plugins/unknown-methods.js";
-import { unknownPaths } from "./plugins/unknown-paths.js";
+import { unknownMethods, unknownPaths } from "./plugins/unknown-routes.js";
+import { validation } from "./plugins/validation.js";
 import { routes, workerRoutes } from "./routes/index.js";
-import { serverOptions } from "./server/server-options.js";
+import { proxyCheck } from "./server/trusted-proxies.js";
+import { refuseUnreadable } from "./server/unreadable-requests.js";
 import { createStoreDriftCheck } from "./store-drift.js";
+
+const SECOND = 1000;
 
 export type AppOptions = Omit<HttpContext, "clock" | "metrics" | "tags" | "drift"> &
   Partial<Pick<HttpContext, "clock" | "metrics" | "tags">>;
@@ -40,9 +47,9 @@ export type AppOptions = Omit<HttpContext, "clock" | "metrics" | "tags" | "drift
 const plugins: readonly FastifyPluginCallback<HttpContext>[] = [
   requiredScopes,
   errors,
-  json,
+  validation,
   admission,
-  revalidation,
+  responseCache,
   tagMirror,
   securityHeaders,
   requestId,
@@ -54,7 +61,7 @@ const plugins: readonly FastifyPluginCallback<HttpContext>[] = [
   tenant,
   audit,
   dateWindowPlugin,
-  cursors,
+  pagination,
   compression,
   requestLog,
   unknownPaths,
@@ -81,4 +88,42 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
   }
   app.refuseUnknownMethods();
   return app;
+}
+
+/** Returns options of Fastify and Node's server: how they treat connections and requests before the hooks run. */
+function serverOptions({
+  config: { api },
+  logger,
+  tls,
+}: Pick<HttpContext, "config" | "logger" | "tls">): FastifyHttpOptions<Server, FastifyBaseLogger> {
+  const requestTimeout = api.request_timeout_seconds * SECOND;
+  // A request that arrives slowly only occupies its connection, and for at most this time.
+  const limits = { requestTimeout, headersTimeout: requestTimeout, connectionsCheckingInterval: SECOND };
+  return {
+    loggerInstance: logger,
+    logController: new fastify.LogController({
+      disableRequestLogging: true,
+      requestIdLogLabel: "request_id",
+    }),
+    genReqId: requestIdOf,
+    // Rate limits and the audit use `request.ip`. If the connection is of a trusted proxy, that is the forwarded
+    // address of the client.
+    trustProxy: proxyCheck([...api.trusted_proxies, ...(api.proxy?.addresses ?? [])]),
+    // The longest path that Node accepts. Schemas limit the parameters. Long ones are harmless: no route has a regular
+    // expression.
+    routerOptions: { maxParamLength: 16_384 },
+    // A request that arrives while the service stops gets a normal response, and its connection is closed after it.
+    return503OnClosing: false,
+    requestTimeout,
+    http: limits,
+    // Fastify's own HTTPS options would pass a renewed certificate to the first of several servers only.
+    ...(tls && {
+      https: {},
+      serverFactory: (listener, { keepAliveTimeout }) =>
+        tls.create({ ...limits, keepAliveTimeout: Number(keepAliveTimeout) }, listener),
+    }),
+    bodyLimit: USUAL_BODY_BYTES,
+    clientErrorHandler: refuseUnreadable(logger),
+    frameworkErrors: sendFrameworkError(api),
+  };
 }

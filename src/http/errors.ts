@@ -221,3 +221,8 @@ export function invalidRequest(problems: readonly InputProblem[]): ApiError {
   if (problems.length > listed.length) sentences.push("The request has more problems.");
   return new ApiError("invalid_request", sentences.join(" "), listed);
 }
+
+/** The queue of heavy reads is full, or a read waited in it for too long. */
+export class TooBusyError extends Error {
+  override readonly name = "TooBusyError";
+}

@@ -6,8 +6,14 @@ import { InvalidParameterError } from "../query/time/date-window.js";
 import { RunInProgressError, TenantSuspendedError } from "../runner/control.js";
 import { isStoreFault, storeInTrouble } from "../stores/store-trouble.js";
 import { DimensionNotFoundError, TagKeyTakenError, TagNotFoundError } from "../tags/tag-errors.js";
-import { TooBusyError } from "./admission-queue.js";
-import { ApiError, type ErrorCode, errorTable, type InputProblem, invalidRequest } from "./errors.js";
+import {
+  ApiError,
+  type ErrorCode,
+  errorTable,
+  type InputProblem,
+  invalidRequest,
+  TooBusyError,
+} from "./errors.js";
 
 export interface Problem {
   readonly type: string;

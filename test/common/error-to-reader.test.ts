@@ -8,7 +8,7 @@ import { text } from "node:stream/consumers";
 import { setImmediate } from "node:timers/promises";
 import t from "tap";
 import { readerError } from "../../src/common/reader-error.js";
-import { limitIdle } from "../../src/export/idle-limit.js";
+import { limitIdle } from "../../src/export/reader-pace.js";
 import { counted } from "../../src/ingest/ecosystems/focus/sources/files/counted.js";
 import { measuredBytes } from "../../src/ingest/usage-uploads/load.js";
 

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { type IncomingMessage, request } from "node:http";
 import t from "tap";
-import { type AdmissionLimits, createAdmission, type Load } from "../../src/http/admission-queue.js";
 import { createServiceMetrics } from "../../src/http/metrics.js";
+import { type AdmissionLimits, createAdmission, type Load } from "../../src/http/plugins/admission.js";
 import { holds } from "../holds.js";
 import { insertManyChargebacks, startService } from "./service.js";
 import { eventually } from "./store-processes.js";

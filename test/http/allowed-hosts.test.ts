@@ -1,7 +1,7 @@
 import { hostname } from "node:os";
 import t from "tap";
 import { hostOf } from "../../src/config/settings/host-names.js";
-import { hostCheck } from "../../src/http/plugins/allowed-hosts.js";
+import { hostCheck } from "../../src/http/plugins/host-and-origin.js";
 
 const loopback = [
   "localhost",

@@ -1,6 +1,6 @@
 import t from "tap";
-import type { ApiDocument } from "../../src/http/description/document.js";
-import { openapiDocument } from "../../src/http/description/documents.js";
+import type { ApiDocument } from "../../src/http/description/openapi-types.js";
+import { openapiDocument } from "../../src/http/description/write-documents.js";
 import { holds } from "../holds.js";
 import { lineNotOfCloud } from "../not-of-cloud.js";
 import { type ContractResponse, judgeOf } from "./contract.js";

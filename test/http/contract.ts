@@ -12,7 +12,7 @@ import {
   operationsOf,
   resolvedResponse,
   type Schema,
-} from "../../src/http/description/document.js";
+} from "../../src/http/description/openapi-types.js";
 
 const PROBLEM = "application/problem+json";
 

@@ -6,9 +6,9 @@ import {
   type Operation,
   operationsOf,
   resolvedResponse,
-} from "../../src/http/description/document.js";
-import { appWithoutStores } from "../../src/http/description/documents.js";
-import { declarations } from "../../src/http/plugins/declarations.js";
+} from "../../src/http/description/openapi-types.js";
+import { appWithoutStores } from "../../src/http/description/write-documents.js";
+import { declarations } from "../../src/http/routes/index.js";
 
 /**
  * Lists every operation with its declarations. `request` marks those that depend on the request. The name of a ledger
@@ -140,7 +140,7 @@ t.test("an unknown method is refused by the same host rules as its path", async 
 t.test("a route that declares nothing is an error at startup", async (t) => {
   const app = fastify();
   t.teardown(() => app.close());
-  for (const name of ["access", "admission", "revalidation", "tag-mirror"])
+  for (const name of ["access", "admission", "response-cache", "tag-mirror"])
     await app.register(fp(async () => undefined, { name }));
   await app.register(declarations);
   const handler = async () => "answer";

@@ -1,7 +1,7 @@
 /** Opens the page /docs in a browser. */
 import type { AddressInfo } from "node:net";
 import t from "tap";
-import { operationsOf } from "../../src/http/description/document.js";
+import { operationsOf } from "../../src/http/description/openapi-types.js";
 import { holds } from "../holds.js";
 import { needs } from "../programs.js";
 import { browserPath, launchBrowser, openOperation, tryOperation } from "./browser.js";

@@ -1,6 +1,6 @@
 import { gzipSync } from "node:zlib";
 import t from "tap";
-import { operationsOf, resolvedParameter } from "../../src/http/description/document.js";
+import { operationsOf, resolvedParameter } from "../../src/http/description/openapi-types.js";
 import { holds } from "../holds.js";
 import { documentOf } from "./contract.js";
 import { get, startService } from "./service.js";

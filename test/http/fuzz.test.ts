@@ -5,7 +5,7 @@
 import { Agent } from "node:http";
 import t from "tap";
 import { createWorker } from "../../src/cli/worker.js";
-import { type OperationAt, operationsOf } from "../../src/http/description/document.js";
+import { type OperationAt, operationsOf } from "../../src/http/description/openapi-types.js";
 import fc from "../property.js";
 import { testLogger } from "../stores.js";
 import { documentOf, judgeOf } from "./contract.js";

@@ -1,6 +1,10 @@
 /** An invalid request of any length gets a short response, and costs little. */
 import t from "tap";
-import { type ApiDocument, operationsOf, resolvedParameter } from "../../src/http/description/document.js";
+import {
+  type ApiDocument,
+  operationsOf,
+  resolvedParameter,
+} from "../../src/http/description/openapi-types.js";
 import { documentOf } from "./contract.js";
 import { startService } from "./service.js";
 

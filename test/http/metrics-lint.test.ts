@@ -1,6 +1,6 @@
 import { spawnSync } from "node:child_process";
 import t from "tap";
-import { appWithoutStores } from "../../src/http/description/documents.js";
+import { appWithoutStores } from "../../src/http/description/write-documents.js";
 import { createServiceMetrics } from "../../src/http/metrics.js";
 import { needs } from "../programs.js";
 

@@ -1,6 +1,6 @@
 /** A JSON body is checked before it is parsed. */
 import t from "tap";
-import { requireModestJson } from "../../src/http/input/modest-json.js";
+import { requireModestJson } from "../../src/http/input/json-body.js";
 import fc from "../property.js";
 
 function depthOf(value: unknown): number {

@@ -13,8 +13,8 @@ import {
   resolvedParameter,
   resolvedResponse,
   type Schema,
-} from "../../src/http/description/document.js";
-import { appWithoutStores, openapiDocument } from "../../src/http/description/documents.js";
+} from "../../src/http/description/openapi-types.js";
+import { appWithoutStores, openapiDocument } from "../../src/http/description/write-documents.js";
 import { errorTable } from "../../src/http/errors.js";
 import { holds } from "../holds.js";
 

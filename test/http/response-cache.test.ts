@@ -1,6 +1,6 @@
 /** The cache limits the total length of its responses, and evicts the one that was unused for longest. */
 import t from "tap";
-import { createResponseCache } from "../../src/http/response-cache.js";
+import { createResponseCache } from "../../src/http/plugins/response-cache.js";
 
 const LONGEST = 256 * 1024;
 /** The cache has space for this many of the longest responses. */

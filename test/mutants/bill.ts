@@ -117,7 +117,7 @@ export const billMutants = [
     ["tiers of one currency are told of all", ".filter(({ currency }) => currency === row.currency)", ""],
     ["a rule that kept its lines says nothing of it", 'keep: allocation === "keep"', "keep: false"],
   ]),
-  ...mutantsOf("src/query/rules/worklist-sql.ts", worklist, [
+  ...mutantsOf("src/query/rules/worklist.ts", worklist, [
     ["lines that cost nothing are work", "HAVING cost != 0", ""],
     [
       "a large refund comes last",
@@ -127,7 +127,7 @@ export const billMutants = [
     ["the example is of any day", "toString(argMax(of_day", "toString(argMin(of_day"],
   ]),
   ...mutantsOf(
-    "src/query/rules/allocation-gaps.ts",
+    "src/query/rules/worklist.ts",
     [...worklist, "test/query/allocation-gaps.test.ts"],
     [
       ["a value with blanks is nobody", '.replace(/^ +| +$/g, "")', ""],

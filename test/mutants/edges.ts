@@ -131,7 +131,7 @@ export const edgeMutants = [
     ["a day whose bill is not staged is finished", "tables.every(", "tables.some("],
     ["a day without a bill is lost", "billing_lines === 0 || ", ""],
   ]),
-  ...mutantsOf("src/http/plugins/revalidation.ts", kept, [
+  ...mutantsOf("src/http/plugins/response-cache.ts", kept, [
     ["a cached response outlives a publish", "    state.name,\n", ""],
   ]),
   ...mutantsOf("src/tags/bulk.ts", tags, [

@@ -23,7 +23,7 @@ export const guardMutants = [
       'credentials.slice(0, credentials.indexOf(":"))',
     ],
   ]),
-  ...mutantsOf("src/http/input/modest-json.ts", modest, [
+  ...mutantsOf("src/http/input/json-body.ts", modest, [
     ["a backslash does not escape a quote", "if (byte === BACKSLASH) at += 1;\n      else if", "if"],
     ["levels that end count on", "else if (CLOSING.has(byte)) levels -= 1;", ""],
   ]),
@@ -113,7 +113,7 @@ export const guardMutants = [
       "if (request.is404) return;",
     ],
   ]),
-  ...mutantsOf("src/http/server/server-options.ts", limits, [
+  ...mutantsOf("src/http/app.ts", limits, [
     [
       "any client says what its address is",
       "proxyCheck([...api.trusted_proxies, ...(api.proxy?.addresses ?? [])])",
@@ -214,7 +214,7 @@ export const guardMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/export/idle-limit.ts",
+    "src/export/reader-pace.ts",
     ["test/query/slow-export.test.ts"],
     [["who reads nothing is waited for", "addAbortSignal(idle.signal, stream)", "stream"]],
   ),

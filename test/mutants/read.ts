@@ -15,7 +15,7 @@ export const readMutants = [
     ],
   ]),
   ...mutantsOf(
-    "src/query/state/days-add-up.ts",
+    "src/query/state/reconcile-days.ts",
     ["test/http/reconciliation.test.ts"],
     [
       [
@@ -105,7 +105,7 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/query/tags/lookup.ts",
+    "src/query/tags/tag-sql.ts",
     ["test/query/tag-condition.test.ts"],
     [
       ["untagged rows are those with a wanted tag", 'wantsUntagged ? "NOT IN" : "IN"', '"IN"'],
@@ -130,7 +130,7 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/query/page/keyset.ts",
+    "src/query/page/position.ts",
     ["test/http/cursors.test.ts"],
     [
       [
@@ -154,7 +154,7 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/http/plugins/cursors.ts",
+    "src/http/plugins/pagination.ts",
     ["test/http/revalidation.test.ts"],
     [
       ["nothing is prefetched", "Math.max(Math.floor(ROWS_AHEAD / page_size) - 1, 0)", "0"],
@@ -166,7 +166,7 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/query/page/keyset-page.ts",
+    "src/query/page/read-pages.ts",
     ["test/http/revalidation.test.ts"],
     [
       [
@@ -177,7 +177,7 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/http/response-cache.ts",
+    "src/http/plugins/response-cache.ts",
     ["test/http/response-cache.test.ts"],
     [
       ["twice the capacity is cached", "maxSize: CAPACITY_CHARACTERS", "maxSize: 2 * CAPACITY_CHARACTERS"],
@@ -185,8 +185,8 @@ export const readMutants = [
     ],
   ),
   ...mutantsOf(
-    "src/query/page/page-prefetch.ts",
-    ["test/query/page-prefetch.test.ts"],
+    "src/http/plugins/pagination.ts",
+    ["test/http/page-prefetch.test.ts"],
     [
       ["a prefetched page is used twice", "      pages.delete(key);\n", ""],
       ["every page counts as one row", "Math.max(items.length, 1)", "Math.min(items.length, 1)"],

@@ -4,8 +4,8 @@ import t from "tap";
 import { projectRoot } from "../../src/common/project.js";
 
 /**
- * The rooms of `src`, from the ground floor up. A room may import those that it names, so imports go one way, like the
- * data. `docs/explanation/architecture.md` draws the same plan.
+ * The modules of `src`, from the lowest layer up, and what each may import. So imports go one way, like the data.
+ * `docs/explanation/architecture.md` draws the same plan.
  */
 const stores = ["common", "domain", "config", "clickhouse", "postgres", "stores"];
 const mayImport: Readonly<Record<string, readonly string[]>> = {
@@ -47,8 +47,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   main: ["cli"],
 };
 
-/** Rooms that could be packages of their own. Other rooms import nothing of them but these files. */
-const doors: Readonly<Record<string, readonly string[]>> = {
+/** Modules that could be packages of their own. Other modules may import only these files of them. */
+const entryFiles: Readonly<Record<string, readonly string[]>> = {
   "embedded-clickhouse": ["embedded-clickhouse/index.ts"],
   "embedded-postgres": ["embedded-postgres/index.ts"],
   simulator: ["simulator/index.ts"],
@@ -62,7 +62,8 @@ const files = readdirSync(sources, { recursive: true, encoding: "utf8" }).filter
   /\.tsx?$/.test(file),
 );
 const named = (path: string) => relative(sources, path);
-const roomOf = (path: string) => (dirname(named(path)) === "." ? "main" : (named(path).split("/")[0] ?? ""));
+const moduleOf = (path: string) =>
+  dirname(named(path)) === "." ? "main" : (named(path).split("/")[0] ?? "");
 
 /** Returns the files of `src` that a file imports. */
 function importsOf(file: string): string[] {
@@ -76,40 +77,44 @@ function importsOf(file: string): string[] {
 }
 const imports = new Map(files.map((file) => [join(sources, file), importsOf(file)]));
 
-t.test("every room imports only the rooms that the plan allows", async (t) => {
+t.test("a module imports only the modules that the plan allows", async (t) => {
   t.ok([...imports.values()].flat().length > 1000, "imports are found");
-  t.strictSame([...new Set([...imports.keys()].map(roomOf))].sort(), Object.keys(mayImport).sort());
+  t.strictSame([...new Set([...imports.keys()].map(moduleOf))].sort(), Object.keys(mayImport).sort());
   for (const [file, targets] of imports) {
-    const room = roomOf(file);
+    const module = moduleOf(file);
     for (const target of targets) {
-      if (roomOf(target) !== room && !mayImport[room]?.includes(roomOf(target))) {
-        t.fail(`${named(file)} imports ${named(target)}: ${room} may not import ${roomOf(target)}`);
+      if (moduleOf(target) !== module && !mayImport[module]?.includes(moduleOf(target))) {
+        t.fail(`${named(file)} imports ${named(target)}: ${module} may not import ${moduleOf(target)}`);
       }
     }
   }
 });
 
-t.test("the drawing in architecture.md has each room above those that it may import", async (t) => {
-  const page = readFileSync(join(projectRoot(), "docs/explanation/architecture.md"), "utf8");
-  const drawn = [...page.matchAll(/^floor (\d+) (.*)$/gm)].flatMap(([, floor, rooms = ""]) =>
-    [...rooms.matchAll(/[a-z-]+(?=\*|\s{2,}|$)/g)].map(([room]) => [room, Number(floor)] as const),
-  );
-  const floors = new Map(drawn);
-  t.strictSame([...floors.keys(), "main"].sort(), Object.keys(mayImport).sort());
-  for (const [room, floor] of floors) {
-    for (const below of mayImport[room] ?? []) {
-      if (below !== room && (floors.get(below) ?? floor) >= floor) t.fail(`${room} is not above ${below}`);
+t.test(
+  "the drawing in architecture.md has each module in a layer above those that it may import",
+  async (t) => {
+    const page = readFileSync(join(projectRoot(), "docs/explanation/architecture.md"), "utf8");
+    const drawn = [...page.matchAll(/^layer (\d+) (.*)$/gm)].flatMap(([, layer, modules = ""]) =>
+      [...modules.matchAll(/[a-z-]+(?=\*|\s{2,}|$)/g)].map(([module]) => [module, Number(layer)] as const),
+    );
+    const layers = new Map(drawn);
+    t.strictSame([...layers.keys(), "main"].sort(), Object.keys(mayImport).sort());
+    for (const [module, layer] of layers) {
+      for (const below of mayImport[module] ?? []) {
+        if (below !== module && (layers.get(below) ?? layer) >= layer)
+          t.fail(`${module} is not above ${below}`);
+      }
     }
-  }
-});
+  },
+);
 
-t.test("a room with a door is entered only by it", async (t) => {
+t.test("a module that could be a package of its own is imported only through its index.ts", async (t) => {
   for (const [file, targets] of imports) {
     for (const target of targets) {
-      const door = doors[roomOf(target)];
-      if (door === undefined || roomOf(file) === roomOf(target)) continue;
-      if (!door.includes(named(target)))
-        t.fail(`${named(file)} imports ${named(target)}, not ${door.join(" or ")}`);
+      const entries = entryFiles[moduleOf(target)];
+      if (entries === undefined || moduleOf(file) === moduleOf(target)) continue;
+      if (!entries.includes(named(target)))
+        t.fail(`${named(file)} imports ${named(target)}, not ${entries.join(" or ")}`);
     }
   }
 });
@@ -118,7 +123,7 @@ t.test("the reader of configurations knows no setting", async (t) => {
   for (const [file, targets] of imports) {
     if (!named(file).startsWith("config/reader/")) continue;
     for (const target of targets) {
-      if (roomOf(target) === "config" && !named(target).startsWith("config/reader/")) {
+      if (moduleOf(target) === "config" && !named(target).startsWith("config/reader/")) {
         t.fail(`${named(file)} imports ${named(target)}`);
       }
     }

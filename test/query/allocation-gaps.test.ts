@@ -9,8 +9,7 @@ import { columnsOfLines } from "../../src/domain/line-columns.js";
 import { LONGEST_ID } from "../../src/domain/text-limits.js";
 import { identitySql } from "../../src/ingest/configured/identity-sql.js";
 import { prepareStore } from "../../src/ingest/configured/store-maps.js";
-import { gapOf, gapReasons } from "../../src/query/rules/allocation-gaps.js";
-import { type FoundValue, foundSql } from "../../src/query/rules/worklist-sql.js";
+import { type FoundValue, foundSql, gapOf, gapReasons } from "../../src/query/rules/worklist.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 

@@ -1,5 +1,5 @@
 import t from "tap";
-import { pageSpan } from "../../src/query/page/days.js";
+import { pageSpan } from "../../src/query/page/position.js";
 import fc from "../property.js";
 
 t.test("the span of a page has its rows and no further day", async () => {

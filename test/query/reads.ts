@@ -3,8 +3,7 @@
  */
 import type { Statement } from "../../src/clickhouse/statement.js";
 import { columnsOfLines } from "../../src/domain/line-columns.js";
-import { defaultExportColumns, exportColumnNames } from "../../src/export/columns.js";
-import { currenciesInWindow } from "../../src/export/columns-with-currency.js";
+import { currenciesInWindow, defaultExportColumns, exportColumnNames } from "../../src/export/columns.js";
 import { chargebackExport } from "../../src/export/statement.js";
 import { billingBefore, billingDays, billingPage } from "../../src/query/billing/list.js";
 import { aggregateBuckets, fewBuckets } from "../../src/query/chargebacks/aggregate.js";
@@ -40,9 +39,9 @@ import type { AggregateInput } from "../../src/query/chargebacks/summed-rows.js"
 import { inventoryNames } from "../../src/query/inventory/names.js";
 import { linesByKeyAndProduct, linesByProduct, linesByTagKey } from "../../src/query/rules/coverage-sql.js";
 import { lineMatches, tierMatches } from "../../src/query/rules/rule-matches.js";
-import { unallocatedLines } from "../../src/query/rules/worklist-sql.js";
-import { summedDays } from "../../src/query/state/days-add-up.js";
-import { tagPresence } from "../../src/query/tags/of-dimensions.js";
+import { unallocatedLines } from "../../src/query/rules/worklist.js";
+import { summedDays } from "../../src/query/state/reconcile-days.js";
+import { tagPresence } from "../../src/query/tags/tag-sql.js";
 import { type DateWindowInput, dateWindow } from "../../src/query/time/date-window.js";
 
 const window = (input: DateWindowInput = {}) =>

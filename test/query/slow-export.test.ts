@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import t from "tap";
-import { limitIdle } from "../../src/export/idle-limit.js";
+import { limitIdle } from "../../src/export/reader-pace.js";
 import { openExport } from "../../src/export/stream.js";
 import { dateWindow } from "../../src/query/time/date-window.js";
 import { startService } from "../http/service.js";

@@ -4,7 +4,7 @@ import { readRows } from "../../src/clickhouse/statement.js";
 import { dimensionFields } from "../../src/domain/dimension-id.js";
 import { filtered, withNames } from "../../src/query/chargebacks/scan.js";
 import { UNTAGGED } from "../../src/query/tags/filter.js";
-import { tagLookup } from "../../src/query/tags/lookup.js";
+import { tagLookup } from "../../src/query/tags/tag-sql.js";
 import { insertChargebacks, startService } from "../http/service.js";
 import fc, { seedOf } from "../property.js";
 import { recordTestDimensions } from "../tags/tagging.js";

@@ -1,7 +1,6 @@
 import { LeaseLostError } from "../../common/lease-lost.js";
-import { runStatement } from "../../postgres/statement.js";
+import { type PgStatement, runStatement } from "../../postgres/statement.js";
 import type { Emission } from "./emission.js";
-import { holdsLease } from "./sql/holds-lease.js";
 
 /**
  * Throws `LeaseLostError` if the lease is lost. A delayed worker may have lost its tenant to another one, which may
@@ -10,4 +9,12 @@ import { holdsLease } from "./sql/holds-lease.js";
 export async function checkLease({ postgres, tenantName, epoch }: Emission): Promise<void> {
   const lease = await runStatement(postgres, holdsLease({ tenantName, epoch }));
   if (lease.rowCount === 0) throw new LeaseLostError(epoch);
+}
+
+/** Returns one row while the tenant's lease with this epoch is valid, by the database's clock. */
+function holdsLease(input: { tenantName: string; epoch: number }): PgStatement {
+  return {
+    query: "SELECT FROM leases WHERE tenant_name = $1 AND epoch = $2 AND expires_at > now()",
+    params: [input.tenantName, input.epoch],
+  };
 }

@@ -4,7 +4,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../clickhouse/statement.js";
 import type { ExportVersion } from "../../domain/export-versions.js";
 import { type ChargebackFilters, chargebackDays } from "../../query/chargebacks/scan.js";
-import { readDayCounts } from "../../query/page/days.js";
+import { readDayCounts } from "../../query/page/position.js";
 import type { DateWindow } from "../../query/time/date-window.js";
 import type { ExportFormat } from "../format.js";
 import { type ExportOptions, openParts } from "../stream.js";

@@ -18,14 +18,13 @@ import {
 } from "../../query/chargebacks/scan.js";
 import { jsonCell, textCell } from "../../query/csv-cell.js";
 import { knownNames, nameSql } from "../../query/inventory/names.js";
-import type { DayCount } from "../../query/page/days.js";
+import type { DayCount } from "../../query/page/position.js";
 import type { DateWindow } from "../../query/time/date-window.js";
 import type { ExportFormat } from "../format.js";
 import { noDays, spansOf } from "../statement.js";
 import { type FocusOutColumn, focusOutColumns } from "./columns.js";
 import { exportedLineColumns, summable } from "./line-columns.js";
-import { focusLines, lineKey } from "./lines.js";
-import { ratio, sharedRows, shareOf } from "./shares.js";
+import { focusLines, lineKey, ratio, sharedRows, shareOf } from "./shares.js";
 
 export interface FocusExportInput {
   readonly window: DateWindow;

@@ -1,14 +1,15 @@
 /** Finds the caller of a request by its credentials. */
+import type { IncomingMessage } from "node:http";
 import type { FastifyRequest } from "fastify";
-import type { RoleSettings } from "../../config/settings/sign-on.js";
+import type { ProxySettings, RoleSettings } from "../../config/settings/sign-on.js";
 import { findToken, TOKEN } from "../../postgres/tokens.js";
 import type { HttpContext } from "../context.js";
+import { proxyCheck } from "../server/trusted-proxies.js";
 import { anyone, type Caller, callerOf, type GrantedScopes, type SignedOnUser } from "./caller.js";
 import { authenticateByJwt } from "./oidc.js";
-import { authenticateByProxy } from "./proxy.js";
 
 /** Returns undefined if a request has no valid credentials. */
-export type Authenticate = (request: FastifyRequest) => Promise<Caller | undefined>;
+type Authenticate = (request: FastifyRequest) => Promise<Caller | undefined>;
 
 type AuthContext = Pick<HttpContext, "config" | "stores" | "logger">;
 
@@ -84,4 +85,31 @@ function grantsOf({ roles: userRoles }: SignedOnUser, roles: RoleSettings): Gran
   return roles
     .filter(({ role }) => userRoles.includes(role))
     .map(({ scopes, tenants, every_tenant }) => ({ scopes, tenants: every_tenant ? null : tenants }));
+}
+
+/**
+ * Authenticates callers by the headers of an authenticating proxy. The function returns undefined if the connection is
+ * not of the proxy, or its headers do not name exactly one user.
+ */
+function authenticateByProxy(settings: ProxySettings) {
+  const { name_header, roles_header } = settings;
+  const isProxy = proxyCheck(settings.addresses);
+  return ({ socket: { remoteAddress }, headersDistinct }: IncomingMessage): SignedOnUser | undefined => {
+    if (remoteAddress === undefined || !isProxy(remoteAddress)) return undefined;
+    // If a header occurs twice, the client sent one of them.
+    const [name = "", ...otherNames] = headersDistinct[name_header] ?? [];
+    const [roles = "", ...otherRoles] = headersDistinct[roles_header] ?? [];
+    if (name === "" || otherNames.length > 0 || otherRoles.length > 0) return undefined;
+    return {
+      name: decoded(name),
+      roles: decoded(roles)
+        .split(",")
+        .map((role) => role.trim()),
+    };
+  };
+}
+
+/** Proxies write headers in UTF-8, but Node reads their bytes as Latin-1. */
+function decoded(value: string): string {
+  return Buffer.from(value, "latin1").toString("utf8");
 }

@@ -5,7 +5,6 @@ import type { OidcSettings } from "../../config/settings/sign-on.js";
 import { ApiError } from "../errors.js";
 import type { SignedOnUser } from "./caller.js";
 import { issuerKeys, KeysNotReadError } from "./issuer-keys.js";
-import { jwtRefusal } from "./jwt-refusal.js";
 
 /** Asymmetric algorithms only: neither shared secrets (HS256 and the like) nor unsigned tokens (`none`). */
 const ALGORITHMS = [
@@ -24,8 +23,8 @@ const ALGORITHMS = [
 const CLOCK_TOLERANCE_SECONDS = 30;
 
 /**
- * The function returns undefined for an invalid token. It throws an ApiError if the issuer's keys cannot be read, and
- * none of the cached keys is the token's.
+ * The function returns undefined for an invalid token. It throws an ApiError if the token's key is not cached and the
+ * issuer's keys cannot be read.
  */
 export function authenticateByJwt(
   settings: OidcSettings,
@@ -52,7 +51,7 @@ export function authenticateByJwt(
       if (error instanceof KeysNotReadError)
         throw new ApiError("store_unavailable", "The keys of the issuer of credentials cannot be read.");
       if (error instanceof errors.JOSEError) refuse(jwtRefusal(error, settings));
-      else log.warn({ err: error }, "a JWT names a key of api.oidc.issuer that cannot be used");
+      else log.warn({ err: error }, "the key of a JWT cannot be used");
       return undefined;
     }
   };
@@ -73,4 +72,41 @@ function claimOf(payload: unknown, path: readonly string[]): unknown {
         : undefined,
     payload,
   );
+}
+
+/** Limits the length of log lines, because anybody can make a token with long claims. */
+const LONGEST_CLAIM = 100;
+
+const causes: Readonly<Record<string, string>> = {
+  ERR_JWKS_NO_MATCHING_KEY: "the issuer has no key of its key id",
+  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: "its signature is not by the key that it names",
+  ERR_JOSE_ALG_NOT_ALLOWED: "its algorithm is not allowed",
+  ERR_JOSE_NOT_SUPPORTED: "its algorithm is not supported",
+};
+
+/**
+ * Says why a JWT is refused, for the log only, not for the caller. Returns a clause about the token, such as `its
+ * audience is "wiki", not "costs"`.
+ */
+function jwtRefusal(error: errors.JOSEError, { issuer, audience }: OidcSettings): string {
+  if (error instanceof errors.JWTExpired) return `it expired at ${instantOf(error.payload.exp)}`;
+  if (error instanceof errors.JWTClaimValidationFailed) {
+    const { claim, reason, payload } = error;
+    if (claim === "aud") return `its audience is ${shown(payload.aud)}, not ${shown(audience)}`;
+    if (claim === "iss") return `its issuer is ${shown(payload.iss)}, not ${shown(issuer)}`;
+    if (claim === "nbf" && reason === "check_failed")
+      return `it is not valid before ${instantOf(payload.nbf)}`;
+    return reason === "missing" ? `it has no \`${claim}\`` : `its \`${claim}\` is not valid`;
+  }
+  return causes[error.code] ?? "it is not a JWT";
+}
+
+function instantOf(seconds: number | undefined): string {
+  const date = new Date((seconds ?? Number.NaN) * 1000);
+  return Number.isNaN(date.getTime()) ? "no instant" : date.toISOString();
+}
+
+function shown(claim: unknown): string {
+  const text = JSON.stringify(claim) ?? "missing";
+  return text.length > LONGEST_CLAIM ? `${text.slice(0, LONGEST_CLAIM)}…` : text;
 }

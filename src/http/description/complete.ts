@@ -3,6 +3,7 @@
  * components, so that generated clients get one type for each and the document is a third as long. Every body gets an
  * example, and headers get descriptions.
  */
+import { headerComponents, headersOf, requestHeaders } from "./headers.js";
 import {
   type ApiDocument,
   type Components,
@@ -15,8 +16,7 @@ import {
   refTo,
   resolvedSchema,
   type Schema,
-} from "./document.js";
-import { headerComponents, headersOf, requestHeaders } from "./headers.js";
+} from "./openapi-types.js";
 import { problemContent, problemSchema } from "./problems.js";
 import { shareComponents } from "./shared.js";
 

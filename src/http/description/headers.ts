@@ -2,7 +2,7 @@
  * Headers in the OpenAPI document. They are derived from the responses of an operation, so that routes need not list
  * them.
  */
-import type { Content, Header, Operation, Parameter, Response } from "./document.js";
+import type { Content, Header, Operation, Parameter, Response } from "./openapi-types.js";
 
 export const headerComponents = {
   RequestId: {

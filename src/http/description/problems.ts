@@ -4,7 +4,7 @@
  */
 import { type ErrorCode, errorTable } from "../errors.js";
 import { problemBody } from "../schemas/problem.js";
-import { type Content, refTo, type Schema } from "./document.js";
+import { type Content, refTo, type Schema } from "./openapi-types.js";
 
 /** Converted to plain JSON, without the symbols of TypeBox. */
 export const problemSchema: Schema = {

@@ -1,6 +1,12 @@
 /** Moves parameters and error responses that several operations share to the components of the document. */
-import type { ApiDocument, Components, Operation, Parameter, Response } from "./document.js";
-import { mapOperations } from "./document.js";
+import {
+  type ApiDocument,
+  type Components,
+  mapOperations,
+  type Operation,
+  type Parameter,
+  type Response,
+} from "./openapi-types.js";
 
 export function shareComponents(document: ApiDocument): ApiDocument {
   const parameters = new Map<string, Parameter>();

@@ -11,7 +11,7 @@ import {
   type Reference,
   resolvedSchema,
   type Schema,
-} from "./document.js";
+} from "./openapi-types.js";
 
 export function forTrying(document: ApiDocument, tenants: readonly string[]): ApiDocument {
   const { components = {} } = document;

@@ -3,9 +3,8 @@ import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { isDate } from "../../query/time/date-window.js";
 import { isInstant } from "../../query/time/instant.js";
 import { type InputProblem, MOST_PROBLEMS } from "../errors.js";
-import { expected } from "./expected.js";
+import { expected, unknownName } from "./messages.js";
 import { isTagParameter, readTagParameters } from "./tag-parameters.js";
-import { unknownName } from "./unknown-name.js";
 
 /** Returns `value` with its defaults filled in. Adds to `problems` what is wrong with it. */
 export function readJson(schema: TSchema, value: unknown, name: string, problems: InputProblem[]): unknown {

@@ -2,12 +2,11 @@
  * Reads a query string by its schema. Unknown parameters are refused, because a mistyped filter would return
  * everything, and so are repeated ones that take one value.
  */
-import { KindGuard, type TObject } from "@sinclair/typebox";
+import { KindGuard, type TObject, type TSchema } from "@sinclair/typebox";
 import { type InputProblem, MOST_PROBLEMS } from "../errors.js";
-import { expected } from "./expected.js";
-import { readText } from "./read-text.js";
+import { expected, unknownName } from "./messages.js";
+import { fitsText } from "./read-json.js";
 import { isTagParameter, prefixedProperty, readTagParameters } from "./tag-parameters.js";
-import { unknownName } from "./unknown-name.js";
 
 export function readQuery(
   schema: TObject,
@@ -63,4 +62,22 @@ export function readQuery(
   });
   if (tags !== undefined) parameters.push([tags, readTagParameters(query, "query", problems)]);
   return Object.fromEntries(parameters.filter(([, value]) => value !== undefined));
+}
+
+/**
+ * Reads a value of a query or a path strictly by its schema: nothing is rounded, trimmed or guessed. Returns undefined
+ * if the text does not fit the schema.
+ */
+export function readText(schema: TSchema, text: string): { readonly value: unknown } | undefined {
+  if (KindGuard.IsInteger(schema)) {
+    if (!/^-?(0|[1-9]\d{0,19})$/.test(text)) return undefined;
+    const value = Number(text);
+    const fits =
+      Number.isSafeInteger(value) && value >= (schema.minimum ?? value) && value <= (schema.maximum ?? value);
+    return fits ? { value } : undefined;
+  }
+  if (KindGuard.IsBoolean(schema)) {
+    return text === "true" || text === "false" ? { value: text === "true" } : undefined;
+  }
+  return fitsText(schema, text) ? { value: text } : undefined;
 }

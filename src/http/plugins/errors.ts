@@ -4,7 +4,7 @@ import type { FastifyHttpOptions } from "fastify";
 import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
 import { PROBLEM_TYPE, problemOf, sendProblem, toApiError } from "../problem.js";
-import { allowedOrigin } from "./cross-origin.js";
+import { allowedOrigin } from "./host-and-origin.js";
 import { ClientGoneError } from "./time-limit.js";
 
 export const errors = fp(

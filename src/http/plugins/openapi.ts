@@ -7,8 +7,8 @@ import swaggerUi from "@fastify/swagger-ui";
 import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
 import { completeDocument } from "../description/complete.js";
-import type { ApiDocument } from "../description/document.js";
 import { introduction } from "../description/introduction.js";
+import type { ApiDocument } from "../description/openapi-types.js";
 import { forTrying } from "../description/try-it-out.js";
 
 /** Documents the routes that are registered after it. */

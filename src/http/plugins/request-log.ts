@@ -1,4 +1,6 @@
-/** Writes one log line and records one observation for Prometheus for each finished request. */
+/** Gives each request an id, and logs and counts it at its end. */
+import { randomUUID } from "node:crypto";
+import type { IncomingMessage } from "node:http";
 import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
 import { problemPath } from "../problem.js";
@@ -10,6 +12,28 @@ declare module "fastify" {
   }
 }
 
+/** Characters that need no escaping in a log line or a header. */
+const USABLE = /^[A-Za-z0-9._~:/+=@-]{1,128}$/;
+
+/**
+ * Takes `X-Request-Id` from the client if it is usable, or generates one. It is in the log and in every response. For
+ * Fastify's `genReqId`.
+ */
+export function requestIdOf({ headers }: IncomingMessage): string {
+  const given = headers["x-request-id"];
+  return typeof given === "string" && USABLE.test(given) ? given : randomUUID();
+}
+
+export const requestId = fp(
+  async (app) => {
+    app.addHook("onRequest", async (request, reply) => {
+      reply.header("x-request-id", request.id);
+    });
+  },
+  { name: "request-id" },
+);
+
+/** Writes one log line and records one observation for Prometheus for each finished request. */
 export const requestLog = fp<Pick<HttpContext, "metrics">>(
   async (app, { metrics }) => {
     app.addHook("onResponse", async (request, reply) => {

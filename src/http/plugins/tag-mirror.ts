@@ -4,7 +4,7 @@
  */
 import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
-import { wrapHandler } from "../wrap-handler.js";
+import { wrapHandler } from "./time-limit.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -29,5 +29,5 @@ export const tagMirror = fp<Pick<HttpContext, "tags">>(
     app.addHook("onClose", async () => tags.stop());
   },
   // Wraps the computation of ETags, because the state of the tags is part of them.
-  { name: "tag-mirror", dependencies: ["revalidation"] },
+  { name: "tag-mirror", dependencies: ["response-cache"] },
 );

@@ -1,13 +1,13 @@
 /**
  * Aborts a request when its client disconnects or its time is up. Every handler passes the signal to the stores. When
- * it aborts, the response is sent without waiting for the handler.
+ * it aborts, the response is sent without waiting for the handler. `wrapHandler` lets other plugins wait inside the
+ * time limit.
  */
-import type { FastifyRequest } from "fastify";
+import type { FastifyReply, FastifyRequest, RouteOptions } from "fastify";
 import fp from "fastify-plugin";
 import type { Interruption } from "../../postgres/transaction.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
-import { wrapHandler } from "../wrap-handler.js";
 
 declare module "fastify" {
   interface FastifyRequest {
@@ -75,4 +75,22 @@ function rejectionOf(signal: AbortSignal): Promise<never> {
   return new Promise((_, reject) => {
     signal.addEventListener("abort", () => reject(signal.reason), { once: true });
   });
+}
+
+/**
+ * Wraps the handler of a route. Call it in an `onRoute` hook. If several plugins wrap a handler, the one registered
+ * last is the outermost.
+ *
+ * A `preHandler` hook would not do: the time that a plugin waits before the handler counts against the time limit, so
+ * it has to wait inside the wrapper that measures it.
+ */
+export function wrapHandler(
+  route: RouteOptions,
+  wrap: (request: FastifyRequest, reply: FastifyReply, handle: () => Promise<unknown>) => Promise<unknown>,
+): void {
+  const { handler } = route;
+  route.handler = function (request, reply) {
+    // A handler that returns nothing sends its response by the reply. The reply is thenable.
+    return wrap(request, reply, async () => await (handler.call(this, request, reply) ?? reply));
+  };
 }

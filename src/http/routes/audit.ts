@@ -2,7 +2,7 @@
 import type { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
-import { limitIdle } from "../../export/idle-limit.js";
+import { limitIdle } from "../../export/reader-pace.js";
 import { auditLines, readAudit } from "../../query/state/audit.js";
 import type { HttpContext } from "../context.js";
 import { auditEntrySchema } from "../schemas/audit.js";

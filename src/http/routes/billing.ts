@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { billingKey, type BillingLineItem as Row, readBillingPages } from "../../query/billing/list.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { createListReader } from "../plugins/cursors.js";
+import { createListReader } from "../plugins/pagination.js";
 import { billingLineItemSchema } from "../schemas/billing.js";
 import { cursorParameter, pageSchema } from "../schemas/page.js";
 import {

@@ -8,7 +8,7 @@ import {
 } from "../../query/chargebacks/list.js";
 import { type ChargebackFilters, readChargebackDates, summedRows } from "../../query/chargebacks/scan.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { createListReader } from "../plugins/cursors.js";
+import { createListReader } from "../plugins/pagination.js";
 import { chargebackDatesSchema, chargebackRowSchema } from "../schemas/chargeback.js";
 import { cursorParameter, pageSchema } from "../schemas/page.js";
 import {

@@ -6,7 +6,7 @@ import type { TenantConfig } from "../../config/config.js";
 import { readPostgres } from "../../postgres/statement.js";
 import { type NewestRow, readNewestRow } from "../../query/chargebacks/dimension-row.js";
 import { readNames } from "../../query/inventory/names.js";
-import { tagPair } from "../../query/tags/of-dimensions.js";
+import { tagPair } from "../../query/tags/tag-sql.js";
 import type { Dimension as DimensionFields } from "../../tags/dimensions.js";
 import { type TagRecord as Tag, tagsOfDimension } from "../../tags/tag-record.js";
 import { addTag, changeTags } from "../../tags/write.js";

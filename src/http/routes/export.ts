@@ -11,7 +11,7 @@ import { openFocusExport } from "../../export/focus/open-focus.js";
 import { type ExportFormatName, exportFormatNames, exportFormats } from "../../export/format.js";
 import type { ExportInput } from "../../export/statement.js";
 import { openExport } from "../../export/stream.js";
-import { preferred } from "../accept.js";
+import { preferred, varyBy } from "../accept.js";
 import { LARGE_BODY_BYTES } from "../body-limits.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { ApiError, invalidRequest } from "../errors.js";
@@ -22,7 +22,6 @@ import { problemPath } from "../problem.js";
 import { exportBodySchema, exportParameters, exportQuery, exportResponse } from "../schemas/export.js";
 import { inputOf, tenantPathSchema } from "../schemas/parameters.js";
 import { bodyProblems, notModified, problemResponses } from "../schemas/problem.js";
-import { varyBy } from "../vary.js";
 
 const mediaTypes = exportFormatNames.map((name) => exportFormats[name].mediaType);
 

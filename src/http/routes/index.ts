@@ -1,8 +1,8 @@
 /** All routes of the API. */
 import type { TSchema } from "@sinclair/typebox";
-import type { FastifyInstance } from "fastify";
+import type { FastifyContextConfig, FastifyInstance } from "fastify";
+import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
-import { declarations } from "../plugins/declarations.js";
 import { inputOf } from "../schemas/parameters.js";
 import { aggregateRoutes } from "./aggregate.js";
 import { allocationIssueRoutes } from "./allocation-issues.js";
@@ -93,3 +93,20 @@ async function registerAll(
   for (const plugin of registered.serviceRoutes) await app.register(plugin(context));
   for (const plugin of registered.apiRoutes) await app.register(plugin(context), { prefix: "/api/v1" });
 }
+
+const mandatory = ["scope", "heavy", "etag", "showsTags"] as const satisfies (keyof FastifyContextConfig)[];
+
+/**
+ * Throws at startup if a route does not declare a mandatory property of its config, so that no route misses a check
+ * silently. It checks routes that are registered after it in the same Fastify scope.
+ */
+export const declarations = fp(
+  async (app) => {
+    app.addHook("onRoute", ({ method, url, config }) => {
+      const missing = mandatory.filter((name) => config?.[name] === undefined);
+      if (missing.length > 0)
+        throw new Error(`${[method].flat().join()} ${url} must declare in its config: ${missing.join(", ")}`);
+    });
+  },
+  { name: "declarations", dependencies: ["access", "admission", "response-cache", "tag-mirror"] },
+);

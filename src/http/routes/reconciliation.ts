@@ -1,7 +1,7 @@
 /** Compares the bill with its chargebacks. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readControlTotals } from "../../query/state/control-totals.js";
-import { createSumsCache, readDaysAddedUp } from "../../query/state/days-add-up.js";
+import { createSumsCache, readDaysAddedUp } from "../../query/state/reconcile-days.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { dateRange, inputOf, lineFilters, tenantPathSchema } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";

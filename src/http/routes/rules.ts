@@ -9,8 +9,7 @@ import { type HttpContext, tenantRead } from "../context.js";
 import { envelope, pageSchema } from "../schemas/page.js";
 import { dateRange, inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
-import { rulesReportSchema } from "../schemas/rules.js";
-import { tagCoverageSchema } from "../schemas/tag-coverage.js";
+import { rulesReportSchema, tagCoverageSchema } from "../schemas/rules.js";
 import { worklistItemSchema } from "../schemas/worklist.js";
 
 const WORKLIST_ORDER = "The largest amounts first, whatever their sign.";

@@ -2,10 +2,13 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
+import type { Pool } from "pg";
 import { readPostgres } from "../../postgres/statement.js";
+import { cursorFingerprint, cursorOf, encodeCursor } from "../../query/page/cursor.js";
 import { readTagKeys } from "../../query/tags/keys.js";
+import { type SearchTotal, searchPage, searchTotal } from "../../tags/search.js";
 import { TagNotFoundError } from "../../tags/tag-errors.js";
-import { type TagRecord as Tag, tagsById } from "../../tags/tag-record.js";
+import { type TagRecord as Tag, type TagInContext, tagsById, tagsInContext } from "../../tags/tag-record.js";
 import { deleteTag, renameTag } from "../../tags/write.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
@@ -19,13 +22,14 @@ import {
   tagRenameSchema,
   tagSearch,
 } from "../schemas/tag.js";
-import { readTagPage } from "../tag-page.js";
 
 interface TagParams {
   readonly params: Static<typeof tagPathSchema>;
 }
 
 const ORDER = "By tag_id.";
+/** The kind of cursors. */
+const KIND = "tags";
 const problems = ["tenant_not_found", "tag_not_found", "store_unavailable", "request_timeout"] as const;
 
 /** The tag that a request changes. */
@@ -148,3 +152,37 @@ export const tagRoutes =
       },
     );
   };
+
+interface TagPageRequest {
+  readonly page: number;
+  readonly page_size: number;
+  readonly cursor?: string | undefined;
+  readonly search?: string | undefined;
+}
+
+/** Reads a page by number or by cursor: first the total, then the ids of the page, then their records. */
+async function readTagPage(
+  postgres: Pool,
+  tenantName: string,
+  { page, page_size, cursor, search = "" }: TagPageRequest,
+  signal: AbortSignal,
+): Promise<{ items: TagInContext[]; total: number; next_cursor: string | null }> {
+  const fingerprint = cursorFingerprint({ tenantName, search });
+  const [after] = cursorOf({ cursor, page }, KIND, fingerprint, ["integer"]) ?? [];
+  const tagSearch = { tenantName, search };
+  const [sum] = await readPostgres<SearchTotal>(postgres, searchTotal(tagSearch), signal);
+  const offset = (page - 1) * page_size;
+  if (sum === undefined || offset >= sum.total)
+    return { items: [], total: sum?.total ?? 0, next_cursor: null };
+  // Read one id more than the page has, to see whether there is a next page.
+  const position = { after: Number(after ?? -1), offset, limit: page_size + 1 };
+  const ids = await readPostgres<{ tag_id: number }>(postgres, searchPage(tagSearch, sum, position), signal);
+  const shown = ids.slice(0, page_size).map(({ tag_id }) => tag_id);
+  const items = await readPostgres<TagInContext>(postgres, tagsInContext(tenantName, shown), signal);
+  const last = ids.length > page_size ? shown.at(-1) : undefined;
+  return {
+    items,
+    total: sum.total,
+    next_cursor: last === undefined ? null : encodeCursor(KIND, fingerprint, [last]),
+  };
+}

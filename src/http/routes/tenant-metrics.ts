@@ -7,12 +7,11 @@ import { addDays, dayOf } from "../../common/days.js";
 import type { TenantConfig } from "../../config/config.js";
 import { type PrometheusEmitter, prometheusEmitterOf } from "../../config/settings/emitters.js";
 import { type MetricsPage, openMetricsPage } from "../../query/metrics/tenant-metrics-page.js";
-import { preferred } from "../accept.js";
+import { preferred, varyBy } from "../accept.js";
 import { type HttpContext, openTenantStore } from "../context.js";
 import { ApiError } from "../errors.js";
 import { tenantPathSchema } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
-import { varyBy } from "../vary.js";
 
 const TEXT = "text/plain; version=0.0.4; charset=utf-8";
 const OPEN_METRICS = "application/openmetrics-text; version=1.0.0; charset=utf-8";

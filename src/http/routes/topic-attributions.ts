@@ -8,7 +8,7 @@ import {
   readAttributionPages,
 } from "../../query/topics/list.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { createListReader } from "../plugins/cursors.js";
+import { createListReader } from "../plugins/pagination.js";
 import { cursorParameter, pageSchema } from "../schemas/page.js";
 import { dateRange, inputOf, paging, tenantPathSchema, timezone } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";

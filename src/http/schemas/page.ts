@@ -1,6 +1,6 @@
 /** The envelope of paginated lists. */
 import { type TSchema, Type } from "@sinclair/typebox";
-import type { PageRequest } from "../../query/page/days.js";
+import type { PageRequest } from "../../query/page/position.js";
 import { nullableText } from "./fields.js";
 
 /** For lists that also page by cursor. Use it together with `paging`. */

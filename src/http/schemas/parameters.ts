@@ -16,7 +16,7 @@ import { LONGEST_ID } from "../../domain/text-limits.js";
 import { UNASSIGNED } from "../../query/inventory/names.js";
 import { TAG_FILTER, TAG_PREFIX, type TagFilter, UNTAGGED } from "../../query/tags/filter.js";
 import { NOT } from "../../query/value-filters.js";
-import { expected } from "../input/expected.js";
+import { expected } from "../input/messages.js";
 import { choiceSchema } from "./fields.js";
 
 /**

@@ -1,7 +1,7 @@
 /** Unallocated costs, and what is missing to allocate them. */
 import { Type } from "@sinclair/typebox";
 import { issueDetails } from "../../domain/allocation-rule.js";
-import { gapReasons } from "../../query/rules/allocation-gaps.js";
+import { gapReasons } from "../../query/rules/worklist.js";
 import {
   choiceSchema,
   cloudFields,

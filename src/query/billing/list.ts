@@ -4,10 +4,18 @@ import { readRows, type Statement } from "../../clickhouse/statement.js";
 import { columnsOf, factTableColumns, type ShownValues, shownColumns } from "../../domain/fact-tables.js";
 import { type LineFilters, lineFilterColumns, rowsInWindow } from "../chargebacks/scan.js";
 import { type ResourceNames, readNames } from "../inventory/names.js";
-import { type CountDays, type DayCount, type PageRequest, type PageSpan, totalRows } from "../page/days.js";
-import { beforePosition, fromPosition, type OrderColumns, type PagePosition } from "../page/keyset.js";
-import { type Pages, readOrderedPages } from "../page/keyset-page.js";
-import { pick } from "../page/pick.js";
+import {
+  beforePosition,
+  type CountDays,
+  type DayCount,
+  fromPosition,
+  type OrderColumns,
+  type PagePosition,
+  type PageRequest,
+  type PageSpan,
+  totalRows,
+} from "../page/position.js";
+import { type Pages, pick, readOrderedPages } from "../page/read-pages.js";
 import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";
 

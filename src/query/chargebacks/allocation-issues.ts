@@ -11,7 +11,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../clickhouse/statement.js";
 import { issueDetails } from "../../domain/allocation-rule.js";
 import { type IdentityNames, type ResourceNames, readNames } from "../inventory/names.js";
-import type { PageRequest } from "../page/days.js";
+import type { PageRequest } from "../page/position.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
 

@@ -4,7 +4,7 @@ import { readRows, type Statement } from "../../clickhouse/statement.js";
 import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
 import { dimensionFields } from "../../domain/dimension-id.js";
 import type { ShownValues } from "../../domain/fact-tables.js";
-import { pick } from "../page/pick.js";
+import { pick } from "../page/read-pages.js";
 import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
 import type { RowMetadata } from "./row-metadata.js";
 import { cloudColumns, type DaySpan, readChargebackDates } from "./scan.js";

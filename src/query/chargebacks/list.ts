@@ -8,11 +8,19 @@ import type { AllocationDetail, AllocationMethod, CostType } from "../../domain/
 import { fingerprintSql } from "../../domain/dimension-id.js";
 import { columnsOf, type ShownValues, shownColumns } from "../../domain/fact-tables.js";
 import type { IdentityNames, ResourceNames } from "../inventory/names.js";
-import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
-import { beforePosition, fromPosition, type OrderColumns, type PagePosition } from "../page/keyset.js";
-import { type Pages, readOrderedPages } from "../page/keyset-page.js";
-import { pick } from "../page/pick.js";
-import { tagPair } from "../tags/of-dimensions.js";
+import {
+  beforePosition,
+  type CountDays,
+  fromPosition,
+  type OrderColumns,
+  type PagePosition,
+  type PageRequest,
+  type PageSpan,
+  readDayCounts,
+  totalRows,
+} from "../page/position.js";
+import { type Pages, pick, readOrderedPages } from "../page/read-pages.js";
+import { tagPair } from "../tags/tag-sql.js";
 import type { DateWindow } from "../time/date-window.js";
 import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
 import { type LookedUpRow, readPageLookups } from "./page-lookups.js";

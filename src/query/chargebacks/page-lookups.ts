@@ -15,7 +15,7 @@ import {
   type NameRow,
   namedBy,
 } from "../inventory/names.js";
-import type { DimensionTag } from "../tags/of-dimensions.js";
+import type { DimensionTag } from "../tags/tag-sql.js";
 
 export interface LookedUpRow {
   /** The dimension's fingerprint, 128 bits as a decimal number. */

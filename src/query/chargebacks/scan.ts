@@ -1,6 +1,7 @@
 /**
- * Selects the rows of `chargebacks` that a read needs, as the text after WHERE, and counts them by day. Only this module depends on the layout
- * of the table. Reads of sums use a table of sums if one has all their columns, because it has few rows and few parts.
+ * Selects the rows of `chargebacks` that a read needs, as the text after WHERE, and counts them by day. Only this
+ * module depends on the layout of the table. Reads of sums use a table of sums if one has all their columns, because it
+ * has few rows and few parts.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type Params, readRows, type Statement } from "../../clickhouse/statement.js";
@@ -8,7 +9,7 @@ import { DAY_SECONDS, dayOfSeconds, type InstantRange } from "../../common/days.
 import { type SumTable, sumKeys, sumTables } from "../../domain/sum-tables.js";
 import { inTeams } from "../inventory/names.js";
 import { type TagFilter, UNTAGGED } from "../tags/filter.js";
-import { tagCondition } from "../tags/lookup.js";
+import { tagCondition } from "../tags/tag-sql.js";
 import { type ValueFilters, valueConditions, valueFilters } from "../value-filters.js";
 
 /** Columns of a cloud bill's lines. Filters and groups have the same names as the columns. */

@@ -5,7 +5,7 @@
 import type { Params } from "../../clickhouse/statement.js";
 import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
 import { isLineTagColumn, isTagColumn, type LineTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
-import { tagLookup } from "../tags/lookup.js";
+import { tagLookup } from "../tags/tag-sql.js";
 import type { TimeBucket } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import {

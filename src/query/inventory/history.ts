@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import { bindings } from "../../postgres/bindings.js";
 import { instantText } from "../../postgres/instant-text.js";
 import { type PgStatement, readPostgres } from "../../postgres/statement.js";
-import type { PageRequest } from "../page/days.js";
+import type { PageRequest } from "../page/position.js";
 import { type InventoryKind, inventoryColumns, inventoryTables } from "./known.js";
 import type { Identity, Resource } from "./list.js";
 

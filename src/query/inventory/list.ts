@@ -4,7 +4,7 @@ import { type Bind, bindings } from "../../postgres/bindings.js";
 import { instantText } from "../../postgres/instant-text.js";
 import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, encodeCursor } from "../page/cursor.js";
-import type { PageRequest } from "../page/days.js";
+import type { PageRequest } from "../page/position.js";
 import { activeThen, type InventoryKind, inventoryColumns, inventoryTables, knownAt } from "./known.js";
 import { type MomentInput, momentOf } from "./moment.js";
 import { type InventoryOrder, inventoryOrder, type SortOrder } from "./order.js";

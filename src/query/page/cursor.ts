@@ -1,7 +1,7 @@
 /**
- * Keyset paging: a cursor contains the key of the last row of a page, and the next page begins after that key. Unlike a
- * page number, it costs the same at any depth, and rows that are added or removed in the meantime cause no repeated or
- * skipped rows.
+ * Pagination by cursor (keyset): a cursor contains the key of the last row of a page, and the next page begins after
+ * that key. Unlike a page number, it costs the same at any depth, and rows that are added or removed in the meantime
+ * cause no repeated or skipped rows.
  *
  * A cursor is opaque to clients. It belongs to one query: the same list, filters and order, which it carries as a
  * fingerprint.

@@ -9,10 +9,11 @@ import type { ConfiguredRule } from "../../config/allocation/configured-rule.js"
 import type { IdentitySource } from "../../config/allocation/identity-source.js";
 import { tagsRead } from "../../config/allocation/tags-read.js";
 import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
+import { rowsInWindow } from "../chargebacks/scan.js";
+import { kindsSql } from "./coverage-sql.js";
 import { lineMatches, type MatchRow, type TierRow, tierMatches } from "./rule-matches.js";
-import { readTagHints, type TagHint } from "./tag-hints.js";
 
-export interface TierSums {
+interface TierSums {
   readonly component: number;
   readonly tier: number;
   readonly allocation_method: AllocationMethod;
@@ -22,7 +23,7 @@ export interface TierSums {
 }
 
 /** Plain decimals of one currency. */
-export interface LinesTaken {
+interface LinesTaken {
   readonly currency: string;
   readonly line_count: number;
   readonly amount: string;
@@ -32,7 +33,7 @@ export interface RuleSums extends LinesTaken {
   readonly tiers: TierSums[];
 }
 
-export interface RuleReport extends Omit<ConfiguredRule, "allocation"> {
+interface RuleReport extends Omit<ConfiguredRule, "allocation"> {
   /** False for a former rule: rows of published days name it, but the configuration does not. */
   readonly configured: boolean;
   /** Lines are left to the rules of their product types. */
@@ -41,7 +42,7 @@ export interface RuleReport extends Omit<ConfiguredRule, "allocation"> {
   readonly sums: RuleSums[];
 }
 
-export interface ProductRuleReport {
+interface ProductRuleReport {
   readonly product_type: string;
   readonly sums: RuleSums[];
 }
@@ -124,4 +125,47 @@ function sumsBy(taken: readonly MatchRow[], tiers: readonly TierRow[]) {
 
 function tierOf({ rule: _, product_type: __, currency: ___, rows, amount, ...tier }: TierRow): TierSums {
   return { ...tier, row_count: rows, amount };
+}
+
+/** A tag of the bill whose key differs from a configured one only in case, and may be the one that is meant. */
+interface TagHint {
+  readonly currency: string;
+  /** Key in the configuration. */
+  readonly tag: string;
+  /** Key in the bill. */
+  readonly similar_tag: string;
+  /** Lines with `similar_tag` and without `tag`. */
+  readonly line_count: number;
+  readonly amount: string;
+  /**
+   * Share of the bill that these lines are, by amounts without their sign. Between 0 and 1, rounded down to 4 decimal
+   * places.
+   */
+  readonly share: string;
+}
+
+const MOST_HINTS = 100;
+
+/** The largest share comes first. */
+async function readTagHints(
+  client: ClickHouseClient,
+  { window, tags }: { readonly window: InstantRange; readonly tags: readonly string[] },
+  signal?: AbortSignal,
+): Promise<TagHint[]> {
+  if (tags.length === 0) return [];
+  const { condition, params } = rowsInWindow(window);
+  const share = "floor(toFloat64(sum(size)) / toFloat64(whole) * 10000)";
+  const query = `
+SELECT currency, tag, similar_tag, toUInt64(sum(n)) AS line_count, toString(sum(cost)) AS amount, toString(toDecimal64(${share} / 10000, 4)) AS share
+FROM (
+  SELECT *, tag, toString(arrayFirst(k -> lowerUTF8(k) = lowerUTF8(tag), arraySort(keys))) AS similar_tag
+  FROM (SELECT *, sum(size) OVER (PARTITION BY currency) AS whole FROM (${kindsSql(condition)}))
+  ARRAY JOIN {tags:Array(String)} AS tag
+  WHERE NOT has(keys, tag)
+)
+WHERE similar_tag != '' AND size > 0
+GROUP BY currency, tag, similar_tag, whole
+ORDER BY toFloat64(sum(size)) / toFloat64(whole) DESC, currency, tag, similar_tag
+LIMIT ${MOST_HINTS}`;
+  return await readRows<TagHint>(client, { query, params: { ...params, tags } }, signal);
 }

@@ -4,7 +4,7 @@ import { bindings } from "../../postgres/bindings.js";
 import { instantText } from "../../postgres/instant-text.js";
 import { type PgStatement, readPostgres } from "../../postgres/statement.js";
 import { type CursorKey, cursorFingerprint, cursorOf, cutPage, encodeCursor } from "../page/cursor.js";
-import type { PageRequest } from "../page/days.js";
+import type { PageRequest } from "../page/position.js";
 
 export const uploadStates = ["loading", "stored", "refused"] as const;
 export type UploadState = (typeof uploadStates)[number];

@@ -4,10 +4,18 @@ import { readRows, type Statement } from "../../clickhouse/statement.js";
 import { type ShownColumn, shownColumns } from "../../domain/fact-tables.js";
 import type { AttributionDetail, AttributionMethod } from "../../domain/topic-rule.js";
 import { readNames } from "../inventory/names.js";
-import { type CountDays, type PageRequest, type PageSpan, readDayCounts, totalRows } from "../page/days.js";
-import { beforePosition, fromPosition, type OrderColumns, type PagePosition } from "../page/keyset.js";
-import { type Pages, readOrderedPages } from "../page/keyset-page.js";
-import { pick } from "../page/pick.js";
+import {
+  beforePosition,
+  type CountDays,
+  fromPosition,
+  type OrderColumns,
+  type PagePosition,
+  type PageRequest,
+  type PageSpan,
+  readDayCounts,
+  totalRows,
+} from "../page/position.js";
+import { type Pages, pick, readOrderedPages } from "../page/read-pages.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type AttributionFilters, attributionsInWindow } from "./scan.js";
 

@@ -1,5 +1,5 @@
 /** Draws bodies: objects of the description, other JSON, and text that is not JSON. */
-import type { Schema } from "../../../src/http/description/document.js";
+import type { Schema } from "../../../src/http/description/openapi-types.js";
 import fc from "../../property.js";
 import { anything, type Drawn, drawn, isWrong, type Known, type Mood, seldom, taken } from "./drawing.js";
 import { hostileTexts } from "./hostile.js";

@@ -1,5 +1,5 @@
 /** Draws values for parameters and fields: valid ones by their description, and hostile ones. */
-import type { Schema } from "../../../src/http/description/document.js";
+import type { Schema } from "../../../src/http/description/openapi-types.js";
 import fc from "../../property.js";
 import {
   boundaryDates,

@@ -10,7 +10,7 @@ import {
   resolvedParameter,
   resolvedSchema,
   type Schema,
-} from "../../../src/http/description/document.js";
+} from "../../../src/http/description/openapi-types.js";
 import { percentEncoded } from "./drawing.js";
 import type { KnownValues } from "./known-values.js";
 

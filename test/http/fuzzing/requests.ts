@@ -6,7 +6,7 @@ import {
   resolvedParameter,
   resolvedSchema,
   type Schema,
-} from "../../../src/http/description/document.js";
+} from "../../../src/http/description/openapi-types.js";
 import fc from "../../property.js";
 import { fuzzedBody, noBody } from "./bodies.js";
 import type { HttpAnswer } from "./client.js";

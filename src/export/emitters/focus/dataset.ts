@@ -8,7 +8,7 @@ import { sumText } from "../../../common/exact-decimal.js";
 import type { FocusFileFormat } from "../../../config/settings/emitters.js";
 import type { ExportVersion } from "../../../domain/export-versions.js";
 import { chargebackDays, type DaySpan } from "../../../query/chargebacks/scan.js";
-import { readDayCounts } from "../../../query/page/days.js";
+import { readDayCounts } from "../../../query/page/position.js";
 import type { DateWindow } from "../../../query/time/date-window.js";
 import type { FocusOutColumn } from "../../focus/columns.js";
 import { focusFormats } from "../../focus/format.js";

@@ -4,7 +4,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, type Statement } from "../../../clickhouse/statement.js";
 import { dimensionFields } from "../../../domain/dimension-id.js";
-import type { PageRequest } from "../../page/days.js";
+import type { PageRequest } from "../../page/position.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { collidedSql, dimensionIdSql } from "../dimensions.js";
 import { withNames } from "../scan.js";

@@ -5,7 +5,7 @@
 import type { SetOf } from "../../../domain/allocation-rule.js";
 import { type LineColumns, tagKeyOf } from "../../../domain/line-columns.js";
 import { type KnownNames, readNamesOfInventory } from "../../inventory/names.js";
-import type { PageRequest } from "../../page/days.js";
+import type { PageRequest } from "../../page/position.js";
 import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { type DayLine, type DayRow, type RowChoice, readDay } from "./day.js";

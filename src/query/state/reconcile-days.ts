@@ -18,7 +18,7 @@ import { type LinesInWindow, reconcileWindow } from "./reconcile.js";
 /**
  * Plain decimals of one currency. The bill is the sum of allocated and unallocated amounts, and the difference is 0.
  */
-export interface AddedUp {
+interface AddedUp {
   readonly currency: string;
   readonly billing_amount: string;
   readonly allocated_amount: string;
@@ -31,12 +31,12 @@ export interface AddedUp {
   readonly lines_off?: number;
 }
 
-export interface DayAddedUp extends AddedUp {
+interface DayAddedUp extends AddedUp {
   readonly date: string;
   readonly provisional: boolean;
 }
 
-export interface DaysAddedUp {
+interface DaysAddedUp {
   readonly days: DayAddedUp[];
   readonly totals: AddedUp[];
 }
@@ -87,7 +87,7 @@ ORDER BY day, currency`,
   };
 }
 
-export interface SummedRow extends AddedUp {
+interface SummedRow extends AddedUp {
   readonly day: string;
   readonly provisional: boolean;
 }

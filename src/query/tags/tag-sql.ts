@@ -1,16 +1,18 @@
 /**
- * SQL that finds the tag of a row's dimension under one key: as a condition, and as a number to group by.
+ * SQL for tags. Most of it finds the tag of a row's dimension under one key: as a condition, and as a number to group
+ * by.
  *
  * Rows are matched by the columns of their dimension, never by its id, so that colliding ids make no difference. The
  * tagged dimensions come first, as constants: the values that occur in each column, and for each dimension the ranks of
  * its values, packed into one number. A row then costs eight look-ups in dictionaries and one in a hash table of
  * numbers. docs/decisions/0051-tag-filters-as-numbers.md compares this with joins, hashes and a stored number.
  */
-import type { Params } from "../../clickhouse/statement.js";
+import type { ClickHouseClient } from "@clickhouse/client";
+import { type Params, readRows, type Statement } from "../../clickhouse/statement.js";
 import { dimensionFields } from "../../domain/dimension-id.js";
 import { type TagFilter, UNTAGGED } from "./filter.js";
 
-export interface TagLookup {
+interface TagLookup {
   /** Named expressions, to put after WITH. */
   readonly names: readonly string[];
   /** UInt32 expression over a row's columns: the position of its tag in `displayNames`. */
@@ -114,4 +116,27 @@ function packed(values: string): string {
 function fits64Bits(values: string): string {
   const radices = dimensionFields.map((_, index) => `toFloat64(length(${values}.${index + 1}) + 1)`);
   return `NOT throwIf(${radices.join(" * ")} > 1e19, 'too many different values in tagged dimensions')`;
+}
+
+/** Selects whether the tenant has any tag, from metadata alone. It is true until removed tags are cleaned up, too. */
+export function tagPresence(): Statement {
+  return { query: "SELECT count() > 0 AS tagged FROM dimension_tags", params: {} };
+}
+
+export async function hasTags(client: ClickHouseClient, signal?: AbortSignal): Promise<boolean> {
+  const [row] = await readRows<{ tagged: number }>(client, tagPresence(), signal);
+  return row?.tagged === 1;
+}
+
+export interface DimensionTag {
+  readonly tag_key: string;
+  readonly display_name: string;
+}
+
+/**
+ * Formats a tag as `team=Platform`. A backslash escapes each `=` and backslash in the key, so the first unescaped `=`
+ * ends the key.
+ */
+export function tagPair({ tag_key, display_name }: DimensionTag): string {
+  return `${tag_key.replace(/[\\=]/g, "\\$&")}=${display_name}`;
 }

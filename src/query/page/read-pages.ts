@@ -1,22 +1,26 @@
 /**
- * Reads rows in the order of a table's key: one page by its number, or pages after a position. Returns where the next
- * pages begin.
+ * Pagination: reads rows in the order of a table's key: one page by its number, or pages after a position. Returns
+ * where the next pages begin.
  */
 import type { ClickHouseSettings } from "@clickhouse/client";
 import { daysBetween } from "../../common/days.js";
-import { type DayCount, type PageRequest, type PageSpan, pageSpan, totalRows } from "./days.js";
 import {
+  type DayCount,
   dayOfPosition,
   endOfPage,
   type OrderColumns,
   orderValues,
   type PagePosition,
+  type PageRequest,
+  type PageSpan,
+  pageSpan,
   rowsFrom,
   spanFromPosition,
+  totalRows,
   withoutReturned,
-} from "./keyset.js";
+} from "./position.js";
 
-export interface PageReading<Row extends object> {
+interface PageReading<Row extends object> {
   /** Every row has all of these columns. */
   readonly columns: OrderColumns;
   /** Matching rows per day, days ascending. */
@@ -136,3 +140,16 @@ function settingsOf(days: readonly DayCount[], { first_day, last_day }: PageSpan
 }
 
 const valuesIn = (columns: OrderColumns) => (row: object) => orderValues(columns, row);
+
+/**
+ * Picks fields of a row, in a loop. Spreading a row or leaving fields out by destructuring takes ten times as long,
+ * which is 25 ms for a thousand rows of thirty fields. Assign further fields to the result for the same reason.
+ */
+export function pick<Row extends object, Name extends keyof Row>(
+  row: Row,
+  names: readonly Name[],
+): Pick<Row, Name> {
+  const picked: Partial<Pick<Row, Name>> = {};
+  for (const name of names) picked[name] = row[name];
+  return picked as Pick<Row, Name>;
+}

@@ -1,6 +1,6 @@
 /** How many rows the prefetch cache keeps, and which are evicted first. */
 import t from "tap";
-import { createPagePrefetch } from "../../src/query/page/page-prefetch.js";
+import { createPagePrefetch } from "../../src/http/plugins/pagination.js";
 
 t.test("a prefetched page is used once, and the oldest pages are evicted beyond the row limit", async (t) => {
   const ahead = createPagePrefetch<{ items: number[] }>(11);

@@ -6,7 +6,7 @@ import { Pool } from "pg";
 import { pino } from "pino";
 import { projectRoot } from "../../common/project.js";
 import { buildApp } from "../app.js";
-import type { ApiDocument } from "./document.js";
+import type { ApiDocument } from "./openapi-types.js";
 
 export async function openapiDocument(): Promise<string> {
   const { version } = JSON.parse(await readFile(join(projectRoot(), "package.json"), "utf8"));

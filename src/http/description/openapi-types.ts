@@ -29,7 +29,7 @@ export interface Schema {
   readonly "x-of-caller"?: boolean;
 }
 
-export interface DocumentExample {
+interface DocumentExample {
   readonly summary?: string;
   readonly value: unknown;
 }
@@ -84,7 +84,7 @@ export interface Operation {
   readonly responses: Readonly<Record<string, Response | Reference>>;
 }
 
-export type Method = "get" | "post" | "patch" | "delete";
+type Method = "get" | "post" | "patch" | "delete";
 
 export interface Components {
   readonly schemas?: Readonly<Record<string, Schema>>;

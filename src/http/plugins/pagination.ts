@@ -1,21 +1,25 @@
 /**
- * Cursors of lists in ClickHouse: decodes the cursor of a request into a position, and encodes the end of a page as the
- * next cursor.
+ * Pagination of lists in ClickHouse: decodes the cursor of a request into a position, encodes the end of a page as the
+ * next cursor, and reads pages ahead.
+ *
+ * Two caches make this fast: of row counts per day, and of pages that were read ahead. Their keys contain the published
+ * state, so entries are never invalidated.
  */
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
-import { createCountCache } from "../../query/page/count-cache.js";
+import { LRUCache } from "lru-cache";
 import { cursorFingerprint, cursorOf, encodeCursor } from "../../query/page/cursor.js";
-import type { CountDays, PageRequest } from "../../query/page/days.js";
 import {
+  type CountDays,
   cursorColumns,
   cursorKeyOf,
+  type DayCount,
   type OrderColumns,
   type PagePosition,
+  type PageRequest,
   positionOf,
-} from "../../query/page/keyset.js";
-import type { Pages } from "../../query/page/keyset-page.js";
-import { createPagePrefetch } from "../../query/page/page-prefetch.js";
+} from "../../query/page/position.js";
+import type { Pages } from "../../query/page/read-pages.js";
 import { envelope } from "../schemas/page.js";
 
 declare module "fastify" {
@@ -47,7 +51,7 @@ interface ListQuery extends PageRequest {
 }
 
 /** Refuses an invalid cursor before the handler and its wrappers, and so before the ETag is compared. */
-export const cursors = fp(
+export const pagination = fp(
   async (app) => {
     const counts = createCountCache();
     app.decorateRequest("cursorPage");
@@ -73,7 +77,7 @@ export const cursors = fp(
     });
   },
   // Runs after the dates are validated, so that their problems are reported first.
-  { name: "cursors", dependencies: ["date-window"] },
+  { name: "pagination", dependencies: ["date-window"] },
 );
 
 function keyOfList(
@@ -133,4 +137,63 @@ function inputOf<Query extends ListQuery>(
 ) {
   const { page, page_size, cursor: _, ...filters } = query;
   return { page, page_size, ahead, position, countDays, window, filters };
+}
+
+interface CountCache {
+  /**
+   * `key` identifies the list, its filters, its window and the published state. Undefined if the state is uncertain:
+   * nothing is cached.
+   */
+  of(key: string | undefined, read: Parameters<CountDays>[0]): ReturnType<CountDays>;
+}
+
+/** A day takes 50 bytes, so with 400 days each the cache takes 4 MB. */
+const MAX_ENTRIES = 200;
+
+/** All pages of a list have the same counts, and with some filters counting takes longer than reading the page. */
+function createCountCache(maxEntries = MAX_ENTRIES): CountCache {
+  const cached = new LRUCache<string, readonly DayCount[]>({ max: maxEntries });
+  return {
+    async of(key, read) {
+      if (key === undefined) return await read();
+      const known = cached.get(key);
+      if (known !== undefined) return known;
+      const counts = await read();
+      cached.set(key, counts);
+      return counts;
+    },
+  };
+}
+
+/** With a kilobyte per row, 20 MB. */
+const MOST_ROWS = 20_000;
+
+interface PagePrefetch<Page> {
+  set(key: string, page: Page): void;
+  /** Returns the page and removes it. */
+  take(key: string): Page | undefined;
+}
+
+/**
+ * Creates a cache of pages that were read together with the page before them, for clients that read a list from
+ * beginning to end. Each page is used once.
+ */
+export function createPagePrefetch<Page extends { readonly items: readonly unknown[] }>(
+  maxRows = MOST_ROWS,
+): PagePrefetch<Page> {
+  // An entry of an LRUCache cannot have size 0.
+  const pages = new LRUCache<string, Page>({
+    maxSize: maxRows,
+    sizeCalculation: ({ items }) => Math.max(items.length, 1),
+  });
+  return {
+    set(key, page) {
+      pages.set(key, page);
+    },
+    take(key) {
+      const page = pages.get(key);
+      pages.delete(key);
+      return page;
+    },
+  };
 }

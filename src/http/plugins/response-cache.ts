@@ -1,10 +1,14 @@
 /**
- * `ETag` and `304 Not Modified` for reads of published days. A client whose ETag is current gets 304 without a query to
- * the store. The responses of some routes are also cached in this process by their ETag.
+ * ETags and the cache of responses, for reads of published days. A client whose ETag is current gets `304 Not Modified`
+ * without a query to the store. The responses of some routes are also cached in this process by their ETag.
+ *
+ * Entries are never invalidated: the ETag contains the state of the published days, so a publish makes them
+ * unreachable. The least recently used ones are evicted.
  */
 import { createHash, randomUUID } from "node:crypto";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { LRUCache } from "lru-cache";
 import { dayOf } from "../../common/days.js";
 import type { LedgerName } from "../../domain/ledger.js";
 import {
@@ -17,8 +21,7 @@ import {
 import { topicRetentionStart } from "../../runner/topic-plan.js";
 import { gatherWindow } from "../../runner/window.js";
 import type { HttpContext } from "../context.js";
-import { createResponseCache } from "../response-cache.js";
-import { wrapHandler } from "../wrap-handler.js";
+import { wrapHandler } from "./time-limit.js";
 
 declare module "fastify" {
   interface FastifyContextConfig {
@@ -47,7 +50,7 @@ interface PublishedRead {
   readonly cached?: true;
 }
 
-type RevalidationContext = Pick<HttpContext, "stores" | "clock" | "version">;
+type CacheContext = Pick<HttpContext, "stores" | "clock" | "version">;
 
 /** Only the client may store the response, and it has to revalidate it before each use. */
 const CACHE_CONTROL = "private, no-cache";
@@ -61,7 +64,15 @@ const thisProcess = randomUUID();
 
 const HOUR = 3_600_000;
 
-export const revalidation = fp<RevalidationContext>(
+/** 32 MiB if characters take two bytes, 16 MiB if they take one. */
+const CAPACITY_CHARACTERS = 16 * 1024 * 1024;
+/**
+ * Longer responses are not cached: the client takes long to read them anyway, and they would displace many shorter
+ * ones.
+ */
+const MAX_CHARACTERS = 256 * 1024;
+
+export const responseCache = fp<CacheContext>(
   async (app, context) => {
     const responses = createResponseCache();
     app.decorateRequest("publishedState", undefined);
@@ -91,7 +102,7 @@ export const revalidation = fp<RevalidationContext>(
     });
   },
   // Wraps the wait for a slot: a 304 needs none.
-  { name: "revalidation", dependencies: ["admission"] },
+  { name: "response-cache", dependencies: ["admission"] },
 );
 
 /**
@@ -99,7 +110,7 @@ export const revalidation = fp<RevalidationContext>(
  * read.
  */
 async function etagOf(
-  context: RevalidationContext,
+  context: CacheContext,
   request: FastifyRequest,
   { ledger, from, form }: PublishedRead,
 ): Promise<string | undefined> {
@@ -124,7 +135,7 @@ async function etagOf(
 }
 
 function publishedInput(
-  { clock }: RevalidationContext,
+  { clock }: CacheContext,
   { tenant, window }: FastifyRequest,
   ledger: LedgerName,
   from?: number,
@@ -149,10 +160,7 @@ async function unlessUnknown<State>(
     return await read(signal);
   } catch (error) {
     stopSignal.throwIfAborted();
-    log.debug(
-      { err: error },
-      "the state of the tenant's days could not be read: no ETag, and nothing is remembered",
-    );
+    log.debug({ err: error }, "cannot read the published state: the response has no ETag and is not cached");
     return undefined;
   }
 }
@@ -163,4 +171,13 @@ async function unlessUnknown<State>(
  */
 function tagsOf(header: string | undefined): string[] {
   return [...(header ?? "").matchAll(/"[^"]*"/g)].map(([tag]) => tag);
+}
+
+/** Creates a cache of JSON by ETag. Repeated requests for the same published days do not reach ClickHouse. */
+export function createResponseCache(): LRUCache<string, string> {
+  return new LRUCache({
+    maxSize: CAPACITY_CHARACTERS,
+    maxEntrySize: MAX_CHARACTERS,
+    sizeCalculation: ({ length }) => length,
+  });
 }

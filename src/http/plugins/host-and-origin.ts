@@ -1,19 +1,67 @@
-/** Refuses requests that browsers send for pages of other origins, except the origins of `api.cors_origins`. */
+/** Checks the headers `Host` and `Origin` of a request, so that web pages of others cannot use the API. */
+import { isIP } from "node:net";
+import { hostname } from "node:os";
 import cors, { type FastifyCorsOptions } from "@fastify/cors";
 import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
+import { ANY_HOST, hostOf, isLoopback, isWildcard } from "../../config/settings/host-names.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 
-type ApiSettings = Pick<HttpContext["config"]["api"], "enable_cors" | "cors_origins">;
+type HostSettings = Pick<HttpContext["config"]["api"], "host" | "allowed_hosts">;
+
+declare module "fastify" {
+  interface FastifyContextConfig {
+    /** True if the route accepts any `Host` header, or none. */
+    anyHost?: boolean;
+  }
+}
+
+/**
+ * Refuses requests whose `Host` is not a name of this service. This prevents DNS rebinding: a web page whose own name
+ * resolves to this address counts as the same origin in the browser and could read everything. Only its `Host` header
+ * differs.
+ */
+export const allowedHosts = fp<Pick<HttpContext, "config">>(
+  async (app, { config }) => {
+    const isAllowed = hostCheck(config.api);
+    app.addHook("onRequest", async ({ headers, routeOptions }) => {
+      if (routeOptions.config.anyHost === true || isAllowed(headers.host)) return;
+      const shown = (headers.host ?? "").slice(0, 64);
+      const detail =
+        shown === ""
+          ? "The request has no `Host` header."
+          : `\`${shown}\` is not a name of this service. To allow it, add it to \`api.allowed_hosts\`.`;
+      throw new ApiError("host_not_allowed", detail);
+    });
+  },
+  { name: "allowed-hosts" },
+);
+
+/**
+ * A check of `Host` headers. If the service listens on all interfaces, every IP address is allowed: rebinding needs a
+ * name.
+ */
+export function hostCheck({ host, allowed_hosts }: HostSettings): (header: string | undefined) => boolean {
+  const everywhere = isWildcard(host);
+  const names = new Set([hostOf(everywhere ? hostname() : host), ...allowed_hosts]);
+  if (names.has(ANY_HOST)) return () => true;
+  return (header) => {
+    const name = header === undefined ? undefined : hostOf(header);
+    if (name === undefined) return false;
+    return isLoopback(name) || names.has(name) || (everywhere && isIP(name) !== 0);
+  };
+}
+
+type CorsSettings = Pick<HttpContext["config"]["api"], "enable_cors" | "cors_origins">;
 
 /** `*` allows all origins. */
-function allowedOrigins({ cors_origins }: ApiSettings): "*" | string[] {
+function allowedOrigins({ cors_origins }: CorsSettings): "*" | string[] {
   return cors_origins.includes("*") ? "*" : cors_origins;
 }
 
 /** Returns the value of `Access-Control-Allow-Origin`; undefined if the origin is not allowed. */
-export function allowedOrigin(api: ApiSettings, origin: string | undefined): string | undefined {
+export function allowedOrigin(api: CorsSettings, origin: string | undefined): string | undefined {
   if (!api.enable_cors || origin === undefined) return undefined;
   const allowed = allowedOrigins(api);
   if (allowed === "*") return allowed;
@@ -23,6 +71,8 @@ export function allowedOrigin(api: ApiSettings, origin: string | undefined): str
 const safeMethods: readonly string[] = ["GET", "HEAD", "OPTIONS"];
 
 /**
+ * Refuses requests that browsers send for pages of other origins, except the origins of `api.cors_origins`.
+ *
  * A page of another site can send requests that need no preflight, although it cannot read the responses. Those that
  * may change something are refused. Programs other than browsers send neither `Origin` nor `Sec-Fetch-Site`, and are
  * not affected.
@@ -43,7 +93,7 @@ export const crossOrigin = fp<Pick<HttpContext, "config">>(
 );
 
 /** An `OPTIONS` request that is not a preflight is handled as if CORS was off. */
-function corsOptions(api: ApiSettings): FastifyCorsOptions {
+function corsOptions(api: CorsSettings): FastifyCorsOptions {
   const options = {
     origin: allowedOrigins(api),
     methods: ["GET", "POST", "PATCH", "DELETE"],
