@@ -59,7 +59,7 @@ async function run(
       ...usualLimits,
       client: timedClient(store.client, spent),
       postgres: stores.postgres,
-      publishLock: stores.publishLock,
+      backupLock: stores.backupLock,
       tenantName: store.tenantName,
       epoch,
       rules,

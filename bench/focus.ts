@@ -115,8 +115,8 @@ async function benchStaging({ stores, bills, repeat, say }: Setting, lines: numb
   await runStatement(stores.postgres, registerTenant({ tenantName, tenantId, ecosystem }));
   const lease = await acquireLease(stores.postgres, tenantName, "bench");
   if (lease === undefined) throw new Error(`the lease of ${tenantName} is held`);
-  const { postgres, publishLock } = stores;
-  const store = { client, postgres, publishLock, tenantName, epoch: lease.epoch };
+  const { postgres, backupLock } = stores;
+  const store = { client, postgres, backupLock, tenantName, epoch: lease.epoch };
   const figures: Figure[] = [];
   const seconds = { Parquet: Number.NaN, CSV: Number.NaN };
   const costs = new Set<string>();

@@ -12,7 +12,7 @@ import { ecosystems } from "../src/ingest/ecosystems/registry.js";
 import { openPostgres } from "../src/postgres/client.js";
 import { createStoreOwners } from "../src/stores/facts/store-owners.js";
 import { migrationFolders } from "../src/stores/open-stores.js";
-import { createPublishLock } from "../src/stores/publish-lock.js";
+import { createBackupLock } from "../src/stores/backup-lock.js";
 import { createTenantStores } from "../src/stores/tenant-stores.js";
 
 roomForBuffers();
@@ -44,7 +44,7 @@ const owners = createStoreOwners(postgres, logger);
 const stores = {
   postgres,
   owners,
-  publishLock: createPublishLock(),
+  backupLock: createBackupLock(),
   tenant: tenants.open,
   serverClient: tenants.serverClient,
   embeddedClickHouse: undefined,

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
-import type { PublishLock } from "../stores/publish-lock.js";
+import type { BackupLock } from "../stores/backup-lock.js";
 import type { Calculation } from "./calculate.js";
 import type { RuleSet } from "./rules.js";
 import type { DayCheck } from "./sql/check-conservation.js";
@@ -10,7 +10,7 @@ import type { DayCheck } from "./sql/check-conservation.js";
 export interface Publication {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
-  readonly publishLock: PublishLock;
+  readonly backupLock: BackupLock;
   readonly tenantName: string;
   readonly epoch: number;
   readonly signal: AbortSignal;

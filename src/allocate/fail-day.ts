@@ -24,8 +24,8 @@ export class ConservationError extends Error {
 }
 
 /**
- * Counts a failed attempt of a day, which stays published as it is. At the limit, gives the day up: its lines go as a
- * whole to the ledger's `nobody`, so that the day does not wait forever. Throws only errors that end the run.
+ * Counts a failed attempt of a day, which stays published as it is. At the limit, `giveUp` charges its lines as a whole
+ * to the ledger's `nobody`, so that the day does not wait forever. Throws only errors that end the run.
  */
 export async function failDay(
   job: LedgerJob,
@@ -47,7 +47,7 @@ export async function failDay(
   if (attempt < retryLimit) return;
   logger.error(
     { tenant: tenantName, date: day, err: error },
-    `allocation failed for good: the day's lines go to ${ledger.nobody}`,
+    `allocation failed ${attempt} times: all lines of the day are charged to ${ledger.nobody}`,
   );
   try {
     await giveUp();

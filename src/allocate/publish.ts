@@ -14,8 +14,8 @@ import { recordDimensions } from "./dimensions.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { checkPublishedAttributions, type DayCheck } from "./sql/check-conservation.js";
 import {
+  beginFinalizing,
   beginPublishing,
-  beginSettling,
   beginWithdrawing,
   finishAttribution,
   finishPublishing,
@@ -61,13 +61,13 @@ export async function publishDays(
 }
 
 /** Publishes days of a ledger again as final. Their staged rows are marked as final already. */
-export async function publishSettled(
+export async function publishFinalized(
   publication: Publication,
   ledger: SplitLedger,
   days: readonly PublishedDay[],
 ): Promise<void> {
   const { tenantName, epoch } = publication;
-  const statement = beginSettling({ ledger, tenantName, epoch, days: namesOf(days) });
+  const statement = beginFinalizing({ ledger, tenantName, epoch, days: namesOf(days) });
   const intent = () => runAll(publication, [{ days, statement }]);
   if (ledger.name === "chargebacks") await runSteps(publication, intent, days, none);
   else await runSteps(publication, intent, [], { replaced: days, withdrawn: [] });
@@ -87,8 +87,8 @@ async function runSteps(
 ): Promise<void> {
   const names = namesOf(days);
   const changes = daysOf(attributions);
-  const { publishLock, signal } = publication;
-  await publishLock.shared(async () => {
+  const { backupLock, signal } = publication;
+  await backupLock.shared(async () => {
     await intent();
     // From here on the intent is recorded, and an abort has no effect: finish now, or leave it to the next run.
     try {
@@ -207,7 +207,8 @@ export async function publishChecked(
   attributed: Attributed,
 ): Promise<void> {
   const off = checks.find((check) => check.lines_off !== 0);
-  if (off !== undefined) throw new RangeError(`${off.day} does not conserve and must not be published`);
+  if (off !== undefined)
+    throw new RangeError(`${off.day} cannot be published: its chargebacks do not add up to its bill`);
   const [first] = checks;
   if (first === undefined) return;
   await job.onStage("publishing", first.day);

@@ -12,7 +12,7 @@ import { readRows } from "../clickhouse/statement.js";
 import { factTables } from "../domain/fact-tables.js";
 import type { EmbeddedClickHouse } from "../embedded-clickhouse/index.js";
 import { CATALOG } from "../embedded-clickhouse/index.js";
-import { readClickHouseLedger } from "../stores/migrate-clickhouse.js";
+import { readClickHouseMigrations } from "../stores/migrate-clickhouse.js";
 import { type Manifest, UnusableBackupError } from "./manifest.js";
 
 type Database = Manifest["clickhouse"][number];
@@ -70,7 +70,7 @@ export async function backUpDatabases(
     databases.push({
       database: name,
       store_id: await readStoreId(client, name, signal),
-      revisions: await readClickHouseLedger(client, name, signal),
+      revisions: await readClickHouseMigrations(client, name, signal),
       rows: await countFacts(client, name, signal),
     });
   }

@@ -3,9 +3,9 @@ import { join } from "node:path";
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import type { Logger } from "pino";
+import { readMigrationFiles } from "../common/migrate/migration-files.js";
 import { planMigrations } from "../common/migrate/plan.js";
 import { pendingOrRefuse } from "../common/migrate/report.js";
-import { readRevisions } from "../common/migrate/revisions.js";
 import { StoreNotOpenedError } from "../common/store-not-opened.js";
 import type { Config } from "../config/config.js";
 import { ledgers } from "../domain/ledger.js";
@@ -84,8 +84,8 @@ async function refuseNewer(
   migrations: typeof migrationFolders,
 ): Promise<void> {
   const known = {
-    postgres: await readRevisions(migrations.postgres),
-    clickhouse: await readRevisions(migrations.clickhouse),
+    postgres: await readMigrationFiles(migrations.postgres),
+    clickhouse: await readMigrationFiles(migrations.clickhouse),
   };
   pendingOrRefuse("postgres", planMigrations(known.postgres, postgres.revisions));
   for (const { database, revisions } of clickhouse)
@@ -117,7 +117,7 @@ async function fill(
       await restoreDatabase(client, join(folder, "clickhouse"), entry, signal);
       await migrateClickHouse(client, {
         database,
-        lock: postgres,
+        postgres: postgres,
         logger,
         signal,
         dir: migrations.clickhouse,

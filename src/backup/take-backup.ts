@@ -4,7 +4,7 @@ import { mkdir, rename, rm } from "node:fs/promises";
 import { dirname, join, relative, resolve, sep } from "node:path";
 import type { PoolClient } from "pg";
 import { packageVersion } from "../common/project.js";
-import { readPostgresLedger } from "../postgres/migrate.js";
+import { readPostgresMigrations } from "../postgres/migrate.js";
 import { runStatement } from "../postgres/statement.js";
 import { withTransaction } from "../postgres/transaction.js";
 import type { OpenedStores } from "../stores/open-stores.js";
@@ -61,7 +61,7 @@ export async function takeBackup({ stores, dataDir, target, signal }: TakeBackup
           "SET LOCAL idle_in_transaction_session_timeout = 0",
         ])
           await runStatement(on, { query, params: [] });
-        const { takenAt, clickhouse } = await stores.publishLock.exclusive(async () => {
+        const { takenAt, clickhouse } = await stores.backupLock.exclusive(async () => {
           const since = performance.now();
           const takenAt = await takeSnapshot(on);
           const clickhouse = await withEngine(engine, (client) =>
@@ -70,7 +70,7 @@ export async function takeBackup({ stores, dataDir, target, signal }: TakeBackup
           pausedMs = performance.now() - since;
           return { takenAt, clickhouse };
         }, signal);
-        const revisions = await readPostgresLedger(on);
+        const revisions = await readPostgresMigrations(on);
         const postgres = { revisions, ...(await copyTables(on, join(partial, "postgres"))) };
         return { taken_at: takenAt, postgres, clickhouse };
       },

@@ -1,6 +1,6 @@
 /** The configuration as the service uses it: validated, with defaults, and with parsed addresses. */
 import { resolve } from "node:path";
-import type { LineColumns } from "../domain/line-columns.js";
+import type { RuleColumns } from "../domain/rule-columns.js";
 import type { IdentityMaps } from "./allocation/check-allocation.js";
 import type { WrittenConfig } from "./schema.js";
 import { type PostgresTarget, postgresTarget } from "./settings/postgres.js";
@@ -13,7 +13,7 @@ export interface TenantConfig extends Omit<WrittenTenant, "storage"> {
   /** Maps of `allocation.identity`, by path. */
   identity_maps: IdentityMaps;
   /** Columns of the ecosystem's lines that rules and identity sources can name. */
-  line_columns: LineColumns;
+  line_columns: RuleColumns;
 }
 
 /** Parts of a tenant that validation derives from its settings. */
@@ -29,7 +29,7 @@ export interface Config extends Omit<WrittenConfig, "postgres" | "tenants"> {
 
 function storageTarget(written: WrittenTenant["storage"], common: string | undefined): StorageTarget {
   const parsed = parseStorage(written.connection_string);
-  if ("problem" in parsed) throw new Error("a storage connection string that was not checked");
+  if ("problem" in parsed) throw new Error("bug: the storage connection string was not validated");
   const { storage } = parsed;
   return storage.kind === "embedded" ? storage : { ...storage, cluster: written.cluster ?? common };
 }

@@ -1,7 +1,7 @@
 /** Parses the text of a configuration file into a `Config`, or into a list of all its problems. */
 import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
-import { columnsOfLines } from "../domain/line-columns.js";
+import { ruleColumns } from "../domain/rule-columns.js";
 import { checkAllocation } from "./allocation/check-allocation.js";
 import { type Config, type Derived, toConfig } from "./config.js";
 import type { ConfigProblem, Path } from "./reader/problem.js";
@@ -81,7 +81,7 @@ function checkTogether(
           isReadable,
           report,
         }),
-        line_columns: columnsOfLines(ecosystem.lineColumns),
+        line_columns: ruleColumns(ecosystem.lineColumns),
       }),
     );
   }

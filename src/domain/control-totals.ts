@@ -45,7 +45,7 @@ export interface ControlTotal extends ControlAmounts {
   readonly currency: string;
   readonly class: ControlClass;
   /**
-   * Why rows are in the class: `before_lookback`, `unanswered` or a finding. Empty if the class alone explains it.
+   * Why rows are in the class: `before_lookback`, `no_sample` or a finding. Empty if the class alone explains it.
    */
   readonly reason: string;
 }

@@ -7,10 +7,10 @@ export const focusVersions = ["0.5", "1.0-preview", "1.0", "1.1", "1.2", "1.3", 
 export type FocusVersion = (typeof focusVersions)[number];
 
 /**
- * Columns that require at least this version, newest first. Columns that exports had before their specification are
- * left out.
+ * Columns that occur only from this version on, newest first. Left out: columns that vendors exported before they were
+ * specified.
  */
-const marks: readonly (readonly [FocusVersion, readonly string[]])[] = [
+const identifyingColumns: readonly (readonly [FocusVersion, readonly string[]])[] = [
   ["1.4", ["InvoiceDetailId", "CommitmentProgramEligibilityDetails"]],
   [
     "1.3",
@@ -36,7 +36,7 @@ export function detectVersion(columns: readonly string[]): FocusVersion | undefi
   const has = (name: string) => names.has(name.toLowerCase());
   // 1.4 removed ProviderName, which ServiceProviderName has replaced since 1.3.
   if (has("ServiceProviderName") && !has("ProviderName")) return "1.4";
-  return marks.find(([, marking]) => marking.some(has))?.[0];
+  return identifyingColumns.find(([, columns]) => columns.some(has))?.[0];
 }
 
 export function isAtLeast(version: FocusVersion, least: FocusVersion): boolean {

@@ -9,7 +9,7 @@ import type { AllocationRule, IdentityScope } from "../domain/allocation-rule.js
 import type { ControlTotal } from "../domain/control-totals.js";
 import type { FactRecord } from "../domain/fact-tables.js";
 import type { TopicMetric, TopicRule } from "../domain/topic-rule.js";
-import type { PublishLock } from "../stores/publish-lock.js";
+import type { BackupLock } from "../stores/backup-lock.js";
 import type { KnownInventory } from "./known.js";
 import type { MicroUnits } from "./micro-units.js";
 import type { InventoryReport, Probe, TopicReport, WindowReport } from "./reports.js";
@@ -105,7 +105,7 @@ export interface GatherStore {
   /** Client whose default database is the tenant's. */
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
-  readonly publishLock: PublishLock;
+  readonly backupLock: BackupLock;
   /** Epoch of the lease that the run holds. */
   readonly epoch: number;
   /** First day that the run gathers. */

@@ -23,7 +23,7 @@ export interface InventoryReport {
    * Whether days wait for an inventory without errors before they are calculated. Default true. False if the allocation
    * does not use the inventory.
    */
-  readonly daysNeedIt?: boolean;
+  readonly requiredForDays?: boolean;
 }
 
 /** Sum of the rows of a bill on a UTC day in a currency, as a plain decimal. */

@@ -1,15 +1,16 @@
 /**
- * Migrations of Postgres: `migrations/postgres/NNNN_name.sql`, applied by node-pg-migrate, each file in one transaction.
+ * Migrates Postgres by `migrations/postgres/NNNN_name.sql`. node-pg-migrate applies each file in one transaction.
  *
- * We add what it lacks: a checksum for each revision, written in the same transaction, and the checks of `../migrate/plan.ts`
- * before anything runs. Its own advisory lock is taken before the ledger is read and held to the end. Such locks are counted
- * within a connection, so node-pg-migrate, on the same connection, gets it as well.
+ * We add what it lacks: a checksum for each migration, written in the same transaction, and the checks of
+ * `common/migrate/plan.ts` before anything runs. We take the advisory lock of node-pg-migrate before we read which
+ * migrations were applied, and hold it to the end. A connection can take a lock twice, so node-pg-migrate gets it as well.
  */
 import { basename } from "node:path";
 import { escapeValue, PG_MIGRATE_LOCK_ID, runner } from "node-pg-migrate";
 import type pg from "pg";
 import type { Logger } from "pino";
-import { type AppliedRevision, planMigrations } from "../common/migrate/plan.js";
+import { fileName, type MigrationFile, readMigrationFiles } from "../common/migrate/migration-files.js";
+import { type AppliedMigration, planMigrations } from "../common/migrate/plan.js";
 import {
   MigrationFailed,
   MigrationRefused,
@@ -18,21 +19,20 @@ import {
   migrationStatus,
   pendingOrRefuse,
 } from "../common/migrate/report.js";
-import { fileName, type Revision, readRevisions } from "../common/migrate/revisions.js";
 import { withAdvisoryLock } from "./advisory-lock.js";
 
 export interface PostgresMigrationOptions {
   /** The folder with the `.sql` files. */
   dir: string;
-  /** How many revisions the schema is to have at most; all by default. */
+  /** Maximum number of migrations that the schema will have. Default: all. */
   upTo?: number | undefined;
   logger: Logger;
   signal?: AbortSignal | undefined;
 }
 
 const STORE = "postgres";
-/** The ledger of node-pg-migrate (id, name, run_on), and ours beside it. */
-const LEDGER = "schema_migrations";
+/** The table of node-pg-migrate (id, name, run_on), and ours beside it. */
+const MIGRATIONS = "schema_migrations";
 const CHECKSUMS = "schema_migration_checksums";
 
 const CREATE_CHECKSUMS = `
@@ -42,38 +42,41 @@ const CREATE_CHECKSUMS = `
     applied_at timestamptz  NOT NULL DEFAULT now()
   )`;
 
-/** Brings the schema up to date. Throws `MigrationRefused`, before anything is touched, when it and the code do not fit. */
+/**
+ * Brings the schema up to date. Throws `MigrationRefused`, before it changes anything, if the schema is not one that this
+ * version can migrate.
+ */
 export async function migratePostgres(
   pool: pg.Pool,
   options: PostgresMigrationOptions,
 ): Promise<MigrationReport> {
   const started = Date.now();
-  const known = (await readRevisions(options.dir)).slice(0, options.upTo);
+  const known = (await readMigrationFiles(options.dir)).slice(0, options.upTo);
   const applied = await withAdvisoryLock(pool, BigInt(PG_MIGRATE_LOCK_ID), options, async (holder) => {
-    const pending = pendingOrRefuse(STORE, planMigrations(known, await readPostgresLedger(holder)));
+    const pending = pendingOrRefuse(STORE, planMigrations(known, await readPostgresMigrations(holder)));
     if (pending.length > 0) await apply(holder, known, pending.length, options);
     return pending.map(fileName);
   });
   return { store: STORE, applied, duration_ms: Date.now() - started };
 }
 
-/** What `migrate --status` shows. Changes nothing, also on a database that was never migrated. */
+/** Returns the rows of `migrate --status`. Changes nothing, even if the database was never migrated. */
 export async function postgresMigrationStatus(pool: pg.Pool, dir: string): Promise<MigrationStatus[]> {
-  const known = await readRevisions(dir);
+  const known = await readMigrationFiles(dir);
   const client = await pool.connect();
   try {
-    return migrationStatus(STORE, planMigrations(known, await readPostgresLedger(client)));
+    return migrationStatus(STORE, planMigrations(known, await readPostgresMigrations(client)));
   } finally {
     client.release();
   }
 }
 
-/** Throws `MigrationRefused` when the schema and the code do not fit. */
+/** Throws `MigrationRefused` if the schema is not that of this version. */
 export async function checkPostgresSchema(pool: pg.Pool, dir: string): Promise<void> {
-  const known = await readRevisions(dir);
+  const known = await readMigrationFiles(dir);
   const client = await pool.connect();
   try {
-    pendingOrRefuse(STORE, planMigrations(known, await readPostgresLedger(client)));
+    pendingOrRefuse(STORE, planMigrations(known, await readPostgresMigrations(client)));
   } finally {
     client.release();
   }
@@ -81,13 +84,13 @@ export async function checkPostgresSchema(pool: pg.Pool, dir: string): Promise<v
 
 async function apply(
   dbClient: pg.PoolClient,
-  known: readonly Revision[],
+  known: readonly MigrationFile[],
   count: number,
   { dir, logger, signal }: PostgresMigrationOptions,
 ): Promise<void> {
   await dbClient.query(CREATE_CHECKSUMS);
   const byName = new Map(known.map((revision) => [fileName(revision), revision]));
-  let current: Revision | undefined;
+  let current: MigrationFile | undefined;
   // The text that was checked is the text that runs: node-pg-migrate lists the files and does not read them.
   const actionsOf = (path: string): LoadedActions => ({
     up: (pgm) => {
@@ -108,7 +111,7 @@ async function apply(
       dir,
       direction: "up",
       count,
-      migrationsTable: LEDGER,
+      migrationsTable: MIGRATIONS,
       logger: { info: debug, warn: debug, error: debug },
       ignorePattern: "(?:\\..*|(?!.*\\.sql$).*)",
       migrationLoaderStrategies: [
@@ -130,21 +133,21 @@ interface LoadedActions {
   down: false;
 }
 
-/** Which of the two tables are there: neither on a fresh database, the first alone after the command of node-pg-migrate. */
-const FIND_LEDGER = `
-  SELECT to_regclass('public.${LEDGER}') IS NOT NULL AS ledger, to_regclass('public.${CHECKSUMS}') IS NOT NULL AS checksums`;
+/** A fresh database has neither of the two tables. After a command of node-pg-migrate, it has only the first. */
+const FIND_TABLES = `
+  SELECT to_regclass('public.${MIGRATIONS}') IS NOT NULL AS migrations, to_regclass('public.${CHECKSUMS}') IS NOT NULL AS checksums`;
 
-// run_on has no zone: node-pg-migrate wrote now() in the zone of its session, taken to be that of this one.
-const READ_LEDGER = `
+// run_on has no zone: node-pg-migrate wrote now() in the zone of its session. We assume that it was the same as ours.
+const READ_MIGRATIONS = `
   SELECT name, run_on AT TIME ZONE current_setting('TimeZone') AS applied_at
-  FROM public.${LEDGER} ORDER BY id`;
+  FROM public.${MIGRATIONS} ORDER BY id`;
 const READ_CHECKSUMS = `SELECT name, checksum FROM public.${CHECKSUMS}`;
 
-/** What was applied to the database: nothing where no migration was. */
-export async function readPostgresLedger(client: pg.PoolClient): Promise<AppliedRevision[]> {
-  const found = (await client.query<{ ledger: boolean; checksums: boolean }>(FIND_LEDGER)).rows[0];
-  if (found?.ledger !== true) return [];
-  const { rows } = await client.query<{ name: string; applied_at: Date }>(READ_LEDGER);
+/** Returns the migrations that were applied to the database. */
+export async function readPostgresMigrations(client: pg.PoolClient): Promise<AppliedMigration[]> {
+  const found = (await client.query<{ migrations: boolean; checksums: boolean }>(FIND_TABLES)).rows[0];
+  if (found?.migrations !== true) return [];
+  const { rows } = await client.query<{ name: string; applied_at: Date }>(READ_MIGRATIONS);
   const recorded = found.checksums
     ? (await client.query<{ name: string; checksum: string }>(READ_CHECKSUMS)).rows
     : [];
@@ -154,7 +157,7 @@ export async function readPostgresLedger(client: pg.PoolClient): Promise<Applied
     if (revision === undefined || name === undefined) {
       throw new MigrationRefused(
         STORE,
-        `its ledger ${LEDGER} has ${row.name}, which is no revision of chargehouse`,
+        `its table ${MIGRATIONS} has ${row.name}, which is no migration of chargehouse`,
       );
     }
     return {

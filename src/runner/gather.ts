@@ -74,7 +74,7 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheringResult
       store: {
         client: input.store.client,
         postgres: input.stores.postgres,
-        publishLock: input.stores.publishLock,
+        backupLock: input.stores.backupLock,
         epoch: input.epoch,
         gatheredFrom: input.window.start,
         keepFrom: input.keepFrom,

@@ -13,8 +13,8 @@ import {
 } from "./sql/leases.js";
 
 /**
- * The right to run a tenant. One worker at a time holds it, across all processes. A heartbeat prolongs it; if that
- * fails, `lost` aborts and the run stops. The epoch fences off late writes of that run.
+ * The lock on a tenant: at most one worker runs it, across all processes. It is a row in Postgres that expires. A
+ * heartbeat prolongs it; if that fails, `lost` aborts and the run stops. The epoch fences off late writes of that run.
  */
 export interface Lease {
   readonly epoch: number;

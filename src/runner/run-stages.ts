@@ -1,8 +1,8 @@
 import { allocatePending } from "../allocate/allocate-pending.js";
 import type { Publication } from "../allocate/allocation-job.js";
+import { finalizeOldDays } from "../allocate/finalize-days.js";
 import { rollForward } from "../allocate/roll-forward.js";
 import { storeRuleSet } from "../allocate/rules.js";
-import { settleAbandonedDays } from "../allocate/settle-days.js";
 import { claimStaging, dropStagedDaysExcept } from "../clickhouse/staging.js";
 import { type DayRange, dayOf } from "../common/days.js";
 import { prepareStore } from "../ingest/configured/store-maps.js";
@@ -89,7 +89,7 @@ async function claimAndRepair(
   signal: AbortSignal,
 ): Promise<StageInput> {
   const { tenant, request } = run;
-  const { postgres, publishLock } = run.stores;
+  const { postgres, backupLock } = run.stores;
   const tenantName = tenant.tenant_name;
   const ecosystem = run.ecosystems.get(tenant.ecosystem);
   if (ecosystem === undefined) throw new Error(`unknown ecosystem ${tenant.ecosystem}`);
@@ -105,10 +105,10 @@ async function claimAndRepair(
   const keepFrom = gatherWindow(today, tenant.retention_days, 0).start;
   const keepAttributionsFrom = topicRetentionStart(tenant, today);
   const retentionStarts = { chargebacks: keepFrom, topic_attributions: keepAttributionsFrom };
-  const { publication, repaired } = await publishLock.shared(async () => {
+  const { publication, repaired } = await backupLock.shared(async () => {
     progress.notes.push(...(await claimStore(run, store, lease, retentionStarts)));
     const { epoch } = lease;
-    const publication = { client: store.client, postgres, publishLock, tenantName, epoch, signal };
+    const publication = { client: store.client, postgres, backupLock, tenantName, epoch, signal };
     return { publication, repaired: await repair(run, publication) };
   }, signal);
   return {
@@ -177,7 +177,7 @@ async function calculate(input: StageInput): Promise<void> {
 async function finalizeDays(input: StageInput): Promise<void> {
   const { run, publication, window, usualWindow, progress } = input;
   const { postgres, tenantName } = publication;
-  input.final = await settleAbandonedDays(publication, { before: usualWindow.start, gathered: window });
+  input.final = await finalizeOldDays(publication, { before: usualWindow.start, gathered: window });
   progress.notes.push(...reportFinalDays(input.final));
   const limits = {
     chargebacks: run.tenant.allocation_retry_limit,
@@ -206,9 +206,9 @@ async function keepIdentities({ run, publication, window, usualWindow, repaired,
 
 async function dropOldDays(input: StageInput): Promise<void> {
   const { store, publication, usualWindow, keepFrom, keepAttributionsFrom, progress } = input;
-  const { postgres, publishLock, signal } = publication;
+  const { postgres, backupLock, signal } = publication;
   const firstDays = { keepFrom, keepAttributionsFrom, gatheredFrom: usualWindow.start };
-  await publishLock.shared(() => applyRetention({ ...publication, ...firstDays }), signal);
+  await backupLock.shared(() => applyRetention({ ...publication, ...firstDays }), signal);
   progress.errors.push(...(await checkFiles(store, postgres, signal)));
 }
 

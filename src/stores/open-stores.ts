@@ -14,9 +14,9 @@ import {
 import { type EmbeddedPostgres, startEmbeddedPostgres } from "../embedded-postgres/index.js";
 import { openPostgres } from "../postgres/client.js";
 import { migratePostgres } from "../postgres/migrate.js";
+import { createBackupLock } from "./backup-lock.js";
 import { claimDataDir, type DataDirClaim, DataDirInUseError } from "./data-dir.js";
 import { createStoreOwners } from "./facts/store-owners.js";
-import { createPublishLock } from "./publish-lock.js";
 import type { RunStores } from "./stores.js";
 import { createTenantStores } from "./tenant-stores.js";
 import { refuseUnfinishedRestore } from "./unfinished-restore.js";
@@ -85,7 +85,7 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
       embeddedClickHouse: clickhouse,
       ownsPostgres: embedded !== undefined,
       owners,
-      publishLock: createPublishLock(),
+      backupLock: createBackupLock(),
       tenant: tenants.open,
       serverClient: tenants.serverClient,
       close,

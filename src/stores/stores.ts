@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
+import type { BackupLock } from "./backup-lock.js";
 import type { StoreLocation, StoreOwners } from "./facts/store-owners.js";
-import type { PublishLock } from "./publish-lock.js";
 
 /**
  * The stores of a running service: one Postgres, and one ClickHouse database per tenant. A tenant's store is opened and
@@ -19,7 +19,7 @@ export interface RunStores extends Stores {
   /** The processes that have each store open. */
   readonly owners: StoreOwners;
   /** Guards changes that a run makes in both stores, so that a backup of both is consistent. */
-  readonly publishLock: PublishLock;
+  readonly backupLock: BackupLock;
 }
 
 export interface TenantStore {

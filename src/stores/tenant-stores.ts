@@ -93,7 +93,7 @@ export function createTenantStores(options: TenantStoresOptions): TenantStores {
         dir,
         database,
         cluster,
-        lock: options.postgres,
+        postgres: options.postgres,
         address: storageKeys(storage).sort().join(" "),
         logger: options.logger,
         signal: options.signal,

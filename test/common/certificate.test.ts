@@ -41,7 +41,7 @@ t.test("an invalid file is refused with the setting, the path and the reason", a
   );
   t.equal(
     await refusal({ certificate_file: key }),
-    `CertificateError: api.tls.certificate_file: ${key} has no certificate in PEM`,
+    `CertificateError: api.tls.certificate_file: ${key} contains no PEM certificate`,
   );
   renew({ key: renewed.key });
   t.equal(
@@ -51,10 +51,10 @@ t.test("an invalid file is refused with the setting, the path and the reason", a
   renew({ key: encryptedKey });
   t.equal(
     await refusal(),
-    `CertificateError: api.tls.key_file: ${key} is encrypted: the service has nobody to ask for a passphrase`,
+    `CertificateError: api.tls.key_file: ${key} is encrypted. The service cannot enter a passphrase: use an unencrypted key`,
   );
   renew({ key: "-----BEGIN PRIVATE KEY-----\nnone\n-----END PRIVATE KEY-----\n" });
-  t.equal(await refusal(), `CertificateError: api.tls.key_file: ${key} has no private key in PEM`);
+  t.equal(await refusal(), `CertificateError: api.tls.key_file: ${key} contains no PEM private key`);
   renew(first);
   for (const [mode, isOpen] of [
     [0o600, false],
@@ -65,7 +65,7 @@ t.test("an invalid file is refused with the setting, the path and the reason", a
     [0o601, true],
   ] as const) {
     chmodSync(key, mode);
-    const expected = `CertificateError: api.tls.key_file: ${key} is open to everybody on this machine (mode 0${mode.toString(8)}): run chmod o= on it`;
+    const expected = `CertificateError: api.tls.key_file: ${key} is accessible by all users of this machine (mode 0${mode.toString(8)}): run chmod o= ${key}`;
     t.equal(await refusal(), isOpen ? expected : "nothing", mode.toString(8));
   }
   chmodSync(key, 0o600);

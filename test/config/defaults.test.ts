@@ -3,7 +3,7 @@ import { join } from "node:path";
 import t from "tap";
 import { projectRoot } from "../../src/common/project.js";
 import { metricsAuth } from "../../src/config/settings/metrics.js";
-import { columnsOfLines } from "../../src/domain/line-columns.js";
+import { ruleColumns } from "../../src/domain/rule-columns.js";
 import { holds } from "../holds.js";
 import { configOf, oneTenant, problemsOf } from "./loading.js";
 
@@ -66,7 +66,7 @@ t.test("a tenant has every default", async (t) => {
     identity_to_team: {},
     allocation: { decimal_places: 4, identity: [], rules: [] },
     identity_maps: new Map(),
-    line_columns: columnsOfLines(),
+    line_columns: ruleColumns(),
     storage: { kind: "embedded", database: "acme" },
     plugin_settings: {
       metrics_step_seconds: 3600,

@@ -1,7 +1,7 @@
 /** A valid file has no findings, and for each check there is a file that violates only this check. */
 import t from "tap";
+import { checks } from "../../src/focus/check/all-checks.js";
 import { checkFile } from "../../src/focus/check/check-file.js";
-import { checks } from "../../src/focus/check/checks.js";
 import { clean } from "../../src/focus/check/clean.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
 import { type FocusVersion, focusVersions } from "../../src/focus/version.js";

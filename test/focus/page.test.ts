@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
 import { projectRoot } from "../../src/common/project.js";
-import { checks } from "../../src/focus/check/checks.js";
+import { checks } from "../../src/focus/check/all-checks.js";
 import { ENGINE_MEMORY_GIB } from "../../src/focus/check/scratch-engine.js";
 import { columnsOfVersion, focusColumns } from "../../src/focus/columns.js";
 import { renames } from "../../src/focus/renames.js";

@@ -5,12 +5,12 @@
 import t from "tap";
 import { readRows } from "../../src/clickhouse/statement.js";
 import { type WrittenWhere, whereOf } from "../../src/config/allocation/condition.js";
-import { columnsOfLines } from "../../src/domain/line-columns.js";
+import { ruleColumns } from "../../src/domain/rule-columns.js";
 import { openScratchEngine } from "../../src/focus/check/scratch-engine.js";
 import { whereSql } from "../../src/ingest/configured/condition-sql.js";
 import { testLogger } from "../stores.js";
 
-const columns = columnsOfLines({ cost: { sql: "total_cost", type: "decimal" } });
+const columns = ruleColumns({ cost: { sql: "total_cost", type: "decimal" } });
 const lines = [
   ["below", "10.499999999999", "r_1"],
   ["exact", "10.5", "rx1"],

@@ -85,7 +85,7 @@ t.test("hours of a generic tenant are classified", async (t) => {
     `${first} zero  6 0 USD`,
     `${gap} delivered  72 28.8 USD`,
     `${gap} charged  46 28.8 USD`,
-    `${gap} left_out unanswered 4 0 USD`,
+    `${gap} left_out no_sample 4 0 USD`,
     `${gap} zero  22 0 USD`,
     `${short} delivered  72 4.8 USD`,
     `${short} left_out not_measured 48 0 USD`,
@@ -117,7 +117,7 @@ t.test("hours of a self-managed cluster are classified", async (t) => {
     `${first} outside_window before_first_sample 54 0 USD`,
     `${gap} delivered  96 7.8624 USD`,
     `${gap} charged  90 7.8624 USD`,
-    `${gap} left_out unanswered 6 0 USD`,
+    `${gap} left_out no_sample 6 0 USD`,
     ...[short, broken].flatMap((day) => [
       `${day} delivered  96 7.2 USD`,
       `${day} charged  24 7.2 USD`,
@@ -210,7 +210,7 @@ t.test("expected hours are the sum of their classes, and charged amounts those o
     "charged",
     "left_out failed",
     "left_out not_measured",
-    "left_out unanswered",
+    "left_out no_sample",
     "outside_window before_first_sample",
     "zero",
   ]);

@@ -122,7 +122,7 @@ export const allocateMutants = [
     ],
   ]),
   ...mutantsOf(
-    "src/domain/line-points.ts",
+    "src/domain/rounding-offsets.ts",
     ["test/allocate/fair-rounding.test.ts"],
     [
       [

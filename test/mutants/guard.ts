@@ -1,6 +1,6 @@
 import { mutantsOf, template } from "./mutant.js";
 
-const gate = ["test/stores/publish-lock.test.ts"];
+const gate = ["test/stores/backup-lock.test.ts"];
 const secrets = ["test/common/known-secrets.test.ts"];
 const limits = ["test/http/rate-limits.test.ts"];
 const certificates = ["test/common/certificate.test.ts"];
@@ -30,7 +30,7 @@ export const guardMutants = [
   ...mutantsOf("src/stores/facts/damage.ts", damage, [
     ["a part without its checksum passes", "is_passed === 1 ? [] : [periodOf(part_path)]", "[]"],
   ]),
-  ...mutantsOf("src/stores/publish-lock.ts", gate, [
+  ...mutantsOf("src/stores/backup-lock.ts", gate, [
     [
       "a pause does not wait for changes that have begun",
       "for (const change of begun) await ended(change, signal);",

@@ -94,7 +94,7 @@ export const ingestMutants = [
     [["a request that failed is a difference forever", "if (response.digest !== FAILED)", "if (true)"]],
   ),
   ...mutantsOf(
-    "src/allocate/settle-days.ts",
+    "src/allocate/finalize-days.ts",
     ["test/runner/provisional.test.ts"],
     [
       [

@@ -6,10 +6,10 @@ const lease = ["test/runner/lease.test.ts"];
 const oneStep = ["test/runner/one-step.test.ts"];
 const sums = ["test/stores/facts/sums.test.ts"];
 
-const replacements = ["test/embedded-clickhouse/replacements.test.ts"];
+const replacements = ["test/embedded-clickhouse/partition-replacement-log.test.ts"];
 
 export const publishMutants = [
-  ...mutantsOf("src/embedded-clickhouse/server/replacements.ts", replacements, [
+  ...mutantsOf("src/embedded-clickhouse/server/partition-replacement-log.ts", replacements, [
     [
       "a replacement that was cut off is forgotten",
       "const problem = entry && (await rerun(engine, entry));",

@@ -5,7 +5,7 @@ import t from "tap";
 import { readRows } from "../../src/clickhouse/statement.js";
 import type { IdentitySource } from "../../src/config/allocation/identity-source.js";
 import { UNALLOCATED } from "../../src/domain/allocation-rule.js";
-import { columnsOfLines } from "../../src/domain/line-columns.js";
+import { ruleColumns } from "../../src/domain/rule-columns.js";
 import { LONGEST_ID } from "../../src/domain/text-limits.js";
 import { identitySql } from "../../src/ingest/configured/identity-sql.js";
 import { prepareStore } from "../../src/ingest/configured/store-maps.js";
@@ -23,7 +23,7 @@ const map = {
   ]),
 };
 const maps = new Map([[MAP, map]]);
-const columns = columnsOfLines();
+const columns = ruleColumns();
 
 const patterns = [
   "^team-(?<identity>.*)$",

@@ -2,7 +2,7 @@
  * Every read of ClickHouse, with inputs that reach each of its shapes. Golden files and engine tests use this table.
  */
 import type { Statement } from "../../src/clickhouse/statement.js";
-import { columnsOfLines } from "../../src/domain/line-columns.js";
+import { ruleColumns } from "../../src/domain/rule-columns.js";
 import { currenciesInWindow, defaultExportColumns, exportColumnNames } from "../../src/export/columns.js";
 import { chargebackExport } from "../../src/export/statement.js";
 import { billingBefore, billingDays, billingPage } from "../../src/query/billing/list.js";
@@ -145,7 +145,7 @@ const recipients = (tier: RuleTierRow): Statement => {
   const [component] = ticks.components;
   if (component === undefined) throw new Error("no component");
   const hashes = { recipientsHash: 3n, residueHash: 2n ** 64n - 1n };
-  return recipientsOfSplit({ ...split, ...hashes, tier, columns: columnsOfLines(), line: ticks, component });
+  return recipientsOfSplit({ ...split, ...hashes, tier, columns: ruleColumns(), line: ticks, component });
 };
 
 /** Reads by the name of their golden file. */
@@ -215,14 +215,14 @@ export const reads: Readonly<Record<string, Statement>> = {
     window: window(),
     page: 2,
     page_size: 100,
-    columns: columnsOfLines(),
+    columns: ruleColumns(),
     sources: [{ tag: "it's" }, { column: "env_id", map: "./accounts.csv" }],
   }),
   "unallocated-lines-without-sources": unallocatedLines({
     window: window(),
     page: 1,
     page_size: 100,
-    columns: columnsOfLines(),
+    columns: ruleColumns(),
     sources: [],
   }),
   "aggregate-by-resource-columns": aggregate({

@@ -97,7 +97,7 @@ t.test("a holder that continues after its lease was taken over has no effect", a
   const old: Publication = {
     client,
     postgres,
-    publishLock: stores.publishLock,
+    backupLock: stores.backupLock,
     tenantName: "acme",
     epoch: 1,
     signal,

@@ -182,7 +182,7 @@ t.test("a store that differs from the records of Postgres is recovered", async (
     await migrateClickHouse(server, {
       dir: migrationFolders.clickhouse,
       database: "acme",
-      lock,
+      postgres: lock,
       logger: testLogger,
     });
     upstream.onWindow = () => Promise.reject(new Error("the upstream is away"));

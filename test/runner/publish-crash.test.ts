@@ -40,7 +40,7 @@ t.test("an interrupted publish is completed or discarded", async (t) => {
     const publication: Publication = {
       client: (await stores.tenant(tenantName)).client,
       postgres,
-      publishLock: stores.publishLock,
+      backupLock: stores.backupLock,
       tenantName,
       epoch: 2,
       signal: new AbortController().signal,

@@ -44,7 +44,7 @@ t.test("an interrupted publish of attributions is completed or discarded", async
     const publication: Publication = {
       client,
       postgres,
-      publishLock: stores.publishLock,
+      backupLock: stores.backupLock,
       tenantName,
       epoch: 2,
       signal: new AbortController().signal,

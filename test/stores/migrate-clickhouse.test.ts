@@ -60,7 +60,7 @@ t.test(
     const clickhouse = await client(t);
     const database = "fresh";
     const dir = migrationFolder(t, { "0001_one.sql": ONE });
-    const options = { dir, database, lock: await pool, logger };
+    const options = { dir, database, postgres: await pool, logger };
     t.strictSame(await states(clickhouse, dir, database), ["0001 pending"]);
     t.strictSame(
       await rows(clickhouse, "SELECT name FROM system.databases WHERE name = 'fresh'"),
@@ -94,7 +94,12 @@ t.test(
 t.test("a client of the tenant's own database does as well, also before that database exists", async (t) => {
   const clickhouse = await client(t, "own");
   const dir = migrationFolder(t, { "0001_one.sql": ONE });
-  const { applied } = await migrateClickHouse(clickhouse, { dir, database: "own", lock: await pool, logger });
+  const { applied } = await migrateClickHouse(clickhouse, {
+    dir,
+    database: "own",
+    postgres: await pool,
+    logger,
+  });
   t.strictSame(applied, ["0001_one"]);
   t.strictSame(await rows(clickhouse, "SELECT count() AS n FROM one"), [{ n: "0" }]);
 });
@@ -103,7 +108,7 @@ t.test("tenants have ledgers of their own", async (t) => {
   const clickhouse = await client(t);
   const dir = migrationFolder(t, { "0001_one.sql": ONE });
   for (const database of ["tenant_a", "tenant-b"]) {
-    const { applied } = await migrateClickHouse(clickhouse, { dir, database, lock: await pool, logger });
+    const { applied } = await migrateClickHouse(clickhouse, { dir, database, postgres: await pool, logger });
     t.strictSame(applied, ["0001_one"], database);
   }
 });
@@ -115,7 +120,7 @@ t.test("a revision that fails half-way is repaired by running it again", async (
     "0001_one.sql": ONE,
     "0002_two.sql": `${TWO} SELECT throwIf(1, 'as the test wants it');`,
   });
-  const options = { dir, database, lock: await pool, logger };
+  const options = { dir, database, postgres: await pool, logger };
   await t.rejects(migrateClickHouse(clickhouse, options), {
     code: "migration_failed",
     message: /^clickhouse\/halfway: revision 0002_two failed: .*as the test wants it/s,
@@ -151,7 +156,7 @@ t.test("schema and code that do not fit are refused, and nothing is touched", as
   ];
   for (const [database, change, message] of cases) {
     const dir = migrationFolder(t, { "0001_one.sql": ONE, "0002_two.sql": TWO });
-    const options = { dir, database, lock: await pool, logger };
+    const options = { dir, database, postgres: await pool, logger };
     await migrateClickHouse(clickhouse, options);
     change(dir);
     if (database !== "newer") writeFileSync(join(dir, "0003_three.sql"), ONE.replace("one", "three"));
@@ -163,7 +168,7 @@ t.test("schema and code that do not fit are refused, and nothing is touched", as
 t.test("two at once: each revision runs once", async (t) => {
   const clickhouse = await client(t);
   const dir = migrationFolder(t, { "0001_one.sql": `${ONE} INSERT INTO one VALUES (1); SELECT sleep(0.2);` });
-  const options = { dir, database: "at_once", lock: await pool, logger };
+  const options = { dir, database: "at_once", postgres: await pool, logger };
   const reports = await Promise.all([1, 2, 3].map(() => migrateClickHouse(clickhouse, options)));
   t.strictSame(
     reports.flatMap((report) => report.applied),
@@ -178,7 +183,7 @@ t.test(
     const clickhouse = await client(t);
     const lock = await pool;
     const dir = migrationFolder(t, { "0001_one.sql": `${ONE} SELECT sleep(2);`, "0002_two.sql": TWO });
-    const migrating = migrateClickHouse(clickhouse, { dir, database: "lost_lock", lock, logger });
+    const migrating = migrateClickHouse(clickhouse, { dir, database: "lost_lock", postgres: lock, logger });
     const rejected = t.rejects(migrating, /connection error|terminat/);
     await until("the first table", async () => (await tables(clickhouse, "lost_lock")).includes("one"));
     await lock.query(
@@ -192,7 +197,7 @@ t.test(
 t.test("the project's own migrations", async (t) => {
   const clickhouse = await client(t);
   const dir = join(projectRoot(), "migrations/clickhouse");
-  const options = { dir, database: "project", lock: await pool, logger };
+  const options = { dir, database: "project", postgres: await pool, logger };
   const { applied } = await migrateClickHouse(clickhouse, options);
   t.ok(applied.length > 0);
   t.strictSame((await migrateClickHouse(clickhouse, options)).applied, []);
@@ -220,7 +225,7 @@ INSERT INTO seen SELECT (SELECT count() FROM system.mutations WHERE database = c
 ALTER TABLE slow UPDATE m = 2 + sleepEachRow(0.05) WHERE 1;
 `,
   });
-  await migrateClickHouse(clickhouse, { dir, database: "mutated", lock: await pool, logger });
+  await migrateClickHouse(clickhouse, { dir, database: "mutated", postgres: await pool, logger });
   t.strictSame(await rows(clickhouse, "SELECT under_way, changed FROM mutated.seen"), [
     { under_way: "0", changed: "20" },
   ]);
@@ -240,7 +245,7 @@ INSERT INTO broken SELECT number FROM numbers(20);
 ALTER TABLE broken UPDATE n = throwIf(n = 7, 'seven is not taken') WHERE 1;
 `,
   });
-  await t.rejects(migrateClickHouse(clickhouse, { dir, database: "broken", lock: await pool, logger }), {
+  await t.rejects(migrateClickHouse(clickhouse, { dir, database: "broken", postgres: await pool, logger }), {
     name: "MigrationFailed",
     message: /revision 0001_broken failed: .*seven is not taken/,
   });

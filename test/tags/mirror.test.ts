@@ -250,7 +250,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     await migrateClickHouse(server, {
       dir: migrationFolders.clickhouse,
       database: "acme",
-      lock: postgres,
+      postgres: postgres,
       logger: silent,
     });
     const fresh = createTagMirror({ stores, tenantNames: ["acme"], logger: silent, timing });

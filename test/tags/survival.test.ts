@@ -81,7 +81,7 @@ t.test("tags survive recalculation and are dropped with their dimensions", async
     await migrateClickHouse(server, {
       dir: migrationFolders.clickhouse,
       database: "acme",
-      lock: postgres,
+      postgres: postgres,
       logger: testLogger,
     });
     t.same(await mirrored(stores, "acme"), []);

@@ -1,7 +1,7 @@
 import { stagedTable } from "../../clickhouse/staging.js";
 import type { Statement } from "../../clickhouse/statement.js";
 import { lineColumns, lineKeySql } from "../../domain/ledger.js";
-import { hashOfPoint, pointSql, WHOLE_LINE } from "../../domain/line-points.js";
+import { hashOfPoint, pointSql, WHOLE_LINE } from "../../domain/rounding-offsets.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 import type { WeighingColumns } from "../rules.js";
 import { type RuleParts, ruleParts } from "./rule-parts.js";

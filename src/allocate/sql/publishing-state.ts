@@ -50,7 +50,7 @@ export function beginPublishing(days: DaysOfRun): PgStatement {
  * Records that provisional days are about to be swapped in as final, with the published input. Updates rows like
  * `beginPublishing`, but skips a day that waits to be calculated or has changed since.
  */
-export function beginSettling(days: DaysOfRun): PgStatement {
+export function beginFinalizing(days: DaysOfRun): PgStatement {
   const final = inputHashOf("published_hash");
   return updateDays(
     days,

@@ -1,53 +1,52 @@
 /**
- * What has to be done with a store's schema: decided here, by one pure function, for Postgres and for ClickHouse. The two stores
- * only read what was applied, and apply what is pending.
+ * Decides, by a pure function, what has to be done with the schema of Postgres or ClickHouse. The stores only read what was
+ * applied, and apply what is pending.
  */
-import { fileName } from "./revisions.js";
+import { fileName } from "./migration-files.js";
 
-/** A revision that the code has. */
-export interface KnownRevision {
+/** A migration that the code has. */
+export interface KnownMigration {
   revision: string;
   name: string;
   checksum: string;
 }
 
-/** A revision that the store's ledger has. */
-export interface AppliedRevision {
+/** A migration that the store has recorded as applied. */
+export interface AppliedMigration {
   revision: string;
   name: string;
-  /** Null where none was recorded: then there is nothing to compare. */
+  /** Null if none was recorded. Then it is not compared. */
   checksum: string | null;
   /** ISO 8601, UTC. */
   applied_at: string;
 }
 
 /**
- * - `applied`, `pending`: as they say;
- * - `changed`: applied, but the code's text (or name) for it is another now;
- * - `missing`: applied, but the code lacks it; or the code has it and it was passed over (then `applied_at` is null);
- * - `newer`: applied, and later than all that the code knows.
+ * - `changed`: applied, but its file has another text or name now
+ * - `missing`: applied, but the code has no such file; or it was passed over (then `applied_at` is null)
+ * - `newer`: applied, and later than all that the code knows
  */
-export type RevisionState = "applied" | "pending" | "changed" | "missing" | "newer";
+export type MigrationState = "applied" | "pending" | "changed" | "missing" | "newer";
 
-export interface RevisionStatus {
+export interface MigrationPlanEntry {
   revision: string;
   name: string;
-  state: RevisionState;
+  state: MigrationState;
   applied_at: string | null;
 }
 
-export interface MigrationPlan<Known extends KnownRevision> {
-  /** All revisions of either side, in order. */
-  revisions: RevisionStatus[];
-  /** What is to be applied, in order. Empty when there is a refusal. */
+export interface MigrationPlan<Known extends KnownMigration> {
+  /** All migrations of the code and of the store, in order. */
+  revisions: MigrationPlanEntry[];
+  /** Migrations to apply, in order. Empty if there is a refusal. */
   pending: Known[];
-  /** Why nothing may be done, in one sentence; undefined when all is well. */
+  /** Why nothing may be applied, in one sentence. */
   refusal: string | undefined;
 }
 
-export function planMigrations<Known extends KnownRevision>(
+export function planMigrations<Known extends KnownMigration>(
   known: readonly Known[],
-  applied: readonly AppliedRevision[],
+  applied: readonly AppliedMigration[],
 ): MigrationPlan<Known> {
   const knownBy = new Map(known.map((entry) => [Number(entry.revision), entry]));
   const appliedBy = new Map(applied.map((entry) => [Number(entry.revision), entry]));
@@ -55,7 +54,7 @@ export function planMigrations<Known extends KnownRevision>(
   const latestApplied = Math.max(-1, ...appliedBy.keys());
 
   const numbers = [...new Set([...knownBy.keys(), ...appliedBy.keys()])].sort((a, b) => a - b);
-  const revisions = numbers.flatMap((number): RevisionStatus[] => {
+  const revisions = numbers.flatMap((number): MigrationPlanEntry[] => {
     const there = appliedBy.get(number);
     const here = knownBy.get(number);
     const entry = there ?? here;
@@ -70,20 +69,20 @@ export function planMigrations<Known extends KnownRevision>(
 }
 
 function stateOf(
-  here: KnownRevision | undefined,
-  there: AppliedRevision | undefined,
-  place: { newer: boolean; passedOver: boolean },
-): RevisionState {
-  if (there === undefined) return place.passedOver ? "missing" : "pending";
-  if (here === undefined) return place.newer ? "newer" : "missing";
+  here: KnownMigration | undefined,
+  there: AppliedMigration | undefined,
+  position: { newer: boolean; passedOver: boolean },
+): MigrationState {
+  if (there === undefined) return position.passedOver ? "missing" : "pending";
+  if (here === undefined) return position.newer ? "newer" : "missing";
   const sameText = there.checksum === null || there.checksum === here.checksum;
   return sameText && there.name === here.name ? "applied" : "changed";
 }
 
 /** Before the first release the schema had other files. Their data is not migrated. */
 function unreleased(
-  [first]: readonly KnownRevision[],
-  applied: readonly AppliedRevision[],
+  [first]: readonly KnownMigration[],
+  applied: readonly AppliedMigration[],
 ): string | undefined {
   const before = applied.find(({ revision }) => revision === first?.revision);
   if (before === undefined || before.name === first?.name || before.checksum === first?.checksum)
@@ -91,12 +90,12 @@ function unreleased(
   return `the data was written by an unreleased version of chargehouse, whose first revision was ${fileName(before)}, and cannot be migrated: move the data directory away, or drop the databases, and the next runs gather anew`;
 }
 
-/** The first problem of the gravest kind: with a newer schema, all other differences follow from it. */
+/** Returns the first problem of the worst kind. With a newer schema, all other differences follow from it. */
 function refusalOf(
-  revisions: readonly RevisionStatus[],
-  known: readonly KnownRevision[],
+  revisions: readonly MigrationPlanEntry[],
+  known: readonly KnownMigration[],
 ): string | undefined {
-  const first = (state: RevisionState) => revisions.find((entry) => entry.state === state);
+  const first = (state: MigrationState) => revisions.find((entry) => entry.state === state);
 
   const newer = first("newer");
   if (newer !== undefined) {

@@ -1,22 +1,22 @@
 /** The result of migrating a store, and the error that stops a start. */
 import { errorMessage } from "../error-message.js";
-import type { KnownRevision, MigrationPlan, RevisionStatus } from "./plan.js";
-import { fileName } from "./revisions.js";
+import { fileName } from "./migration-files.js";
+import type { KnownMigration, MigrationPlan, MigrationPlanEntry } from "./plan.js";
 
 /** A line of `chargehouse migrate --status`. */
-export interface MigrationStatus extends RevisionStatus {
+export interface MigrationStatus extends MigrationPlanEntry {
   /** `postgres`, or `clickhouse` and the database: `clickhouse/acme`. */
   store: string;
 }
 
 export interface MigrationReport {
   store: string;
-  /** What was applied by this call, in order, as `0001_tenants`. */
+  /** Migrations that this call applied, in order, such as `0001_tenants`. */
   applied: string[];
   duration_ms: number;
 }
 
-/** The schema and the code do not fit. The message is one sentence for the operator. */
+/** This version of the code cannot use or migrate the schema. The message is one sentence for the operator. */
 export class MigrationRefused extends Error {
   readonly code = "migration_refused";
   constructor(
@@ -28,18 +28,18 @@ export class MigrationRefused extends Error {
   }
 }
 
-/** A revision failed. The store is as before it (Postgres) or is repaired by running the file again (ClickHouse). */
+/** A migration failed. Postgres is as before; ClickHouse is repaired by running the file again. */
 export class MigrationFailed extends Error {
   readonly code = "migration_failed";
-  constructor(store: string, revision: KnownRevision, cause: unknown) {
+  constructor(store: string, revision: KnownMigration, cause: unknown) {
     const reason = errorMessage(cause);
     super(`${store}: revision ${fileName(revision)} failed: ${reason}`, { cause });
     this.name = "MigrationFailed";
   }
 }
 
-/** The pending revisions of a plan, or its refusal thrown. */
-export function pendingOrRefuse<Known extends KnownRevision>(
+/** Returns the pending migrations of a plan, or throws `MigrationRefused`. */
+export function pendingOrRefuse<Known extends KnownMigration>(
   store: string,
   plan: MigrationPlan<Known>,
 ): Known[] {
@@ -47,6 +47,6 @@ export function pendingOrRefuse<Known extends KnownRevision>(
   return plan.pending;
 }
 
-export function migrationStatus(store: string, plan: MigrationPlan<KnownRevision>): MigrationStatus[] {
+export function migrationStatus(store: string, plan: MigrationPlan<KnownMigration>): MigrationStatus[] {
   return plan.revisions.map((revision) => ({ store, ...revision }));
 }

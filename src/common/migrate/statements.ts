@@ -1,13 +1,11 @@
-/**
- * The statements of an SQL file, one by one: ClickHouse's HTTP interface takes one at a time.
- */
+/** Splits an SQL file into statements, because ClickHouse's HTTP interface takes one at a time. */
 
-/** What may hold a semicolon that ends nothing: strings, quoted names, comments. Then the semicolon itself. */
+/** Strings, quoted names and comments, whose semicolons do not end a statement. Then the semicolon that does. */
 const TOKEN =
   /'(?:[^'\\]|\\[\s\S]|'')*'|"(?:[^"\\]|\\[\s\S])*"|`(?:[^`\\]|\\[\s\S])*`|--[^\n]*|\/\*[\s\S]*?\*\/|;/g;
 const COMMENTS_AND_BLANKS = /--[^\n]*|\/\*[\s\S]*?\*\/|\s/g;
 
-/** Statements without their semicolons; comments stay with the statement they precede, and are none by themselves. */
+/** Returns statements without their semicolons. A comment belongs to the statement that follows it. */
 export function splitStatements(sql: string): string[] {
   const statements: string[] = [];
   let start = 0;

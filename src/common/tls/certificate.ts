@@ -37,18 +37,21 @@ const OTHERS = 0o007;
 export async function readCertificate(settings: TlsFiles, section: string): Promise<Certificate> {
   const refused = (field: Field, problem: string) =>
     new CertificateError(`${section}.${field}: ${settings[field]} ${problem}`);
-  const read = async (field: Field, mayOthers: boolean) => {
+  const read = async (field: Field, othersMayRead: boolean) => {
     const { text, mode } = await contentOf(settings[field]).catch((error: unknown) => {
       throw refused(field, reasonOf(error));
     });
-    if (!mayOthers && (mode & OTHERS) !== 0)
-      throw refused(field, `is open to everybody on this machine (mode ${octal(mode)}): run chmod o= on it`);
+    if (!othersMayRead && (mode & OTHERS) !== 0)
+      throw refused(
+        field,
+        `is accessible by all users of this machine (mode ${octal(mode)}): run chmod o= ${settings[field]}`,
+      );
     return text;
   };
   const cert = await read("certificate_file", true);
   const key = await read("key_file", false);
   const [x509, privateKey] = [certificateIn(cert), keyIn(key)];
-  if (x509 === undefined) throw refused("certificate_file", "has no certificate in PEM");
+  if (x509 === undefined) throw refused("certificate_file", "contains no PEM certificate");
   if (typeof privateKey === "string") throw refused("key_file", privateKey);
   if (!x509.checkPrivateKey(privateKey))
     throw refused("key_file", "is not the key of the first certificate in certificate_file");
@@ -56,7 +59,7 @@ export async function readCertificate(settings: TlsFiles, section: string): Prom
   try {
     createSecureContext(options);
   } catch (error) {
-    throw refused("certificate_file", `is not taken by TLS: ${reasonOf(error)}`);
+    throw refused("certificate_file", `is rejected by TLS: ${reasonOf(error)}`);
   }
   return { options, validUntil: new Date(x509.validTo) };
 }
@@ -84,17 +87,18 @@ function certificateIn(pem: string): X509Certificate | undefined {
 
 /** Returns the private key, or the problem with it. */
 function keyIn(pem: string): KeyObject | string {
-  if (pem.includes("ENCRYPTED")) return "is encrypted: the service has nobody to ask for a passphrase";
+  if (pem.includes("ENCRYPTED"))
+    return "is encrypted. The service cannot enter a passphrase: use an unencrypted key";
   try {
     return createPrivateKey(pem);
   } catch {
-    return "has no private key in PEM";
+    return "contains no PEM private key";
   }
 }
 
 const REASONS: Readonly<Record<string, string>> = {
   ENOENT: "is not there",
-  EACCES: "may not be read by this user",
+  EACCES: "cannot be read by this user: permission denied",
   ENOTDIR: "is not there: a part of its path is not a folder",
 };
 

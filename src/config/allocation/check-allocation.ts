@@ -5,7 +5,7 @@
 import { resolve } from "node:path";
 import { nearest } from "../../common/nearest.js";
 import type { IdentityScope } from "../../domain/allocation-rule.js";
-import { columnsOfLines, type LineColumns, tagKeyOf } from "../../domain/line-columns.js";
+import { type RuleColumns, ruleColumns, tagKeyOf } from "../../domain/rule-columns.js";
 import type { Path } from "../reader/problem.js";
 import type { Report } from "../reader/reading-context.js";
 import { monthsProblem } from "../reader/whole-months.js";
@@ -41,7 +41,7 @@ export function checkAllocation(
 ): IdentityMaps {
   const settings = isReadable(["plugin_settings"]) ? tenant.plugin_settings : undefined;
   const known: KnownNames = {
-    columns: columnsOfLines(ecosystem.lineColumns),
+    columns: ruleColumns(ecosystem.lineColumns),
     metrics: settings && ecosystem.usageMetrics?.(settings),
     sets: settings && ecosystem.identitySets?.(settings),
     monthProblem: monthsProblem("is month", tenant),
@@ -65,7 +65,7 @@ interface Readable<Part> {
 }
 
 interface KnownNames {
-  readonly columns: LineColumns;
+  readonly columns: RuleColumns;
   /** Undefined if the ecosystem does not restrict them. */
   readonly metrics: readonly string[] | undefined;
   /** Undefined if the ecosystem does not restrict them. */
@@ -74,14 +74,14 @@ interface KnownNames {
   readonly monthProblem: string | undefined;
 }
 
-function checkSource({ column }: IdentitySource, path: Path, columns: LineColumns, report: Report): void {
+function checkSource({ column }: IdentitySource, path: Path, columns: RuleColumns, report: Report): void {
   if (column === undefined) return;
   checkColumn(column, [...path, "column"], columns, report);
   if (Object.hasOwn(columns, column) && columns[column]?.type !== "text")
     report([...path, "column"], "is a number: an identity is text");
 }
 
-function checkColumn(name: string, path: Path, columns: LineColumns, report: Report): void {
+function checkColumn(name: string, path: Path, columns: RuleColumns, report: Report): void {
   if (tagKeyOf(name) !== undefined || Object.hasOwn(columns, name)) return;
   const known = Object.keys(columns);
   const guess = nearest(name, known);
@@ -107,7 +107,7 @@ function checkRule(rule: ConfiguredRule, path: Path, known: KnownNames, report: 
     checkSplit(split, [...path, "components", index, "split"], known, report);
 }
 
-function checkConditions(conditions: Conditions, path: Path, columns: LineColumns, report: Report): void {
+function checkConditions(conditions: Conditions, path: Path, columns: RuleColumns, report: Report): void {
   for (const [name, condition] of Object.entries(conditions)) {
     const here = [...path, name];
     checkColumn(name, here, columns, report);

@@ -1,6 +1,6 @@
 /** The `where` of a rule, which selects lines. */
 import { type TUnsafe, Type } from "@sinclair/typebox";
-import { LINE_COLUMN } from "../../domain/line-columns.js";
+import { RULE_COLUMN } from "../../domain/rule-columns.js";
 import { parseDecimal } from "../reader/decimal.js";
 import { eitherKind, flag, list, mapping, openMapping, text } from "../reader/setting.js";
 
@@ -112,7 +112,7 @@ const alternative = openMapping(
   {},
   {
     description: "Columns and tags, each with a value, a list of values or a comparison. All must match.",
-    keys: LINE_COLUMN,
+    keys: RULE_COLUMN,
     value: condition,
   },
 );
@@ -131,7 +131,7 @@ export const whereSetting: TUnsafe<WrittenWhere> = Type.Unsafe<WrittenWhere>(
     {
       description:
         "Columns and tags (`tag.KEY`) of the line, each with a value, a list of values or a comparison. All must match.",
-      keys: LINE_COLUMN,
+      keys: RULE_COLUMN,
       value: condition,
     },
   ),

@@ -4,7 +4,7 @@
  */
 import { digestOf } from "../../common/digest.js";
 import type { AllocationRule, SetOf } from "../../domain/allocation-rule.js";
-import { columnsOfLines, type LineColumns } from "../../domain/line-columns.js";
+import { type RuleColumns, ruleColumns } from "../../domain/rule-columns.js";
 import type { TenantConfig } from "../config.js";
 import type { EcosystemSettings } from "../settings/ecosystem-settings.js";
 import type { IdentityMaps } from "./check-allocation.js";
@@ -23,7 +23,7 @@ import { componentsOf, toAllocationRule } from "./to-allocation-rule.js";
 export interface AllocationPlan {
   readonly identity: readonly IdentitySource[];
   readonly maps: IdentityMaps;
-  readonly columns: LineColumns;
+  readonly columns: RuleColumns;
   /** In order, including rules with `allocation: keep`. */
   readonly configured: readonly ConfiguredRule[];
   /** The rules of `configured` that split their lines. */
@@ -74,7 +74,7 @@ export function planAllocation(
 ): AllocationPlan | undefined {
   const { identity, rules: configured } = allocation;
   if (identity.length + configured.length === 0) return undefined;
-  const columns = columnsOfLines(lineColumns);
+  const columns = ruleColumns(lineColumns);
   const rules = configured.flatMap((rule) => toAllocationRule(rule) ?? []);
   return {
     identity,

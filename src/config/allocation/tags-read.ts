@@ -1,5 +1,5 @@
 /** Finds the keys of the tags that a tenant's identity sources and rules read. Keys are case-sensitive. */
-import { tagKeyOf } from "../../domain/line-columns.js";
+import { tagKeyOf } from "../../domain/rule-columns.js";
 import { whereOf } from "./condition.js";
 import type { ConfiguredRule } from "./configured-rule.js";
 import type { IdentitySource } from "./identity-source.js";

@@ -1,7 +1,7 @@
 /** The `split` of a rule: tiers that are tried in order. */
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
-import { LINE_COLUMN } from "../../domain/line-columns.js";
+import { RULE_COLUMN } from "../../domain/rule-columns.js";
 import { parseNonNegativeDecimal } from "../reader/decimal.js";
 import { choice, eitherKind, list, mapOf, mapping, oneOf, text } from "../reader/setting.js";
 import { LONGEST_MONTH } from "../reader/whole-months.js";
@@ -72,8 +72,8 @@ const forms = [
       within: Type.Optional(
         text({
           description: "Only lines with the same value of this column or tag count as weights.",
-          pattern: LINE_COLUMN.pattern,
-          expected: LINE_COLUMN.expected,
+          pattern: RULE_COLUMN.pattern,
+          expected: RULE_COLUMN.expected,
           maxLength: 1000,
         }),
       ),

@@ -7,7 +7,7 @@
 import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { IdentityScope } from "../../domain/allocation-rule.js";
-import type { LineColumns } from "../../domain/line-columns.js";
+import type { RuleColumns } from "../../domain/rule-columns.js";
 import { mapping, type Rule } from "../reader/setting.js";
 import { commonPluginProperties, commonPluginRules, type PluginSettings } from "./plugin-settings.js";
 
@@ -19,7 +19,7 @@ export interface EcosystemSettings<Own extends TObject = TObject> {
   /** Rules between its keys, and between them and the common ones. Each has a sentence and a check. */
   refusals?: readonly Rule<OwnAndCommon<Own>>[];
   /** Columns that configured rules can name, in addition to those that every ecosystem has. */
-  lineColumns?: LineColumns;
+  lineColumns?: RuleColumns;
   /** Usage metrics that configured rules can name; undefined allows any name. */
   usageMetrics?(settings: PluginSettings): readonly string[];
   /** Identity sets that configured rules can divide among; undefined allows any. */

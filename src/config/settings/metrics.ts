@@ -141,5 +141,5 @@ export function metricsAuth(settings: Omit<MetricsSettings, "headers">): Metrics
   if (auth_type === "bearer" && bearer_token_file !== undefined)
     return { kind: "bearer_file", file: bearer_token_file };
   if (auth_type === "none") return { kind: "none" };
-  throw new Error("metrics settings that were not checked");
+  throw new Error("bug: the metrics settings were not validated");
 }

@@ -19,9 +19,9 @@ import { readFacts } from "./content.js";
 import { openEngine } from "./engine.js";
 import { listen } from "./http.js";
 import { openPipes } from "./output-pipe.js";
+import { openReplacementLog } from "./partition-replacement-log.js";
 import type { Port } from "./port.js";
 import { readingSessions } from "./reading-sessions.js";
-import { openReplacements } from "./replacements.js";
 import { runningQueries } from "./running.js";
 import { createSlots } from "./slots.js";
 import { openSqlPort } from "./sql-port/listener.js";
@@ -44,7 +44,7 @@ async function serve(config: ChildConfig): Promise<Serving> {
   const at = (step: string) => report({ kind: "starting", step });
   at("the engine opens its tables");
   const engine = openEngine(join(config.dataDir, "engine"), configFile);
-  const replacements = await openReplacements(join(config.dataDir, "replacements"));
+  const replacements = await openReplacementLog(join(config.dataDir, "replacements"));
   at("statements that were interrupted are finished");
   for (const problem of await replacements.redo(engine))
     console.error(`Could not finish a statement that was interrupted: ${problem}`);

@@ -4,8 +4,8 @@ import type { ClientSessions } from "./client-sessions.js";
 import type { EngineFacts } from "./content.js";
 import type { Engine } from "./engine.js";
 import type { OutputPipe } from "./output-pipe.js";
+import type { ReplacementLog } from "./partition-replacement-log.js";
 import type { ReadingSessions } from "./reading-sessions.js";
-import type { Replacements } from "./replacements.js";
 import type { RunningQueries } from "./running.js";
 import type { Slots } from "./slots.js";
 import type { SqlRules } from "./sql-port/rules.js";
@@ -27,7 +27,7 @@ export interface Port {
   readonly running: RunningQueries;
   readonly sessions: ClientSessions;
   readonly readers: ReadingSessions;
-  readonly replacements: Replacements;
+  readonly replacements: ReplacementLog;
   /** Folder for the data of inserts. */
   readonly directory: string;
 }

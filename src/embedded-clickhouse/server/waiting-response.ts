@@ -21,7 +21,7 @@ export function waitingResponse(
   options: WaitingResponseOptions,
   directory: string,
 ): QueryResponse {
-  const path = join(directory, `answer-${randomUUID()}`);
+  const path = join(directory, `response-${randomUUID()}`);
   const file = createWriteStream(path, { flags: "wx", mode: 0o600 });
   file.on("drain", options.onDrain);
   let failure: ServerException | undefined;

@@ -8,13 +8,13 @@ import { symlink, unlink } from "node:fs/promises";
 import { join, resolve } from "node:path";
 import { ClickHouseError } from "@clickhouse/client";
 import { focusColumns } from "../columns.js";
-import { readColumns, type WrittenColumn } from "../file.js";
 import { type CsvOrParquet, UnreadableFileError } from "../format.js";
+import { mapColumns, type SourceColumn } from "../map-columns.js";
 import { detectVersion, type FocusVersion, focusVersions } from "../version.js";
 import { clean } from "./clean.js";
-import { findingsOf } from "./findings.js";
 import { loadRows } from "./load.js";
 import type { FocusReport } from "./report.js";
+import { findingsOf } from "./run-checks.js";
 import { ENGINE_MEMORY_GIB, type ScratchEngine } from "./scratch-engine.js";
 import { columnsOfFile, recognise, requireClosedQuotes } from "./source.js";
 import { summariseCheck } from "./summary.js";
@@ -39,10 +39,10 @@ export async function checkFile(
   const link = join(folder, randomUUID());
   await symlink(resolve(path), link);
   try {
-    const written = await columnsOfFile(client, link, source, signal);
-    const version = requestedVersion ?? versionOf(written);
-    requireCostAndUsage(written);
-    const file = readColumns(written, version);
+    const sourceColumns = await columnsOfFile(client, link, source, signal);
+    const version = requestedVersion ?? versionOf(sourceColumns);
+    requireCostAndUsage(sourceColumns);
+    const file = mapColumns(sourceColumns, version);
     if (source.format === "CSV") await requireClosedQuotes(client, link, source, signal);
     await loadRows(client, link, source, file, signal);
     const summary = await summariseCheck(client, file, signal);
@@ -64,9 +64,9 @@ export async function checkFile(
   }
 }
 
-function versionOf(written: readonly WrittenColumn[]): FocusVersion {
-  requireCostAndUsage(written);
-  const version = detectVersion(written.map(({ name }) => name));
+function versionOf(sourceColumns: readonly SourceColumn[]): FocusVersion {
+  requireCostAndUsage(sourceColumns);
+  const version = detectVersion(sourceColumns.map(({ name }) => name));
   if (version !== undefined) return version;
   throw new UnreadableFileError(
     `has no column that shows its version of FOCUS; name it with --focus-version, one of ${focusVersions.join(", ")}`,
@@ -74,15 +74,15 @@ function versionOf(written: readonly WrittenColumn[]): FocusVersion {
 }
 
 /** Rejects other files, including other FOCUS datasets. Their reports would only be long lists of missing columns. */
-function requireCostAndUsage(written: readonly WrittenColumn[]): void {
-  const names = new Set(written.map(({ name }) => name.toLowerCase()));
+function requireCostAndUsage(sourceColumns: readonly SourceColumn[]): void {
+  const names = new Set(sourceColumns.map(({ name }) => name.toLowerCase()));
   const known = focusColumns.filter(({ name }) => names.has(name.toLowerCase()));
   const isInvoices = names.has("invoicedetailgrain");
   if (known.some(({ name }) => name === "BilledCost") && known.length >= MIN_COLUMNS && !isInvoices) return;
-  const shown = written.slice(0, 5).map(({ name }) => clean(name, 30));
+  const shown = sourceColumns.slice(0, 5).map(({ name }) => clean(name, 30));
   throw new UnreadableFileError(
     `is not a FOCUS file of Cost and Usage, which has BilledCost and at least ${MIN_COLUMNS - 1} more of the standard's columns; ` +
-      `its columns are ${shown.join(", ")}${written.length > shown.length ? ", …" : ""}`,
+      `its columns are ${shown.join(", ")}${sourceColumns.length > shown.length ? ", …" : ""}`,
   );
 }
 

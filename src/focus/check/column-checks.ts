@@ -1,14 +1,14 @@
 /** Checks whether columns are present, and checks their names and types. */
 import { columnsOfVersion } from "../columns.js";
-import type { FocusFile, Oddity } from "../file.js";
+import type { DifferenceKind, FocusFile } from "../map-columns.js";
 import { plain } from "../written-text.js";
-import type { Check, ColumnsCheck } from "./check.js";
+import type { Check, ColumnsCheck } from "./check-types.js";
 
-const odd =
-  (...oddities: readonly Oddity[]): ColumnsCheck["find"] =>
+const differing =
+  (...kinds: readonly DifferenceKind[]): ColumnsCheck["find"] =>
   (file) =>
-    file.odd
-      .filter(({ oddity }) => oddities.includes(oddity))
+    file.differences
+      .filter(({ kind }) => kinds.includes(kind))
       .map(({ name, standsFor }) => ({
         column: name,
         ...(standsFor !== undefined && { value: `stands for ${standsFor}` }),
@@ -49,49 +49,50 @@ export const columnChecks: readonly Check[] = [
     level: "error",
     kind: "columns",
     what: "The column's name is not spelled as in the standard, which distinguishes upper and lower case.",
-    find: odd("case"),
+    find: differing("case"),
   },
   {
     id: "column-renamed",
     level: "error",
     kind: "columns",
     what: "The column has the name of another version.",
-    find: odd("renamed"),
+    find: differing("renamed"),
   },
   {
     id: "column-removed",
     level: "error",
     kind: "columns",
     what: "The standard removed this column before this version.",
-    find: odd("removed"),
+    find: differing("removed"),
   },
   {
     id: "column-newer",
     level: "warning",
     kind: "columns",
     what: "The standard has this column only in later versions.",
-    find: odd("newer"),
+    find: differing("newer"),
   },
   {
     id: "column-duplicate",
     level: "error",
     kind: "columns",
     what: "The file has this column more than once; only the first one is read.",
-    find: odd("duplicate"),
+    find: differing("duplicate"),
   },
   {
     id: "column-unknown",
     level: "error",
     kind: "columns",
     what: "The column is not in the standard, and its name does not begin with x_, as those of own columns do.",
-    find: odd("unknown"),
+    find: differing("unknown"),
   },
   {
     id: "column-custom-name",
     level: "warning",
     kind: "columns",
     what: "The name of an own column is not x_ with a name in PascalCase behind it, at most 50 characters in all.",
-    find: (file) => odd("custom")(file).filter(({ column }) => !/^x_[A-Z][A-Za-z0-9]{0,47}$/.test(column)),
+    find: (file) =>
+      differing("custom")(file).filter(({ column }) => !/^x_[A-Z][A-Za-z0-9]{0,47}$/.test(column)),
   },
   {
     id: "column-type",
@@ -99,10 +100,10 @@ export const columnChecks: readonly Check[] = [
     kind: "columns",
     what: "The type of the Parquet column does not fit: costs, prices and quantities are numbers, dates are timestamps, everything else is text, and JSON is text or a map.",
     find: (file) =>
-      file.columns.flatMap(({ column: { name, type }, written }) =>
-        written.type === null || allowedTypes[type].test(plain(written.type))
+      file.columns.flatMap(({ column: { name, type }, source }) =>
+        source.type === null || allowedTypes[type].test(plain(source.type))
           ? []
-          : [{ column: name, value: written.type }],
+          : [{ column: name, value: source.type }],
       ),
   },
 ];

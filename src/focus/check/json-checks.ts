@@ -1,7 +1,7 @@
 /** Checks of the JSON columns that have a schema. Source: JSON schemas of the FOCUS specification 1.4, CC-BY-4.0. */
 import { literal } from "../../clickhouse/sql-text.js";
 import { isAtLeast } from "../version.js";
-import { type Check, forColumns } from "./check.js";
+import { type Check, forColumns } from "./check-types.js";
 import { matches, object } from "./sql.js";
 
 const OWN_KEY = "^x_[A-Z][a-zA-Z0-9]*$";

@@ -2,8 +2,8 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { identifier, literal } from "../../clickhouse/sql-text.js";
 import { csvSettings, csvStructure, settingsText } from "../csv.js";
-import type { FocusFile } from "../file.js";
 import type { CsvOrParquet } from "../format.js";
+import type { FocusFile } from "../map-columns.js";
 import { nullTexts } from "../null-texts.js";
 import { writtenText } from "../written-text.js";
 import { listSql, ROWS, raw } from "./sql.js";
@@ -71,16 +71,16 @@ async function run(client: ClickHouseClient, query: string, signal?: AbortSignal
 function selection(path: string, { format, compression }: CsvOrParquet, file: FocusFile): string {
   if (format === "CSV") {
     const names = file.columns.map(
-      ({ column, at }) => `nullIf(c${at + 1}, '') AS ${identifier(column.name)}`,
+      ({ column, index }) => `nullIf(c${index + 1}, '') AS ${identifier(column.name)}`,
     );
-    const structure = csvStructure(file.written.length);
+    const structure = csvStructure(file.sourceColumns.length);
     return `SELECT row, ${names.join(", ")} FROM (
       SELECT rowNumberInAllBlocks() AS row, * FROM file(${literal(path)}, 'CSV', ${literal(structure)}, '${compression}')
     ) WHERE row > 0 SETTINGS ${settingsText({ ...csvSettings, ...loading })}`;
   }
   const texts = file.columns.map(
     (column) =>
-      `${writtenText(`source.${identifier(column.written.name)}`, column.written.type ?? "")} AS ${identifier(column.column.name)}`,
+      `${writtenText(`source.${identifier(column.source.name)}`, column.source.type ?? "")} AS ${identifier(column.column.name)}`,
   );
   return `SELECT rowNumberInAllBlocks() + 1 AS row, ${texts.join(", ")} FROM file(${literal(path)}, 'Parquet') AS source
     SETTINGS ${settingsText({ ...loading, input_format_parquet_preserve_order: 1, input_format_parquet_max_block_size: 8192 })}`;

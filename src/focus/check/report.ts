@@ -1,6 +1,6 @@
 /** The report about a file. `--json` prints it unchanged. */
 import type { FocusVersion } from "../version.js";
-import type { CheckText } from "./check.js";
+import type { CheckText } from "./check-types.js";
 
 export interface FocusReport {
   readonly file: string;

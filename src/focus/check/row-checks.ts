@@ -1,7 +1,7 @@
 /** Checks between columns of the same row. */
 import { identifier } from "../../clickhouse/sql-text.js";
 import { PRODUCT_TOLERANCE, pairs, parentCategory, priced } from "../column-relations.js";
-import { type Check, type CheckRule, rulesOf } from "./check.js";
+import { type Check, type CheckRule, rulesOf } from "./check-types.js";
 import { decimalSql, factor, instantSql, is, isNull, isSet } from "./sql.js";
 
 const purchaseOrUsage = `ChargeCategory IN ('Usage', 'Purchase') AND NOT ${is("ChargeClass", "Correction")}`;

@@ -4,8 +4,8 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { literal } from "../../clickhouse/sql-text.js";
 import { readRows, readTuples } from "../../clickhouse/statement.js";
 import { csvSettings, csvStructure, settingsText, withoutMark } from "../csv.js";
-import type { WrittenColumn } from "../file.js";
 import { type CsvOrParquet, formatOf, MAX_COLUMNS, UnreadableFileError } from "../format.js";
+import type { SourceColumn } from "../map-columns.js";
 
 /** Detects the format from the content, so that a wrong file extension does not matter. */
 export async function recognise(path: string): Promise<CsvOrParquet> {
@@ -35,7 +35,7 @@ export async function columnsOfFile(
   path: string,
   { format, compression }: CsvOrParquet,
   signal?: AbortSignal,
-): Promise<WrittenColumn[]> {
+): Promise<SourceColumn[]> {
   const described = await readRows<{ name: string; type: string }>(
     client,
     {

@@ -4,9 +4,9 @@
  * exact.
  */
 import { identifier, literal } from "../../clickhouse/sql-text.js";
-import { type FocusFile, SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../file.js";
-import type { Check, CheckGroup, GroupsCheck } from "./check.js";
-import { rulesOf } from "./check.js";
+import { type FocusFile, SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../map-columns.js";
+import type { Check, CheckGroup, GroupsCheck } from "./check-types.js";
+import { rulesOf } from "./check-types.js";
 import { decimalSql, factor, isNull, isSet, object, ROWS } from "./sql.js";
 
 /** Tolerance between a row's share of a metric and its ratio, for rounding to cents: 0.01, or 0.01 % of the whole. */

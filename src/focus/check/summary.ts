@@ -2,7 +2,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { identifier } from "../../clickhouse/sql-text.js";
 import { readRows } from "../../clickhouse/statement.js";
-import type { FocusFile } from "../file.js";
+import type { FocusFile } from "../map-columns.js";
 import { clean } from "./clean.js";
 import { type CheckedTotals, costs, type FocusReport } from "./report.js";
 import { decimalSql, instantSql, isoText, ROWS } from "./sql.js";

@@ -2,7 +2,7 @@
 import { identifier, literal } from "../../clickhouse/sql-text.js";
 import { nullTexts } from "../null-texts.js";
 import { isAtLeast } from "../version.js";
-import { type Check, forColumns } from "./check.js";
+import { type Check, forColumns } from "./check-types.js";
 import { decimalSql, instantSql, isNull, listSql, matches, object, raw } from "./sql.js";
 import { UNIT_PATTERN } from "./units.js";
 
@@ -23,14 +23,14 @@ export const valueChecks: readonly Check[] = [
     id: "value-null",
     level: "error",
     kind: "rows",
-    what: "The value is null, and the column has no nulls.",
+    what: "The value is null, and this column must not be null.",
     conditions: forColumns(({ nullable }) => !nullable, isNull),
   },
   {
     id: "null-text",
     level: "error",
     kind: "rows",
-    what: "A text such as NULL, \\N or N/A, or an empty one, is used instead of null.",
+    what: "The value is empty, or a text such as NULL, \\N or N/A, instead of null.",
     conditions: forColumns(
       () => true,
       (name) => `${raw(name)} = '' OR lower(${raw(name)}) IN ${listSql(nullTexts)}`,
@@ -71,7 +71,7 @@ export const valueChecks: readonly Check[] = [
     id: "number-format",
     level: "error",
     kind: "rows",
-    what: "The value is not a number such as -1.5 or 1.5E-7, without plus signs, thousands separators, blanks and symbols.",
+    what: "The value is not a plain number such as -1.5 or 1.5E-7. Plus signs, thousands separators, blanks and symbols are not allowed.",
     conditions: forColumns(
       ({ type }) => type === "Decimal",
       (name) => `NOT ${isNumber(name)}`,
@@ -106,7 +106,7 @@ export const valueChecks: readonly Check[] = [
     id: "currency-code",
     level: "error",
     kind: "rows",
-    what: "The value is not a currency's code of ISO 4217, three capital letters.",
+    what: "The value is not an ISO 4217 currency code (three capital letters).",
     conditions: forColumns(
       ({ format }) => format === "Currency",
       (name) => `${identifier(name)} NOT IN ${listSql(currencyCodes)}`,

@@ -25,7 +25,7 @@ export const classSums = {
   }),
   reason: textSchema(
     "Reason: `before_retention`, `before_lookback`, `within_cutoff`, `day_waits`, `delivery_waits`, or the finding that excluded them; for steps of a cost that is priced by samples also " +
-      "`before_first_sample`, `unanswered` (no sample, on a day that is billed), `not_measured` (the cost has too few samples on that day, or none) and `failed` (the query failed); " +
+      "`before_first_sample`, `no_sample` (no sample, on a day that is billed), `not_measured` (the cost has too few samples on that day, or none) and `failed` (the query failed); " +
       "empty if the class needs no reason.",
     "before_lookback",
   ),

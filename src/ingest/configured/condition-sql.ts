@@ -1,11 +1,11 @@
 /** Conditions of rules as SQL on the staged bill. */
 import { literal } from "../../clickhouse/sql-text.js";
 import type { Comparison, Condition, Conditions, Values, Where } from "../../config/allocation/condition.js";
-import type { LineColumns } from "../../domain/line-columns.js";
+import type { RuleColumns } from "../../domain/rule-columns.js";
 import { columnOf, existsOf, lineValueSql } from "../../stores/facts/line-value.js";
 
 /** Without conditions, the result is true for every line. */
-export function whereSql({ conditions, any }: Where, columns: LineColumns): string {
+export function whereSql({ conditions, any }: Where, columns: RuleColumns): string {
   const alternatives = any.map((each) => allOf(each, columns));
   const parts = [
     ...(Object.keys(conditions).length === 0 ? [] : [allOf(conditions, columns)]),
@@ -14,7 +14,7 @@ export function whereSql({ conditions, any }: Where, columns: LineColumns): stri
   return parts.length === 0 ? "true" : joined(parts, "AND");
 }
 
-function allOf(conditions: Conditions, columns: LineColumns): string {
+function allOf(conditions: Conditions, columns: RuleColumns): string {
   const parts = Object.entries(conditions).map(([name, condition]) => conditionSql(name, condition, columns));
   return parts.length === 0 ? "true" : joined(parts, "AND");
 }
@@ -23,7 +23,7 @@ function joined(parts: readonly string[], word: "AND" | "OR"): string {
   return parts.length === 1 ? `${parts[0]}` : `(${parts.join(` ${word} `)})`;
 }
 
-function conditionSql(name: string, condition: Condition, columns: LineColumns): string {
+function conditionSql(name: string, condition: Condition, columns: RuleColumns): string {
   if (typeof condition === "string" || Array.isArray(condition))
     return isOneOf(lineValueSql(name, columns), condition as Values);
   const { not, matches, exists, above, below } = condition as Comparison;

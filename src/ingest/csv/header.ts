@@ -2,7 +2,7 @@
 import { Readable } from "node:stream";
 import { CsvError, parse } from "csv-parse/sync";
 import { preambleOf, type Separator, separatorOf } from "../../common/csv-dialect.js";
-import type { WrittenColumn } from "../../focus/index.js";
+import type { SourceColumn } from "../../focus/index.js";
 import { MAX_COLUMNS, UnreadableFileError } from "../../focus/index.js";
 import { notUtf8 } from "./utf8.js";
 
@@ -10,7 +10,7 @@ const LONGEST_HEADER_BYTES = 1_048_576;
 
 export interface CsvHeader {
   /** Names are without surrounding blanks. */
-  readonly written: readonly WrittenColumn[];
+  readonly sourceColumns: readonly SourceColumn[];
   readonly separator: Separator;
   /** The file, from the header on. */
   readonly text: Readable;
@@ -23,9 +23,9 @@ export async function csvHeader(plain: Readable): Promise<CsvHeader> {
   if (end === undefined) throw new UnreadableFileError("has a header of more than 1 MiB");
   const header = textOf(start.subarray(startOfHeader(start), end));
   const separator = preambleOf(latin1(start))?.separator ?? separatorOf(header);
-  const written = namesOf(header, separator).map((name) => ({ name: name.trim(), type: null }));
-  requireColumns(written.length);
-  return { written, separator, text };
+  const sourceColumns = namesOf(header, separator).map((name) => ({ name: name.trim(), type: null }));
+  requireColumns(sourceColumns.length);
+  return { sourceColumns, separator, text };
 }
 
 function namesOf(header: string, separator: Separator): string[] {

@@ -83,7 +83,7 @@ export async function gatherInventory(options: GatherInventoryOptions): Promise<
     identities,
     deletedResources,
     deletedIdentities,
-    lacks: report.daysNeedIt === false ? [] : [...report.errors, ...findings.errors],
+    lacks: report.requiredForDays === false ? [] : [...report.errors, ...findings.errors],
     completeTypes: complete,
     errors: [...report.errors, ...findings.errors, ...(report.warnings ?? [])],
     notes: report.notes ?? [],

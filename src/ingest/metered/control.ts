@@ -58,15 +58,15 @@ function classify(
   if (product.quantity.type === "fixed") return [{ class: charged, reason: "", rows: steps, cost }];
   const sums = samples.sums.get(day) ?? new Map();
   const begin = samples.first?.day === day ? Math.min(...sums.keys()) : midnightSeconds(day);
-  const counts = { answered: 0, before: 0, unanswered: 0 };
+  const counts = { sampled: 0, before: 0, noSample: 0 };
   for (let index = 0; index < steps; index += 1) {
     const start = midnightSeconds(day) + index * stepSeconds;
-    counts[sums.has(start) ? "answered" : start < begin ? "before" : "unanswered"] += 1;
+    counts[sums.has(start) ? "sampled" : start < begin ? "before" : "noSample"] += 1;
   }
   return [
-    { class: charged, reason: "", rows: counts.answered, cost },
+    { class: charged, reason: "", rows: counts.sampled, cost },
     { class: "outside_window", reason: BEFORE_FIRST, rows: counts.before, cost: "0" },
-    { class: "left_out", reason: "unanswered", rows: counts.unanswered, cost: "0" },
+    { class: "left_out", reason: "no_sample", rows: counts.noSample, cost: "0" },
   ];
 }
 

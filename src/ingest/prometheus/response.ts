@@ -76,11 +76,11 @@ function parseObject(body: string): Record<string, unknown> {
 
 function readRemarks(response: Record<string, unknown>): string[] {
   if (response.isPartial === true)
-    throw new DecodeError("partial_answer", "the response is marked as partial", true);
+    throw new DecodeError("partial_response", "the response is marked as partial", true);
   const remarks = [...strings(response.warnings), ...strings(response.infos)];
   const serious = strings(response.warnings).find((warning) => !/^PromQL (info|warning):/i.test(warning));
   if (serious !== undefined) {
-    throw new DecodeError("partial_answer", `the response may be partial: ${serious}`, true);
+    throw new DecodeError("partial_response", `the response may be partial: ${serious}`, true);
   }
   return remarks;
 }

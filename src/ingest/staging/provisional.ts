@@ -17,7 +17,7 @@ import { inputHashOf, PROVISIONAL } from "../../domain/provisional-hash.js";
  * to add. A provisional day counts its attempts even if its input changes, so that it becomes final however an upstream
  * fails.
  */
-export const judgedCte = (limit: string) => `
+export const provisionalCte = (limit: string) => `
   compared AS (
     SELECT *, coalesce(${inputHashOf("published_hash")} = hash, false) AND NOT was_provisional AS is_settled,
            coalesce(${inputHashOf("coalesce(before, published_hash)")} <> hash, false) AS renewed

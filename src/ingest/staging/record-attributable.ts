@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import { runStatement } from "../../postgres/statement.js";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
-import { judgedCte, missingFromParameter, missingParameter } from "./provisional.js";
+import { missingFromParameter, missingParameter, provisionalCte } from "./provisional.js";
 
 export interface AttributableDays {
   readonly tenantName: string;
@@ -36,7 +36,7 @@ const RECORD_ATTRIBUTABLE = `
     JOIN tracking_dates AS d ON d.tenant_name = $1 AND d.tracking_date = g.day
     LEFT JOIN topic_attribution_dates AS a ON a.tenant_name = $1 AND a.tracking_date = g.day
     WHERE EXISTS (SELECT 1 FROM lease) AND (g.lines > 0 OR a.tracking_date IS NOT NULL)
-  ), ${judgedCte("$10")}, gathered AS (
+  ), ${provisionalCte("$10")}, gathered AS (
     SELECT *, coalesce(published_hash = wanted_hash, hash = $9) AND NOT ($8::boolean AND lines > 0) AS unchanged FROM judged
   ), recorded AS (
     INSERT INTO topic_attribution_dates AS a

@@ -2,7 +2,7 @@
 import type { Pool } from "pg";
 import { runStatement } from "../../postgres/statement.js";
 import type { DayContent } from "./content-hash.js";
-import { judgedCte, missingFromParameter, missingParameter } from "./provisional.js";
+import { missingFromParameter, missingParameter, provisionalCte } from "./provisional.js";
 
 export interface GatheredDays {
   readonly tenantName: string;
@@ -37,7 +37,7 @@ const RECORD_GATHERED = `
          AS g (day, hash, before, lacks, lines)
     LEFT JOIN tracking_dates AS d ON d.tenant_name = $1 AND d.tracking_date = g.day
     WHERE EXISTS (SELECT 1 FROM lease)
-  ), ${judgedCte("$10")}, gathered AS (
+  ), ${provisionalCte("$10")}, gathered AS (
     SELECT *, coalesce(published_hash = wanted_hash, false) AND NOT $9::boolean AS unchanged FROM judged
   ), needless AS (
     SELECT day FROM gathered WHERE lines = 0 AND published_hash IS NULL AND publishing_hash IS NULL

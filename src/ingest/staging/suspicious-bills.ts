@@ -58,19 +58,19 @@ export async function holdSuspiciousBills(
 const RECORD_DOUBTS = `
   WITH lease AS (
     SELECT 1 FROM leases WHERE tenant_name = $1 AND epoch = $2 FOR SHARE
-  ), told AS (
+  ), gathered AS (
     SELECT t.*, d.doubted_bill AS before, d.doubted_epoch AS since
     FROM unnest($3::date[], $4::text[]) AS t (day, bill)
     JOIN tracking_dates AS d ON d.tenant_name = $1 AND d.tracking_date = t.day
     WHERE EXISTS (SELECT 1 FROM lease)
   ), recorded AS (
     UPDATE tracking_dates AS d
-    SET doubted_bill = told.bill, doubted_epoch = CASE WHEN told.bill IS NOT NULL THEN $2::bigint END
-    FROM told
-    WHERE d.tenant_name = $1 AND d.tracking_date = told.day AND told.before IS DISTINCT FROM told.bill
+    SET doubted_bill = gathered.bill, doubted_epoch = CASE WHEN gathered.bill IS NOT NULL THEN $2::bigint END
+    FROM gathered
+    WHERE d.tenant_name = $1 AND d.tracking_date = gathered.day AND gathered.before IS DISTINCT FROM gathered.bill
   )
   SELECT to_char(day, 'YYYY-MM-DD') AS day, coalesce(before = bill AND since < $2, false) AS confirmed
-  FROM told WHERE bill IS NOT NULL`;
+  FROM gathered WHERE bill IS NOT NULL`;
 
 /** Returns the lines and amounts of each day that is published with more than twice as much. */
 async function suspiciousBills(
@@ -84,11 +84,11 @@ async function suspiciousBills(
     query: `
       SELECT toString(published.day) AS day,
              arrayStringConcat(arraySort(groupArray(concat(
-               toString(told.lines), ' lines, ', toString(told.amount), ' ', toString(published.currency)))), '; ') AS bill
+               toString(gathered.lines), ' lines, ', toString(gathered.amount), ' ', toString(published.currency)))), '; ') AS bill
       FROM ${bill("billing")} AS published
-      LEFT JOIN ${bill(stagedTable("billing", epoch))} AS told ON told.day = published.day AND told.currency = published.currency
+      LEFT JOIN ${bill(stagedTable("billing", epoch))} AS gathered ON gathered.day = published.day AND gathered.currency = published.currency
       GROUP BY published.day
-      HAVING max(told.lines = 0 OR told.amount * 2 < published.amount)`,
+      HAVING max(gathered.lines = 0 OR gathered.amount * 2 < published.amount)`,
     params: { days: days.map(isoDay) },
   };
   const bills = await readRows<{ day: string; bill: string }>(client, read, signal, { join_use_nulls: 0 });

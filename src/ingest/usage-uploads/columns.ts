@@ -1,7 +1,7 @@
 /** The format of a CSV file of usage. */
 import { FIRST_DAY, LAST_DAY } from "../../domain/stored-days.js";
 import { LONGEST_ID } from "../../domain/text-limits.js";
-import type { WrittenColumn } from "../../focus/index.js";
+import type { SourceColumn } from "../../focus/index.js";
 
 /** One problem of a file, with what is allowed. */
 export interface UploadProblem {
@@ -39,7 +39,7 @@ export type UploadHeader = ReadonlyMap<UploadColumn, number>;
 const WANTED = `\`date\` or \`hour\`, and ${VALUES.map((name) => `\`${name}\``).join(", ")}`;
 
 /** Throws `RefusedUploadError`. */
-export function readHeader(written: readonly WrittenColumn[]): UploadHeader {
+export function readHeader(written: readonly SourceColumn[]): UploadHeader {
   const header = new Map<UploadColumn, number>();
   const problems: UploadProblem[] = [];
   const addProblem = (column: string | null, detail: string) =>

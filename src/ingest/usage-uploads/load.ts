@@ -6,7 +6,7 @@ import { readRows } from "../../clickhouse/statement.js";
 import { readerError } from "../../common/reader-error.js";
 import { formatOf, settingsFor } from "../../focus/index.js";
 import { csvHeader, longStatement, peeked } from "../csv/header.js";
-import { reading } from "../csv/reading.js";
+import { streamingSettings } from "../csv/streaming-settings.js";
 import { unreadable, unreadableRow } from "../csv/unreadable.js";
 import { withEnd } from "../csv/with-end.js";
 import {
@@ -64,15 +64,15 @@ export async function loadUpload(
     const { format, compression } = formatOf(head, "CSV that is not compressed");
     if (format !== "CSV" || compression !== "none")
       throw refusedFile("The file must be CSV, and not compressed.");
-    const { written, separator, text } = await csvHeader(all);
-    const header = readHeader(written);
+    const { sourceColumns, separator, text } = await csvHeader(all);
+    const header = readHeader(sourceColumns);
     const endMark = `end ${randomUUID()}`;
-    const endRow = `${endMark}${separator.repeat(written.length - 1)}\n`;
+    const endRow = `${endMark}${separator.repeat(sourceColumns.length - 1)}\n`;
     const { stream } = await client.exec({
       query: uploadStatement({ uploadId, header, metrics: limits.metrics, endMark }),
       values: Readable.from(withEnd(text, endRow), { objectMode: false }),
       abort_signal: signal,
-      clickhouse_settings: { ...settingsFor(separator), ...reading, ...longStatement },
+      clickhouse_settings: { ...settingsFor(separator), ...streamingSettings, ...longStatement },
     });
     await drainStream(stream);
   } catch (error) {

@@ -11,7 +11,7 @@ import {
 } from "../../config/allocation/identity-source.js";
 import { issueDetails, missingValueTexts, UNALLOCATED } from "../../domain/allocation-rule.js";
 import { ledgers, lineKeySql, rowKeySql } from "../../domain/ledger.js";
-import type { LineColumns } from "../../domain/line-columns.js";
+import type { RuleColumns } from "../../domain/rule-columns.js";
 import { LONGEST_ID } from "../../domain/text-limits.js";
 import { existsOf, lineValueSql, otherCaseOf } from "../../stores/facts/line-value.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
@@ -118,7 +118,7 @@ interface WorklistInput extends PageRequest {
   readonly window: InstantRange;
   /** From the configuration, in order. */
   readonly sources: readonly IdentitySource[];
-  readonly columns: LineColumns;
+  readonly columns: RuleColumns;
 }
 
 /**
@@ -203,7 +203,7 @@ LIMIT {page_size:UInt32} OFFSET {offset:UInt64}`,
 }
 
 /** SQL of a line's `FoundValue`. */
-export function foundSql(source: IdentitySource, columns: LineColumns): string {
+export function foundSql(source: IdentitySource, columns: RuleColumns): string {
   const name = sourceColumn(source);
   const similar = source.tag === undefined ? "''" : otherCaseOf(source.tag);
   const ignoresCase = source.ignore_case;

@@ -1,6 +1,6 @@
 import type { PgStatement } from "../../postgres/statement.js";
 
-/** Leases use the database's clock only, so the clocks of workers do not matter. */
+/** Leases, the locks on tenants. They use the database's clock only, so the clocks of workers do not matter. */
 
 /** The lifetime of a lease without a heartbeat, and the interval of heartbeats. */
 export interface LeaseTiming {

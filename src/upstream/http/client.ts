@@ -21,12 +21,12 @@ import {
 import { openRateLimit, type Pace } from "./rate-limit.js";
 import { excerpt } from "./redact.js";
 import {
+  backoffMs,
   defaultRetryPolicy,
   isRetriedStatus,
   quotaOf,
   type RetryPolicy,
   requestedWaitOf,
-  waitMs,
 } from "./retry.js";
 import { UpstreamError, type UpstreamErrorCode } from "./upstream-error.js";
 
@@ -76,7 +76,7 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
   const { baseUrl, auth, logger, explain } = options;
   const policy = { ...defaultRetryPolicy, ...options.retry };
   const connections = openConnections(options.connectTimeoutMs);
-  const own = { accept: "application/json", "user-agent": "chargehouse" };
+  const defaultHeaders = { accept: "application/json", "user-agent": "chargehouse" };
   const secrets = () => secretsOf(auth);
   const rateLimit = openRateLimit(rateLimitKey(baseUrl, [auth, options.headers ?? {}]), options.pace);
 
@@ -85,11 +85,11 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
     const endpoint = shownEndpoint(url);
     const limit = Math.max(1, request.attempts ?? policy.attempts);
     const maxBytes = request.maxBytes ?? options.maxBytes ?? 256 * MIB;
-    const once = () =>
+    const sendOnce = () =>
       attempt(
         {
           url,
-          headers: { ...options.headers, ...own, ...authorization(auth) },
+          headers: { ...options.headers, ...defaultHeaders, ...authorization(auth) },
           connections,
           maxBytes,
           condense: request.condense,
@@ -101,19 +101,19 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
       );
     try {
       for (let attempts = 1; ; attempts += 1) {
-        const outcome = await rateLimit.run(once, signal);
+        const outcome = await rateLimit.run(sendOnce, signal);
         const quota = outcome.kind === "response" ? quotaOf(outcome.headers, Date.now()) : undefined;
         if (quota !== undefined) rateLimit.learn(quota);
-        const judged = judge(outcome, { decode: request.decode, explain, maxBytes, secrets: secrets() });
-        if ("value" in judged) return judged.value;
-        const { code, reason, status } = judged;
-        if (!judged.retry || attempts >= limit)
+        const verdict = judge(outcome, { decode: request.decode, explain, maxBytes, secrets: secrets() });
+        if ("value" in verdict) return verdict.value;
+        const { code, reason, status } = verdict;
+        if (!verdict.retry || attempts >= limit)
           throw new UpstreamError({ code, endpoint, reason, attempts, status });
-        const wait = waitMs(policy, attempts + 1, judged.requestedWaitMs);
+        const wait = backoffMs(policy, attempts + 1, verdict.requestedWaitMs);
         if (code === "rate_limited") rateLimit.pause(wait);
         logger.debug(
           { endpoint, code, reason, attempt: attempts, wait_ms: Math.round(wait) },
-          "asking the upstream again",
+          "retrying the request to the upstream",
         );
         await delay(wait, undefined, { signal });
       }
@@ -121,7 +121,12 @@ export function createUpstreamClient(options: UpstreamClientOptions): UpstreamCl
       if (error instanceof CredentialFileError)
         throw new UpstreamError({ code: "unauthorized", endpoint, reason: error.message, attempts: 1 });
       if (error instanceof UpstreamError || !signal.aborted) throw error;
-      throw new UpstreamError({ code: "aborted", endpoint, reason: "the request was given up", attempts: 1 });
+      throw new UpstreamError({
+        code: "aborted",
+        endpoint,
+        reason: "the request was cancelled",
+        attempts: 1,
+      });
     }
   }
 
@@ -194,7 +199,7 @@ export function judge<T>(
 export class DecodeError extends Error {
   override readonly name = "DecodeError";
   constructor(
-    readonly code: Extract<UpstreamErrorCode, "bad_body" | "partial_answer" | "bad_status">,
+    readonly code: Extract<UpstreamErrorCode, "bad_body" | "partial_response" | "bad_status">,
     message: string,
     readonly retry: boolean,
   ) {

@@ -1,4 +1,4 @@
-/** Decides what is retried, and how long to wait before it. */
+/** Retries with exponential backoff: which responses are retried, and how long to wait. */
 import type { IncomingHttpHeaders } from "node:http";
 import type { Quota } from "./rate-limit.js";
 
@@ -9,7 +9,7 @@ export interface RetryPolicy {
   readonly baseDelayMs: number;
   /** Maximum wait, even if the upstream requests a longer one. */
   readonly maxDelayMs: number;
-  /** Minimum of a wait that the upstream requests: many round theirs down, even to 0. */
+  /** Minimum wait if the upstream requests one. Many upstreams round it down, some to 0. */
   readonly minRequestedWaitMs: number;
 }
 
@@ -65,11 +65,11 @@ export function quotaOf(headers: IncomingHttpHeaders, ourNow: number): Quota | u
 }
 
 /**
- * Returns the wait before attempt number `next` (2, 3, …). If the upstream requested a wait, it is that and up to a
- * fifth more, so that its clients do not all return at the same moment. Otherwise it is exponential, with the upper
- * half random.
+ * Returns the wait before attempt number `next` (2, 3, …). If the upstream requested a wait, it is that wait plus up to
+ * 20 % of jitter, so that clients do not all retry at the same moment. Otherwise it is exponential backoff with jitter:
+ * a random time between half and all of it.
  */
-export function waitMs(
+export function backoffMs(
   policy: RetryPolicy,
   next: number,
   requested: number | undefined,

@@ -12,7 +12,7 @@ import { shownEndpoint } from "./base-url.js";
 import { judge } from "./client.js";
 import { type Connections, noResponse } from "./connections.js";
 import { excerpt } from "./redact.js";
-import { defaultRetryPolicy, isRetriedStatus, waitMs } from "./retry.js";
+import { backoffMs, defaultRetryPolicy, isRetriedStatus } from "./retry.js";
 import { UpstreamError } from "./upstream-error.js";
 
 export interface HttpEndpoint {
@@ -96,7 +96,7 @@ async function withRetries<T>(
     const { code, reason, status } = outcome;
     if (!outcome.retry || attempts >= server.attempts)
       throw new UpstreamError({ code, endpoint: shownEndpoint(url), reason, attempts, status });
-    await delay(waitMs(policy, attempts + 1, outcome.requestedWaitMs), undefined, { signal });
+    await delay(backoffMs(policy, attempts + 1, outcome.requestedWaitMs), undefined, { signal });
   }
 }
 

@@ -17,7 +17,7 @@ export const upstreamErrorCodes = [
   /** The response does not follow the upstream's protocol. */
   "bad_body",
   /** The upstream itself reports that its response is incomplete. */
-  "partial_answer",
+  "partial_response",
   /** No connection, or it broke. */
   "unreachable",
   /** A redirect. It is not followed, because the credentials would be sent with it. */
@@ -60,5 +60,5 @@ export function isHopeless(error: unknown): boolean {
   if (!(error instanceof UpstreamError)) return true;
   if (error.code === "bad_status")
     return error.status === 400 || error.status === 404 || error.status === 405;
-  return !["timeout", "bad_body", "partial_answer", "too_large"].includes(error.code);
+  return !["timeout", "bad_body", "partial_response", "too_large"].includes(error.code);
 }

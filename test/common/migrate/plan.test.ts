@@ -1,13 +1,13 @@
 import t from "tap";
 import {
-  type AppliedRevision,
-  type KnownRevision,
+  type AppliedMigration,
+  type KnownMigration,
   planMigrations,
 } from "../../../src/common/migrate/plan.js";
 import { holds } from "../../holds.js";
 
 /** `1a` is revision 0001 with name `one` and checksum `a`; `1a/other` has another name; `1-` has no checksum. */
-function revision(text: string): KnownRevision {
+function revision(text: string): KnownMigration {
   const [, digit = "", checksum = "", name] = /^(\d)(.)(?:\/(\w+))?$/.exec(text) ?? [];
   return {
     revision: `000${digit}`,
@@ -15,7 +15,7 @@ function revision(text: string): KnownRevision {
     checksum,
   };
 }
-const applied = (text: string): AppliedRevision => {
+const applied = (text: string): AppliedMigration => {
   const { checksum, ...rest } = revision(text);
   return { ...rest, checksum: checksum === "-" ? null : checksum, applied_at: "2026-01-01T00:00:00.000Z" };
 };

@@ -1,7 +1,7 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { readRevisions } from "../../../src/common/migrate/revisions.js";
+import { readMigrationFiles } from "../../../src/common/migrate/migration-files.js";
 import { splitStatements } from "../../../src/common/migrate/statements.js";
 import { migrationFolder } from "./migration-folder.js";
 
@@ -12,7 +12,7 @@ t.test("revisions are the .sql files, in order of their numbers", async (t) => {
     "README.md": "not one",
     ".0003_hidden.sql": "not one either",
   });
-  const revisions = await readRevisions(dir);
+  const revisions = await readMigrationFiles(dir);
   t.strictSame(
     revisions.map(({ revision, name, sql }) => ({ revision, name, sql })),
     [
@@ -24,12 +24,12 @@ t.test("revisions are the .sql files, in order of their numbers", async (t) => {
 
 t.test("a checksum is that of the text, whatever its line ends", async (t) => {
   const dir = migrationFolder(t, { "0001_a.sql": "SELECT 1;\nSELECT 2;\n" });
-  const [unix] = await readRevisions(dir);
+  const [unix] = await readMigrationFiles(dir);
   writeFileSync(join(dir, "0001_a.sql"), "SELECT 1;\r\nSELECT 2;\r\n");
-  const [windows] = await readRevisions(dir);
+  const [windows] = await readMigrationFiles(dir);
   t.equal(windows?.checksum, unix?.checksum);
   writeFileSync(join(dir, "0001_a.sql"), "SELECT 1;\nSELECT 3;\n");
-  const [other] = await readRevisions(dir);
+  const [other] = await readMigrationFiles(dir);
   t.not(other?.checksum, unix?.checksum);
   t.match(unix?.checksum, /^[0-9a-f]{64}$/);
 });
@@ -41,7 +41,7 @@ t.test("files that are no migrations are refused", async (t) => {
     [{ "0001_a.sql": "SELECT 1;\n-- Down Migration\nSELECT 2;" }, /0001_a\.sql has a down section/],
   ];
   for (const [files, message] of cases)
-    await t.rejects(readRevisions(migrationFolder(t, files)), { message });
+    await t.rejects(readMigrationFiles(migrationFolder(t, files)), { message });
 });
 
 t.test("statements end at a semicolon that is one", async (t) => {

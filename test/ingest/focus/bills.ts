@@ -13,7 +13,7 @@ import type {
   DeliveredFile,
   Delivery,
 } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
-import { createPublishLock } from "../../../src/stores/publish-lock.js";
+import { createBackupLock } from "../../../src/stores/backup-lock.js";
 import { EPOCH, openGatheringStores } from "../gathering-stores.js";
 
 export const loadSettings: LoadSettings = {
@@ -29,8 +29,8 @@ export const loadSettings: LoadSettings = {
 
 export async function openDeliveryStore(t: Test): Promise<DeliveryStore> {
   const { postgres, store } = await openGatheringStores(t);
-  const publishLock = createPublishLock();
-  return { client: store.client, postgres, publishLock, tenantName: store.tenantName, epoch: EPOCH };
+  const backupLock = createBackupLock();
+  return { client: store.client, postgres, backupLock, tenantName: store.tenantName, epoch: EPOCH };
 }
 
 export function fileOf(name: string, content: Buffer | string, maxUnpackedMib = 100): DeliveredFile {

@@ -63,7 +63,7 @@ async function* said() {
   say({ sent: true });
 }
 const file = { ...fileOf("bill.csv", text), open: async () => Readable.from(said(), { objectMode: false }) };
-const store = { client, postgres, publishLock: stores.publishLock, tenantName, epoch };
+const store = { client, postgres, backupLock: stores.backupLock, tenantName, epoch };
 if (point !== undefined) dieAt(point, Object.getPrototypeOf(createClient()));
 const signal = new AbortController().signal;
 await loadDeliveries(store, [testBillSource(deliveryOf([file]))], { ...loadSettings, keepFrom }, signal);

@@ -266,8 +266,8 @@ t.test("responses of another kind than requested are refused", async (t) => {
     [matrix("null"), "bad_body", /no samples/],
     [matrix("7"), "bad_body", /no samples/],
     [matrix('[],"histograms":[]'), "bad_body", /histograms/],
-    [`{"status":"success","isPartial":true,${empty}}`, "partial_answer", /partial/],
-    [`{"status":"success","warnings":["x"],${empty}}`, "partial_answer", /may be partial: x/],
+    [`{"status":"success","isPartial":true,${empty}}`, "partial_response", /partial/],
+    [`{"status":"success","warnings":["x"],${empty}}`, "partial_response", /may be partial: x/],
     ['{"status":"error","errorType":"execution","error":"too many"}', "bad_status", /execution: too many/],
   ];
   for (const [text, code, reason] of cases) {

@@ -273,7 +273,7 @@ t.test(
       completeResourceTypes: ["cluster", "broker", "topic"],
       completeIdentityTypes: ["principal"],
       errors: [],
-      daysNeedIt: false,
+      requiredForDays: false,
     });
     for (const type of ["broker", "topic", "principal"]) {
       t.ok(

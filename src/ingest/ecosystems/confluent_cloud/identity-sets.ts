@@ -15,7 +15,7 @@ import type { KnownIdentity, KnownInventory } from "../../known.js";
 import { type BilledResources, billedOn } from "./billed.js";
 import type { ProductFamily } from "./costs/product-types.js";
 import { inventoryText } from "./inventory/fields.js";
-import { asOfEnd, existedDuring, type Span, spanOfDay } from "./lifetimes.js";
+import { existedDuring, type Span, spanOfDay, stateAtEnd } from "./lifetimes.js";
 import { indexOwners, ownerTypes } from "./owners.js";
 import { indexStatements, statementOwner } from "./statements.js";
 
@@ -69,7 +69,7 @@ function memberFinder(billed: BilledResources, known: KnownInventory) {
     (keys.get(resourceId) ?? []).filter((key) => existedDuring(key, day)).map(owners.ofKey);
   const ownerOn = (id: string, day: Span) => {
     const resource = resources.get(id);
-    return resource && owners.ofResource(asOfEnd(resource, day));
+    return resource && owners.ofResource(stateAtEnd(resource, day));
   };
   const statementOwners = (pool: string, day: Span) => statements.ofPool(pool, day).map(statementOwner);
 

@@ -53,7 +53,7 @@ export function connectGatherer(
   const { topic_attribution: topics } = settings;
   const { prometheus: source } = connection;
   const replicas = source && createReplicaNotes(source, settings.metrics_step_seconds);
-  const run = { billAnswered: false };
+  const run = { billReceived: false };
   return {
     daysPerWindow: DAYS_PER_WINDOW,
     // Queries of the bill start on calendar days, so each of them is within one window.
@@ -69,10 +69,10 @@ export function connectGatherer(
     },
     retentionCovers: (thinner, signal) => retentionCovers({ source, topics }, thinner, signal),
     async isUnchanged(window, { ofWindow, ofTopics }, signal) {
-      const asking = { settings, connection, parallelQueries, known, now };
+      const input = { settings, connection, parallelQueries, known, now };
       const responses = { of: ofWindow as WindowResponses, topics: ofTopics as TopicResponses | undefined };
-      const same = await isUnchanged(asking, window, responses, signal);
-      if (same) run.billAnswered = true;
+      const same = await isUnchanged(input, window, responses, signal);
+      if (same) run.billReceived = true;
       return same;
     },
     gatherWindow: (window, sink, signal) =>

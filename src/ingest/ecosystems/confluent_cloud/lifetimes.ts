@@ -13,15 +13,15 @@ export function spanOfDay(day: string): Span {
 }
 
 /**
- * An entity that was deleted exactly at the start still counts, because a deletion is detected after it happened; one
- * that was created exactly at the end does not. An entity without a time of creation has always existed.
+ * `start` is inclusive for deletions, because they are noticed late. `end` is exclusive for creations. An entity without
+ * a creation time always existed.
  */
 export function existedDuring({ created_at, deleted_at }: Lifetime, { start, end }: Span): boolean {
   return (created_at === null || created_at < end) && (deleted_at === null || deleted_at >= start);
 }
 
 /** Returns the resource as it was when a span ended. Before it was first seen, it has its first state. */
-export function asOfEnd(resource: KnownResource, { end }: Span): KnownResource {
+export function stateAtEnd(resource: KnownResource, { end }: Span): KnownResource {
   const then = resource.earlier?.find(({ until }) => until >= end);
   return then === undefined ? resource : { ...resource, owner_id: then.owner_id, metadata: then.metadata };
 }

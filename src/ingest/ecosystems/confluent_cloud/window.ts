@@ -38,7 +38,7 @@ export interface WindowGathering {
   /** Undefined if nothing is read from Prometheus. */
   readonly replicas: ReplicaNotes | undefined;
   /** State that the windows of one run share. */
-  readonly run: { billAnswered: boolean };
+  readonly run: { billReceived: boolean };
 }
 
 /** Days of more than a year ago are not requested. They stay as they are, and that is not an error. */
@@ -135,10 +135,10 @@ async function gatherBill(
     control.billed.push(...counter.billed());
     completeDays.push(...daysOfWindow(query));
     bill.push({ start: query.start, end: query.end, pages });
-    run.billAnswered = true;
+    run.billReceived = true;
   }
   const last = failures.at(-1)?.error;
-  if (completeDays.length === 0 && last !== undefined && (!run.billAnswered || isLasting(last))) throw last;
+  if (completeDays.length === 0 && last !== undefined && (!run.billReceived || isLasting(last))) throw last;
   const errors = failures.map(
     ({ query, error }) => `costs of ${query.start} to ${query.end}: ${error.message}`,
   );

@@ -131,7 +131,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
     close,
     ...usage.ofQueries,
     async gatherInventory(sink, signal) {
-      const none = { completeResourceTypes: [], completeIdentityTypes: [], daysNeedIt: false };
+      const none = { completeResourceTypes: [], completeIdentityTypes: [], requiredForDays: false };
       // Without a store nothing is loaded. `probe` reports what the sources have.
       if (tenantStore === undefined) return { ...none, errors: [] };
       const { errors, warnings, notes } = await loadDeliveries(

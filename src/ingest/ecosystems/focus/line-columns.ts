@@ -3,16 +3,16 @@
  * empty.
  */
 import { literal } from "../../../clickhouse/sql-text.js";
-import type { LineColumnSource, LineColumns } from "../../../domain/line-columns.js";
+import type { RuleColumnSource, RuleColumns } from "../../../domain/rule-columns.js";
 import { landingColumns } from "./load/landing-columns.js";
 
-const text = (sql: string): LineColumnSource => ({ sql, type: "text" });
-const decimal = (sql: string): LineColumnSource => ({ sql, type: "decimal" });
+const text = (sql: string): RuleColumnSource => ({ sql, type: "text" });
+const decimal = (sql: string): RuleColumnSource => ({ sql, type: "decimal" });
 
 const cloudColumns = ["charge_category", "service_provider", "account_id", "region_id", "sku_id"];
 
 /** Columns of the bill that have a column of ours, so the metadata of a line does not repeat them. */
-export const ownColumns: LineColumns = {
+export const ownColumns: RuleColumns = {
   BilledCost: decimal("billed_cost"),
   ListCost: decimal("list_cost"),
   BillingCurrency: text("currency"),
@@ -27,7 +27,7 @@ export const ownColumns: LineColumns = {
 };
 
 /** Without times and JSON: a rule matches the names and the costs of a line. */
-const metadataColumns: LineColumns = Object.fromEntries(
+const metadataColumns: RuleColumns = Object.fromEntries(
   landingColumns.flatMap(({ name, kind }) => {
     if (Object.hasOwn(ownColumns, name)) return [];
     const value = `JSONExtractString(metadata, ${literal(name)})`;
@@ -37,7 +37,7 @@ const metadataColumns: LineColumns = Object.fromEntries(
   }),
 );
 
-export const focusLineColumns: LineColumns = {
+export const focusLineColumns: RuleColumns = {
   ...ownColumns,
   ...metadataColumns,
   ...Object.fromEntries(cloudColumns.map((name) => [name, text(name)])),

@@ -55,8 +55,8 @@ export async function gatherGenericInventory(
     completeIdentityTypes: [...completeTypes],
     absenceGraceSeconds: { [PRINCIPAL]: PRINCIPAL_GRACE_SECONDS },
     errors,
-    // A day's payers come from that day's metrics and from the configuration.
-    daysNeedIt: false,
+    // Days can be calculated without the inventory: their identities come from metrics and from the configuration.
+    requiredForDays: false,
   };
 }
 
@@ -67,7 +67,7 @@ async function discover(
   signal: AbortSignal,
 ): Promise<IdentityRecord[]> {
   const { label, discovery_query: query } = identitySource;
-  if (query === undefined) throw new Error("an identity source that was not checked");
+  if (query === undefined) throw new Error("bug: the identity source was not validated");
   const series = await source.labelsNow(query, stepSeconds, signal);
   return labelValues(series, label).map((id) => principalRecord(identitySource, id));
 }

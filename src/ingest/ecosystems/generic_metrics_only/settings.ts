@@ -146,7 +146,7 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
     check({ cost_types: types = [], identity_source: source, metrics }, report) {
       if (metrics !== undefined) return;
       const index = types.findIndex((type) => type !== undefined && queriesPrometheus(type));
-      if (index >= 0) report(["metrics"], `is required: cost_types[${index}] asks Prometheus`);
+      if (index >= 0) report(["metrics"], `is required: cost_types[${index}] queries Prometheus`);
       else if (source?.source !== undefined && source.source !== "static") {
         report(["metrics"], `is required: identity_source has source ${source.source}`);
       }

@@ -25,19 +25,20 @@ import { type SelfManagedKafkaSettings, selfManagedKafkaSettings } from "./setti
 
 type Settings = PluginSettings & SelfManagedKafkaSettings;
 
-const own = (settings: PluginSettings): Settings => settingsOf(selfManagedKafkaSettings, settings);
+const ownSettings = (settings: PluginSettings): Settings => settingsOf(selfManagedKafkaSettings, settings);
 
 export const selfManagedKafka: AnyEcosystem = {
   ...selfManagedKafkaSettings,
   name: "self_managed_kafka",
-  rules: (settings) => kafkaRules(own(settings)),
-  derivingMetrics: (settings) => kafkaDerivingMetrics(own(settings)),
-  usageMetrics: (settings) => usageMetricsOf(kafkaRules(own(settings)), kafkaDerivingMetrics(own(settings))),
-  identitySets: (settings) => meteredSets(own(settings).identity_source),
-  connect: (settings, context) => connect(own(settings), context),
+  rules: (settings) => kafkaRules(ownSettings(settings)),
+  derivingMetrics: (settings) => kafkaDerivingMetrics(ownSettings(settings)),
+  usageMetrics: (settings) =>
+    usageMetricsOf(kafkaRules(ownSettings(settings)), kafkaDerivingMetrics(ownSettings(settings))),
+  identitySets: (settings) => meteredSets(ownSettings(settings).identity_source),
+  connect: (settings, context) => connect(ownSettings(settings), context),
 };
 
-/** Responses are read in small pieces for any length of window. A month at a time keeps the reports of a run short. */
+/** The length does not matter for memory. One month keeps the list of reports short. */
 const DAYS_PER_WINDOW = 31;
 
 function connect(settings: Settings, context: GatherContext): Gatherer {
@@ -72,7 +73,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
   return {
     daysPerWindow: DAYS_PER_WINDOW,
     gatherInventory: (sink, signal) => gatherKafkaInventory(settings, inventory, sink, signal),
-    retentionCovers: (thinner, signal) => retentionCovers(tenant, thinner, signal),
+    retentionCovers: (reduced, signal) => retentionCovers(tenant, reduced, signal),
     gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
     probe: (window, _resources, signal) => probeMetered(tenant, window, signal),
     close: async () => source.close(),

@@ -72,7 +72,7 @@ export async function gatherKafkaInventory(
     },
     errors,
     // A day's payers come from that day's metrics and from the configuration.
-    daysNeedIt: false,
+    requiredForDays: false,
   };
 }
 

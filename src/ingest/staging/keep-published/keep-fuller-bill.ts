@@ -18,7 +18,7 @@ export async function daysWithFullerBill(
   signal: AbortSignal,
 ): Promise<string[]> {
   if (days.length === 0) return [];
-  const staged = stagedTable("billing", epoch);
+  const stagedBilling = stagedTable("billing", epoch);
   const bill = (table: string) =>
     `(SELECT day, toString(currency) AS currency, count() AS lines, sum(abs(total_cost)) AS amount FROM ${table}
       WHERE day IN {unread:Array(Date)} GROUP BY day, currency)`;
@@ -27,12 +27,12 @@ export async function daysWithFullerBill(
       SELECT DISTINCT day FROM (
         SELECT day FROM billing
         WHERE day IN {days:Array(Date)} AND (day, resource_id, product_type) NOT IN (
-          SELECT day, resource_id, product_type FROM ${staged} WHERE day IN {days:Array(Date)}
+          SELECT day, resource_id, product_type FROM ${stagedBilling} WHERE day IN {days:Array(Date)}
         )
         UNION ALL
         SELECT published.day FROM ${bill("billing")} AS published
-        LEFT JOIN ${bill(staged)} AS told ON told.day = published.day AND told.currency = published.currency
-        WHERE published.lines > told.lines OR published.amount > told.amount
+        LEFT JOIN ${bill(stagedBilling)} AS staged ON staged.day = published.day AND staged.currency = published.currency
+        WHERE published.lines > staged.lines OR published.amount > staged.amount
       )
       ORDER BY day`,
     params: { days: days.map(isoDay), unread: unread.map(isoDay) },

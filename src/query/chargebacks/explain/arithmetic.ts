@@ -3,7 +3,7 @@
  * describes. It uses whole numbers, from published data. Money is in units of 1e-12, the smallest amount that the
  * stores represent.
  */
-import { pointOf, WHOLE_LINE } from "../../../domain/line-points.js";
+import { pointOf, WHOLE_LINE } from "../../../domain/rounding-offsets.js";
 
 const PLACES = 12;
 

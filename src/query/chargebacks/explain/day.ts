@@ -6,7 +6,7 @@ import { midnightSeconds } from "../../../common/days.js";
 import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../../domain/allocation-rule.js";
 import { dimensionFields } from "../../../domain/dimension-id.js";
 import { ledgers, lineKeySql } from "../../../domain/ledger.js";
-import { hashOfPoint, type LinePoint, linePoints } from "../../../domain/line-points.js";
+import { hashOfPoint, type LinePoint, linePoints } from "../../../domain/rounding-offsets.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { storable, utcInstant } from "../scan.js";
 

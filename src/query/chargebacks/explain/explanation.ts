@@ -3,7 +3,7 @@
  * tick. It reads published data and repeats the calculation. `docs/explanation/allocation.md` has the rules.
  */
 import type { SetOf } from "../../../domain/allocation-rule.js";
-import { type LineColumns, tagKeyOf } from "../../../domain/line-columns.js";
+import { type RuleColumns, tagKeyOf } from "../../../domain/rule-columns.js";
 import { type KnownNames, readNamesOfInventory } from "../../inventory/names.js";
 import type { PageRequest } from "../../page/position.js";
 import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";
@@ -33,7 +33,7 @@ export interface ExplainInput extends RowChoice, PageRequest {
   /** UTC day. */
   readonly date: string;
   /** Columns of the tenant's bill. */
-  readonly columns: LineColumns;
+  readonly columns: RuleColumns;
 }
 
 /** Returns undefined if the dimension has no such row on the day. */
@@ -143,7 +143,7 @@ function pageOf({ dimension, date: day, page, page_size }: ExplainInput, row: Da
 }
 
 /** An earlier version may have weighed the day within a column that the bill no longer has. */
-function hasColumn(setOf: SetOf, columns: LineColumns): boolean {
+function hasColumn(setOf: SetOf, columns: RuleColumns): boolean {
   const column = columnWithin(setOf);
   return column === undefined || tagKeyOf(column) !== undefined || Object.hasOwn(columns, column);
 }

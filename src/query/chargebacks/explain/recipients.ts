@@ -6,8 +6,8 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { oneThread, readRows, type Statement } from "../../../clickhouse/statement.js";
 import { type SetOf, UNALLOCATED } from "../../../domain/allocation-rule.js";
-import type { LineColumns } from "../../../domain/line-columns.js";
-import { pointSql } from "../../../domain/line-points.js";
+import { pointSql } from "../../../domain/rounding-offsets.js";
+import type { RuleColumns } from "../../../domain/rule-columns.js";
 import { lineValueSql } from "../../../stores/facts/line-value.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { splitKey } from "../row-metadata.js";
@@ -30,7 +30,7 @@ export interface SplitInput
   extends RecipientsInput,
     Pick<How, "tier" | "line" | "component" | "recipientsHash" | "residueHash"> {
   /** Columns of the tenant's bill. Costs may be weighed among lines with the same value of one column. */
-  readonly columns: LineColumns;
+  readonly columns: RuleColumns;
 }
 
 /** Whole numbers as text. */

@@ -1,7 +1,7 @@
 /** The stores and settings that deliveries are loaded with. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
-import type { PublishLock } from "../../../../stores/publish-lock.js";
+import type { BackupLock } from "../../../../stores/backup-lock.js";
 import type { Spread } from "../lines/charge-days.js";
 import type { CostColumn } from "../load/landing-columns.js";
 import type { OverlapSettings } from "../overlaps/decide.js";
@@ -9,7 +9,7 @@ import type { OverlapSettings } from "../overlaps/decide.js";
 export interface DeliveryStore {
   readonly client: ClickHouseClient;
   readonly postgres: Pool;
-  readonly publishLock: PublishLock;
+  readonly backupLock: BackupLock;
   readonly tenantName: string;
   /** Epoch of the lease that the run holds. */
   readonly epoch: number;

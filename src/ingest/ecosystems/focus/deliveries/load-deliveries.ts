@@ -29,9 +29,9 @@ export async function loadDeliveries(
   settings: LoadSettings,
   signal: AbortSignal,
 ): Promise<LoadReport> {
-  const { client, postgres, publishLock, tenantName, epoch } = store;
+  const { client, postgres, backupLock, tenantName, epoch } = store;
   const configured = sources.map(({ name }) => name);
-  const { recorded, withoutData } = await publishLock.shared(async () => {
+  const { recorded, withoutData } = await backupLock.shared(async () => {
     await runStatement(postgres, forgetLoading(tenantName, epoch));
     await recordPeriods(store, signal);
     const before = await recordedDeliveries(store);

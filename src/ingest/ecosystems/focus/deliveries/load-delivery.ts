@@ -140,7 +140,7 @@ export async function loadDelivery(
         ? { state: "superseded", problem: `all of it counts already: ${duplicateSentences.join(" ")}` }
         : outcomeOf({ shrunk, replaces, overlaps, expiry });
     const retirements = outcome.state === "waiting_for_acceptance" ? [] : retirementsOf(old, newer);
-    await store.publishLock.shared(async () => {
+    await store.backupLock.shared(async () => {
       mayCount = true;
       const finished = { deliveryId, epoch, files, duplicates, outcome, overlaps, replaces, retirements };
       await finish(store, {

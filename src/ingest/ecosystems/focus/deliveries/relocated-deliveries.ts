@@ -102,7 +102,7 @@ export async function applyRelocations(
   settings: LoadSettings,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { client, postgres, publishLock, tenantName, epoch } = store;
+  const { client, postgres, backupLock, tenantName, epoch } = store;
   const records = (await recordedDeliveries(store)).filter((each) => each.source === source);
   const listed = listing.deliveries.flatMap(
     (delivery) => records.findLast((each) => isRecordOf(each, delivery, settings.hash)) ?? [],
@@ -134,7 +134,7 @@ export async function applyRelocations(
   }
   const waiting = moved.filter(({ state }) => state !== "current");
   const replacement = { tenantName, source, epoch, held: ids, retired: idsOf([...retired, ...waiting]) };
-  await publishLock.shared(async () => {
+  await backupLock.shared(async () => {
     await withTransaction(postgres, async (on) => {
       const [lease, ...changes] = applyRelocation(replacement);
       if (lease === undefined || (await runStatement(on, lease)).rowCount !== 1)

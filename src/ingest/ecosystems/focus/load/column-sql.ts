@@ -42,7 +42,7 @@ export function columnText(column: string, type: string | null): string {
 
 /**
  * @param column SQL of the file's column
- * @param type as `WrittenColumn.type`
+ * @param type as `SourceColumn.type`
  */
 export function columnSql({ name, kind }: LandingColumn, column: string, type: string | null): ColumnSql {
   const value = identifier(`value ${name}`);

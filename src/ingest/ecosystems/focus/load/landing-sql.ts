@@ -1,7 +1,7 @@
 /** The statement that reads a file of FOCUS lines into the landing table, whatever columns it has. */
 import { identifier, literal } from "../../../../clickhouse/sql-text.js";
 import { LONGEST_ID, LONGEST_TEXT } from "../../../../domain/text-limits.js";
-import { type FocusFile, readColumns, type WrittenColumn, writtenText } from "../../../../focus/index.js";
+import { type FocusFile, mapColumns, type SourceColumn, writtenText } from "../../../../focus/index.js";
 import { notUtf8Column, tooLongColumn } from "../../../csv/unreadable.js";
 import { type ColumnSql, columnSql, columnText, type Named } from "./column-sql.js";
 import { findingsMask } from "./findings.js";
@@ -19,7 +19,7 @@ export interface LandingFile {
   /** Position of the file in the delivery, from 0. */
   readonly file: number;
   readonly format: "CSV" | "Parquet";
-  readonly written: readonly WrittenColumn[];
+  readonly sourceColumns: readonly SourceColumn[];
   /** First value of the row that is sent after the last one of a CSV file. */
   readonly endMark: string;
   /** Currency of lines that name none. */
@@ -36,8 +36,8 @@ const longTexts: ReadonlySet<LandingKind> = new Set(["json", "tags", "long_text"
 const otherTags = ["x_labels", "x_tags"];
 
 export function landingStatement(landing: LandingFile): LandingStatement {
-  const { written, format, delivery, file, endMark, currency } = landing;
-  const at = positionsOf(readColumns(written, LANDING_VERSION), written);
+  const { sourceColumns, format, delivery, file, endMark, currency } = landing;
+  const at = positionsOf(mapColumns(sourceColumns, LANDING_VERSION), sourceColumns);
   const lengths = new Map(
     landingColumns.flatMap(({ name, kind }) => {
       const position = at.get(name);
@@ -49,7 +49,7 @@ export function landingStatement(landing: LandingFile): LandingStatement {
   const columns = landingColumns.flatMap((column) => {
     const position = at.get(column.name);
     if (position === undefined) return [];
-    const sql = columnSql(column, fileColumn(position), written[position]?.type ?? null);
+    const sql = columnSql(column, fileColumn(position), sourceColumns[position]?.type ?? null);
     const isDefaulted = column.name === "BillingCurrency" && currency !== undefined;
     const value = isDefaulted ? `if(${sql.value} = '', ${literal(currency)}, ${sql.value})` : sql.value;
     return [{ ...column, ...sql, value }];
@@ -76,7 +76,7 @@ export function landingStatement(landing: LandingFile): LandingStatement {
       blank_tag_key: "arrayExists(p -> trimBoth(p.1) != p.1 OR p.1 = '', written_pairs)",
     }),
   });
-  const custom = customOf(written, new Set(at.values()));
+  const custom = customOf(sourceColumns, new Set(at.values()));
   const customMap =
     tags?.unread === undefined
       ? custom
@@ -117,23 +117,26 @@ function fileColumn(at: number): string {
 }
 
 /** Selects the file's own columns, whatever their names, as `c1`, `c2`, …, and `row`, from 1. */
-function linesOf({ format, written }: LandingFile, lengths: ReadonlyMap<number, number>): string {
-  const lengthConditions = lengthChecks(written, lengths);
+function linesOf({ format, sourceColumns }: LandingFile, lengths: ReadonlyMap<number, number>): string {
+  const lengthConditions = lengthChecks(sourceColumns, lengths);
   if (format === "CSV") {
-    const structure = written.map((_, at) => `${fileColumn(at)} String`).join(", ");
+    const structure = sourceColumns.map((_, at) => `${fileColumn(at)} String`).join(", ");
     const where = ["row > 0", ...lengthConditions].join(" AND ");
     return `SELECT rowNumberInAllBlocks() AS row, * FROM input(${literal(structure)}) WHERE ${where}`;
   }
-  const structure = written.map(({ name, type }) => `${identifier(name)} ${type}`).join(", ");
-  const renamed = written.map(({ name }, at) => `file.${identifier(name)} AS ${fileColumn(at)}`);
-  const conditions = [...written.flatMap((column) => textCheck(column)), ...lengthConditions];
+  const structure = sourceColumns.map(({ name, type }) => `${identifier(name)} ${type}`).join(", ");
+  const renamed = sourceColumns.map(({ name }, at) => `file.${identifier(name)} AS ${fileColumn(at)}`);
+  const conditions = [...sourceColumns.flatMap((column) => textCheck(column)), ...lengthConditions];
   const where = conditions.length === 0 ? "" : ` WHERE ${conditions.join(" AND ")}`;
   return `SELECT rowNumberInAllBlocks() + 1 AS row, ${renamed.join(", ")} FROM input(${literal(structure)}) AS file${where}`;
 }
 
 /** Conditions that throw if a text has more characters than its column allows. */
-function lengthChecks(written: readonly WrittenColumn[], lengths: ReadonlyMap<number, number>): string[] {
-  return written.flatMap(({ name, type }, at) => {
+function lengthChecks(
+  sourceColumns: readonly SourceColumn[],
+  lengths: ReadonlyMap<number, number>,
+): string[] {
+  return sourceColumns.flatMap(({ name, type }, at) => {
     if (type !== null && !type.includes("String")) return [];
     const text =
       type === null ? fileColumn(at) : `ifNull(${writtenText(`file.${identifier(name)}`, type)}, '')`;
@@ -145,28 +148,28 @@ function lengthChecks(written: readonly WrittenColumn[], lengths: ReadonlyMap<nu
 /**
  * Throws if a text of the column is not UTF-8, also within a map or a list. CSV is checked while its bytes are read.
  */
-function textCheck({ name, type }: WrittenColumn): string[] {
+function textCheck({ name, type }: SourceColumn): string[] {
   if (!type?.includes("String")) return [];
   const text = `ifNull(${writtenText(`file.${identifier(name)}`, type)}, '')`;
   return [`throwIf(NOT isValidUTF8(${text}), ${literal(notUtf8Column(name))}) = 0`];
 }
 
 /** Positions of the file's columns, by their name in the landing table. */
-function positionsOf({ columns }: FocusFile, written: readonly WrittenColumn[]): Map<string, number> {
-  const at = new Map(columns.map((each) => [each.column.name, each.at]));
+function positionsOf({ columns }: FocusFile, sourceColumns: readonly SourceColumn[]): Map<string, number> {
+  const at = new Map(columns.map((each) => [each.column.name, each.index]));
   for (const name of [...at.keys()])
     if (!landingColumns.some((column) => column.name === name)) at.delete(name);
   if (at.has("Tags")) return at;
-  const names = written.map(({ name }) => name.trim().toLowerCase());
+  const names = sourceColumns.map(({ name }) => name.trim().toLowerCase());
   const position = otherTags.map((name) => names.indexOf(name)).find((each) => each >= 0);
   if (position !== undefined) at.set("Tags", position);
   return at;
 }
 
 /** Collects the columns without a column of their own, by name. A repeated name gets a number. */
-function customOf(written: readonly WrittenColumn[], mapped: ReadonlySet<number>): string {
+function customOf(sourceColumns: readonly SourceColumn[], mapped: ReadonlySet<number>): string {
   const nameCounts = new Map<string, number>();
-  const entries = written.flatMap(({ name: writtenName, type }, at) => {
+  const entries = sourceColumns.flatMap(({ name: writtenName, type }, at) => {
     const name = writtenName.trim();
     const count = (nameCounts.get(name) ?? 0) + 1;
     nameCounts.set(name, count);

@@ -8,7 +8,7 @@ import {
   UnreadableFileError,
 } from "../../../../focus/index.js";
 import { longStatement } from "../../../csv/header.js";
-import { reading } from "../../../csv/reading.js";
+import { streamingSettings } from "../../../csv/streaming-settings.js";
 import { unreadable } from "../../../csv/unreadable.js";
 import type { DeliveredFile } from "../sources/delivery.js";
 import { hashing } from "./hashing-stream.js";
@@ -53,13 +53,20 @@ export async function loadFile(
   try {
     const opened = await openFile(client, hashed.file, signal);
     try {
-      const { format, written, separator, endMark, body } = opened;
+      const { format, sourceColumns, separator, endMark, body } = opened;
       const { name, size, version, unit } = file;
-      const names = written.map((column) => column.name);
+      const names = sourceColumns.map((column) => column.name);
       const loaded = { name, size, version, unit, format, focus_version: detectVersion(names) };
       const dataset = otherDataset(names);
       if (dataset !== undefined) return { ...loaded, sha256: undefined, focus_version: undefined, dataset };
-      const { query, columns } = landingStatement({ delivery, file: at, format, written, endMark, currency });
+      const { query, columns } = landingStatement({
+        delivery,
+        file: at,
+        format,
+        sourceColumns,
+        endMark,
+        currency,
+      });
       requireColumns(columns, { cost, currency });
       body.once("error", (error) => {
         streamError = error;
@@ -70,7 +77,7 @@ export async function loadFile(
         abort_signal: signal,
         clickhouse_settings: {
           ...settingsFor(separator),
-          ...reading,
+          ...streamingSettings,
           ...longStatement,
         },
       });

@@ -12,7 +12,7 @@ import { literal } from "../../../../clickhouse/sql-text.js";
 import { readRows } from "../../../../clickhouse/statement.js";
 import type { Separator } from "../../../../common/csv-dialect.js";
 import { readerError } from "../../../../common/reader-error.js";
-import { formatOf, type Source, UnreadableFileError, type WrittenColumn } from "../../../../focus/index.js";
+import { formatOf, type Source, type SourceColumn, UnreadableFileError } from "../../../../focus/index.js";
 import { csvHeader, longStatement, peeked, requireColumns } from "../../../csv/header.js";
 import { limited, tooMuchUnpacked } from "../../../csv/limited.js";
 import { unzstd } from "../../../csv/unzstd.js";
@@ -22,7 +22,7 @@ import type { DeliveredFile } from "../sources/delivery.js";
 
 export interface OpenedFile {
   readonly format: "CSV" | "Parquet";
-  readonly written: readonly WrittenColumn[];
+  readonly sourceColumns: readonly SourceColumn[];
   /** Separator of the values of a CSV file. */
   readonly separator: Separator;
   /** First value of the row that follows the last one of a CSV file. */
@@ -45,15 +45,15 @@ export async function openFile(
     const source = formatOf(head);
     if (source.format === "Parquet") return await openParquet(client, all, file.maxUnpackedMib, signal);
     const plain = decompressed(all, source, file.maxUnpackedMib);
-    const { written, separator, text } = await csvHeader(plain);
+    const { sourceColumns, separator, text } = await csvHeader(plain);
     const endMark = `end ${randomUUID()}`;
-    const endRow = `${endMark}${separator.repeat(written.length - 1)}\n`;
+    const endRow = `${endMark}${separator.repeat(sourceColumns.length - 1)}\n`;
     const body = Readable.from(withEnd(utf8(text), endRow), { objectMode: false });
     const close = async () => {
       body.destroy();
       bytes.destroy();
     };
-    return { format: "CSV", written, separator, endMark, body, close };
+    return { format: "CSV", sourceColumns, separator, endMark, body, close };
   } catch (error) {
     bytes.destroy();
     throw error;
@@ -79,9 +79,9 @@ async function openParquet(
     const footer = await footerOf(path);
     if ((await unpackedBytes(client, footer, signal)) > maxUnpackedMib * 1_048_576)
       throw tooMuchUnpacked(maxUnpackedMib);
-    const written = await parquetColumns(client, footer, signal);
+    const sourceColumns = await parquetColumns(client, footer, signal);
     body = readerError(createReadStream(path));
-    return { format: "Parquet", written, separator: ",", endMark: "", body, close };
+    return { format: "Parquet", sourceColumns, separator: ",", endMark: "", body, close };
   } catch (error) {
     await close();
     throw error;
@@ -127,7 +127,7 @@ async function parquetColumns(
   client: ClickHouseClient,
   footer: Buffer,
   signal: AbortSignal,
-): Promise<WrittenColumn[]> {
+): Promise<SourceColumn[]> {
   const columns = await readRows<{ name: string; type: string }>(
     client,
     {

@@ -1,6 +1,6 @@
 /** Reads the tags of the first lines of a bill, without a store. */
 import { CsvError, parse } from "csv-parse/sync";
-import { formatOf, readColumns } from "../../../../focus/index.js";
+import { formatOf, mapColumns } from "../../../../focus/index.js";
 import { csvHeader, peeked } from "../../../csv/header.js";
 import type { SampledTags } from "../../../reports.js";
 import type { DeliveredFile } from "../sources/delivery.js";
@@ -23,13 +23,15 @@ export async function sampleTags(
     const [head, all] = await peeked(bytes, 4);
     const source = formatOf(head);
     if (source.format === "Parquet") return undefined;
-    const { written, separator, text } = await csvHeader(decompressed(all, source, file.maxUnpackedMib));
-    const { columns } = readColumns(written, LANDING_VERSION);
-    const positionOf = (name: string) => columns.find(({ column }) => column.name === name)?.at;
+    const { sourceColumns, separator, text } = await csvHeader(
+      decompressed(all, source, file.maxUnpackedMib),
+    );
+    const { columns } = mapColumns(sourceColumns, LANDING_VERSION);
+    const positionOf = (name: string) => columns.find(({ column }) => column.name === name)?.index;
     const [tags, amount] = [positionOf("Tags"), positionOf(cost)];
     if (tags === undefined || amount === undefined) return undefined;
     const [start] = await peeked(text, SAMPLE_BYTES);
-    const whole = linesOf(start, separator).filter(({ length }) => length === written.length);
+    const whole = linesOf(start, separator).filter(({ length }) => length === sourceColumns.length);
     const lines = whole.map((line) => ({
       keys: keysOf(line[tags] ?? ""),
       size: Math.abs(Number(line[amount])) || 0,

@@ -197,8 +197,8 @@ function isCovered({ periods, files }: RecordedDelivery, superseded: readonly Un
 }
 
 async function apply(store: DeliveryStore, changes: readonly Change[], signal: AbortSignal): Promise<void> {
-  const { client, postgres, publishLock, tenantName, epoch } = store;
-  await publishLock.shared(async () => {
+  const { client, postgres, backupLock, tenantName, epoch } = store;
+  await backupLock.shared(async () => {
     await withTransaction(postgres, async (on) => {
       const lease = "SELECT epoch FROM leases WHERE tenant_name = $1 AND epoch = $2 FOR SHARE";
       if ((await runStatement(on, { query: lease, params: [tenantName, epoch] })).rowCount !== 1)

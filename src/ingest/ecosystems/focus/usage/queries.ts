@@ -98,14 +98,14 @@ export function connectQueries(
     const stop = new AbortController();
     const stopSignal = AbortSignal.any([signal, stop.signal]);
     const limit = pLimit(parallelQueries);
-    const asking = {
+    const options = {
       window,
       stepSeconds,
       onResponse: (response: RangeResponse) => void responses.push(response),
       onRefused: (reason: string) => void refusals.push(reason),
     };
     const work = usageMetrics.map((query) =>
-      limit(() => gatherMeteredUsage(source, { ...query, ...asking }, countingSink, onDropped, stopSignal)),
+      limit(() => gatherMeteredUsage(source, { ...query, ...options }, countingSink, onDropped, stopSignal)),
     );
     const gaps = (await allOrStop(stop, work)).flat();
     const notes = [

@@ -36,7 +36,7 @@ export function openUploadFolder(usage: UsageSettings): UploadFolder {
     path === undefined ? undefined : folderSource({ path, glob: undefined, maxFiles: MOST_FILES });
   return {
     async takeFiles(store, signal) {
-      await store.publishLock.shared(() => cleanUpUploads(store, signal), signal);
+      await store.backupLock.shared(() => cleanUpUploads(store, signal), signal);
       if (folder === undefined) return { errors: [], warnings: [] };
       return await takeAll(
         { folder, path: path ?? "", usage, now: Date.now(), settleMs: settle_seconds * 1000 },

@@ -19,7 +19,7 @@ export async function connectionOptions(source: ResourceSource): Promise<Connect
 
 function saslOptions({ sasl_mechanism, sasl_username, sasl_password }: ResourceSource) {
   if (sasl_mechanism === undefined || sasl_username === undefined || sasl_password === undefined) {
-    throw new Error("SASL settings that were not checked");
+    throw new Error("bug: the SASL settings were not validated");
   }
   return { mechanism: sasl_mechanism, username: sasl_username, password: sasl_password };
 }

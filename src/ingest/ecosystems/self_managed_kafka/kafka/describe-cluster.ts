@@ -17,7 +17,7 @@ const SERVER_TIMEOUT_MS = 45_000;
 
 export async function describeCluster(source: ResourceSource, signal: AbortSignal): Promise<BrokerMetadata> {
   const servers = serversOf(source.bootstrap_servers ?? "");
-  if (servers === undefined) throw new Error("bootstrap servers that were not checked");
+  if (servers === undefined) throw new Error("bug: the bootstrap servers were not validated");
   const failures: UpstreamError[] = [];
   for (const server of servers) {
     const cluster = await requestCluster(source, server, signal).catch(asError);
@@ -65,7 +65,7 @@ async function requestCluster(
 function closeNow(connection: Connection | undefined): void {
   if (connection === undefined) return;
   connection.close(() => undefined);
-  // Before the connection is attempted there is no socket, although the type has one.
+  // Until connect() is called, `socket` is undefined, although its type says otherwise.
   const socket: { destroy(): void } | undefined = connection.socket;
   socket?.destroy();
 }
@@ -93,7 +93,7 @@ function asUpstreamError(error: unknown, { source, server, aborted, timedOut }: 
   const causes = causesOf(error);
   const endpoint = `${server.host}:${server.port}`;
   if (aborted)
-    return new UpstreamError({ code: "aborted", endpoint, reason: "the request was given up", attempts: 1 });
+    return new UpstreamError({ code: "aborted", endpoint, reason: "the request was cancelled", attempts: 1 });
   const messages = causes.map(({ message }) => message).join(": ");
   const secrets = source.sasl_password === undefined ? [] : [source.sasl_password];
   const reason = timedOut ? `no response within ${SERVER_TIMEOUT_MS / 1000} s` : excerpt(messages, secrets);
@@ -134,7 +134,7 @@ function requireClusterId(
   throw new UpstreamError({
     code: "bad_body",
     endpoint: `${server.host}:${server.port}`,
-    reason: `is the cluster ${excerpt(cluster.clusterId ?? "without an id")}, not kafka_cluster_id ${wanted}`,
+    reason: `belongs to cluster ${excerpt(cluster.clusterId ?? "without an id")}, but kafka_cluster_id is ${wanted}`,
     attempts: 1,
   });
 }

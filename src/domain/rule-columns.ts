@@ -3,17 +3,17 @@
  * every ecosystem has are here. An ecosystem adds its own with `EcosystemSettings.lineColumns`.
  */
 
-export interface LineColumnSource {
+export interface RuleColumnSource {
   /** An expression on the columns of `billing`. It is fixed SQL and never contains user input. */
   readonly sql: string;
   /** `text` is empty if the bill has no value. `decimal` supports `above` and `below` only. */
   readonly type: "text" | "decimal";
 }
 
-export type LineColumns = Readonly<Record<string, LineColumnSource>>;
+export type RuleColumns = Readonly<Record<string, RuleColumnSource>>;
 
 /** Columns that the lines of every ecosystem have. */
-const ofEveryLine: LineColumns = {
+const ofEveryLine: RuleColumns = {
   resource_id: { sql: "resource_id", type: "text" },
   product_type: { sql: "product_type", type: "text" },
   product_category: { sql: "product_category", type: "text" },
@@ -21,7 +21,7 @@ const ofEveryLine: LineColumns = {
   currency: { sql: "currency", type: "text" },
 };
 
-export function columnsOfLines(own: LineColumns = {}): LineColumns {
+export function ruleColumns(own: RuleColumns = {}): RuleColumns {
   return { ...ofEveryLine, ...own };
 }
 
@@ -31,7 +31,7 @@ export function tagKeyOf(name: string): string | undefined {
 }
 
 /** The syntax of column and tag names in the configuration. */
-export const LINE_COLUMN = {
+export const RULE_COLUMN = {
   name: "COLUMN",
   pattern: "^(tag\\.[^\\u0000-\\u001f\\u007f]{1,500}|[A-Za-z][A-Za-z0-9_]{0,99})$",
   expected: "a column of the lines, such as product_type, or a tag, such as tag.team",

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { pino } from "pino";
 import t, { type Test } from "tap";
-import { replacesPartitions } from "../../src/embedded-clickhouse/server/replacements.js";
+import { replacesPartitions } from "../../src/embedded-clickhouse/server/partition-replacement-log.js";
 import { createEmbeddedClickHouse } from "../../src/embedded-clickhouse/supervisor.js";
 import { engineResponseText, quietClient } from "../clickhouse/engine-under-test.js";
 import { until } from "../until.js";

@@ -1,5 +1,5 @@
 /**
- * Keeps REPLACE PARTITION atomic under kill -9. The engine first puts the new parts on disk, and then marks the old
+ * A log of REPLACE PARTITION statements, which keeps them atomic under kill -9. The engine first puts the new parts on disk, and then marks the old
  * ones as replaced. If it is killed in between, it starts with both, and a day counts twice (measured: 24 of 25 kills
  * during such a statement). Each of these statements is therefore recorded before it runs, and run again at the next
  * start, before anything is read. The result is the same however often it runs, as long as its source does not change.
@@ -19,7 +19,7 @@ export interface PartitionReplacement extends SessionSettings {
   readonly sql: string;
 }
 
-export interface Replacements {
+export interface ReplacementLog {
   /** Records the statement while `run` executes it. */
   during<T>(replacement: PartitionReplacement, run: () => Promise<T>): Promise<T>;
   /** Reruns statements that a predecessor was killed in. Returns descriptions of those that failed. */
@@ -47,7 +47,7 @@ export function replacesPartitions(sql: string): boolean {
 }
 
 /** @param folder used for nothing else; created if it is missing */
-export async function openReplacements(folder: string): Promise<Replacements> {
+export async function openReplacementLog(folder: string): Promise<ReplacementLog> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
 
   return {

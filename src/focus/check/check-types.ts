@@ -1,8 +1,8 @@
 /**
- * Types of checks. Checks are data: `checks.ts` lists them, the reference page documents them, and a test has a file
+ * Types of checks. Checks are data: `all-checks.ts` lists them, the reference page documents them, and a test has a file
  * for each.
  */
-import type { FileColumn, FocusFile } from "../file.js";
+import type { FocusFile, MappedColumn } from "../map-columns.js";
 
 export type Check = ColumnsCheck | RowsCheck | GroupsCheck;
 
@@ -63,7 +63,7 @@ export function rulesOf(rules: readonly CheckRule[]): RowsCheck["conditions"] {
 
 /** Applies a condition to each matching column. */
 export function forColumns(
-  applies: (column: FileColumn["column"], file: FocusFile) => boolean,
+  applies: (column: MappedColumn["column"], file: FocusFile) => boolean,
   violated: (name: string) => string,
 ): RowsCheck["conditions"] {
   return (file) =>

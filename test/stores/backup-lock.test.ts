@@ -1,5 +1,5 @@
 import t from "tap";
-import { createPublishLock } from "../../src/stores/publish-lock.js";
+import { createBackupLock } from "../../src/stores/backup-lock.js";
 
 const never = new AbortController().signal;
 
@@ -23,7 +23,7 @@ function steps() {
 }
 
 t.test("changes run concurrently, and exclusive work runs alone", async (t) => {
-  const lock = createPublishLock();
+  const lock = createBackupLock();
   const { log, work } = steps();
   const [one, two, three, pause, late] = ["one", "two", "three", "pause", "late"].map(work);
   if (!one || !two || !three || !pause || !late) throw new Error("five works");
@@ -53,7 +53,7 @@ t.test("changes run concurrently, and exclusive work runs alone", async (t) => {
 });
 
 t.test("waiting can be cancelled, and failed work releases the lock", async (t) => {
-  const lock = createPublishLock();
+  const lock = createBackupLock();
   const { log, work } = steps();
   const [long, never1] = ["long", "not begun"].map(work);
   if (!long || !never1) throw new Error("two works");

@@ -30,7 +30,7 @@ t.test("a bill that waits to be charged is not replaced by the published bill", 
   // On the next day it is no longer gathered: it fails once more, and then it can be calculated.
   const next = { ...context, now: () => new Date(`${daysBefore(-1)}T12:00:00Z`) };
   const failed = await runOnce({ ...next, limits: tight }, config, "a");
-  t.same(failed.notes, [], "nothing is settled meanwhile");
+  t.same(failed.notes, [], "nothing becomes final meanwhile");
   const charged = await runOnce(next, config, "a");
   t.same(charged.notes, [`${day} is older than lookback_days, and final without the missing data`]);
   t.equal((await trackingDate(stores, "a", day)).published_hash, staged_hash);

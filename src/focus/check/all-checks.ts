@@ -1,5 +1,5 @@
 import { identifier } from "../../clickhouse/sql-text.js";
-import type { Check, GroupsCheck } from "./check.js";
+import type { Check, GroupsCheck } from "./check-types.js";
 import { columnChecks } from "./column-checks.js";
 import { jsonChecks } from "./json-checks.js";
 import { rowChecks } from "./row-checks.js";
@@ -7,8 +7,8 @@ import { splitChecks } from "./split-checks.js";
 import { isSet, ROWS } from "./sql.js";
 import { valueChecks } from "./value-checks.js";
 
-/** Finds values of the column `of` with more than one value of `column`. */
-function onlyOne(keyColumn: string, column: string): GroupsCheck["groups"] {
+/** Finds values of `keyColumn` that have more than one value in `column`. */
+function oneValuePer(keyColumn: string, column: string): GroupsCheck["groups"] {
   const [key, value] = [identifier(keyColumn), identifier(column)];
   return (file) =>
     file.has(keyColumn) && file.has(column)
@@ -28,21 +28,21 @@ const groupChecks: readonly Check[] = [
     level: "error",
     kind: "groups",
     what: "A ServiceName has several values of ServiceCategory.",
-    groups: onlyOne("ServiceName", "ServiceCategory"),
+    groups: oneValuePer("ServiceName", "ServiceCategory"),
   },
   {
     id: "sku-price-sku",
     level: "error",
     kind: "groups",
     what: "A SkuPriceId belongs to several values of SkuId.",
-    groups: onlyOne("SkuPriceId", "SkuId"),
+    groups: oneValuePer("SkuPriceId", "SkuId"),
   },
   {
     id: "commitment-unit",
     level: "error",
     kind: "groups",
     what: "A CommitmentDiscountId has several values of CommitmentDiscountUnit.",
-    groups: onlyOne("CommitmentDiscountId", "CommitmentDiscountUnit"),
+    groups: oneValuePer("CommitmentDiscountId", "CommitmentDiscountUnit"),
   },
 ];
 

@@ -1,9 +1,9 @@
 /** Runs the checks on the loaded rows. Only counts and a few examples of each finding leave the engine. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows, readTuples } from "../../clickhouse/statement.js";
-import type { FocusFile } from "../file.js";
-import type { CheckCondition, CheckText } from "./check.js";
-import { checks } from "./checks.js";
+import type { FocusFile } from "../map-columns.js";
+import { checks } from "./all-checks.js";
+import type { CheckCondition, CheckText } from "./check-types.js";
 import { clean } from "./clean.js";
 import type { CheckFinding, FindingExample } from "./report.js";
 import { ROWS, raw } from "./sql.js";
@@ -29,10 +29,12 @@ export async function findingsOf(
     ...(await rowFindings(client, file, signal)),
     ...(await groupFindings(client, file, signal)),
   ];
-  const rank = new Map(checks.map(({ id, level }, at) => [id, at + (level === "error" ? 0 : checks.length)]));
+  const rank = new Map(
+    checks.map(({ id, level }, index) => [id, index + (level === "error" ? 0 : checks.length)]),
+  );
   return found
-    .map((each, at) => ({ ...each, at }))
-    .sort((a, b) => (rank.get(a.check.id) ?? 0) - (rank.get(b.check.id) ?? 0) || a.at - b.at)
+    .map((finding, index) => ({ ...finding, index }))
+    .sort((a, b) => (rank.get(a.check.id) ?? 0) - (rank.get(b.check.id) ?? 0) || a.index - b.index)
     .map(({ check: { id, level, what }, column, count, examples }) => ({
       id,
       level,
@@ -72,8 +74,8 @@ async function rowFindings(
     signal,
   );
   const found: RawFinding[] = [];
-  for (const [at, { check, condition }] of conditions.entries()) {
-    const count = counts[at] ?? 0;
+  for (const [index, { check, condition }] of conditions.entries()) {
+    const count = counts[index] ?? 0;
     if (count === 0) continue;
     const examples = await examplesOf(client, violations(condition), signal);
     found.push({ check, column: condition.column, count, examples });
@@ -95,16 +97,18 @@ async function groupFindings(
     check.kind === "groups" ? check.groups(file).map((group) => ({ check, ...group })) : [],
   );
   if (groups.length === 0) return [];
-  const all = groups.map(({ query }, at) => `SELECT ${at} AS at FROM (${query})`).join(" UNION ALL ");
-  const counts = await readRows<{ at: number; count: number }>(
+  const all = groups
+    .map(({ query }, index) => `SELECT ${index} AS index FROM (${query})`)
+    .join(" UNION ALL ");
+  const counts = await readRows<{ index: number; count: number }>(
     client,
-    { query: `SELECT at, count() AS count FROM (${all}) GROUP BY at ORDER BY at`, params: {} },
+    { query: `SELECT index, count() AS count FROM (${all}) GROUP BY index ORDER BY index`, params: {} },
     signal,
     groupSettings,
   );
   const found: RawFinding[] = [];
-  for (const { at, count } of counts) {
-    const group = groups[at];
+  for (const { index, count } of counts) {
+    const group = groups[index];
     if (group === undefined) continue;
     const { check, column, query } = group;
     found.push({ check, column, count, examples: await examplesOf(client, query, signal) });

@@ -1,11 +1,11 @@
 /**
- * Separates changes that both stores must agree on from a backup of both. Changes run concurrently. A backup waits for
+ * The lock between backups and changes that both stores must agree on. Changes run concurrently. A backup waits for
  * changes in progress, and holds off new ones until it ends. The lock works within one process, which is enough,
  * because embedded stores belong to one process.
  */
 import { abortable } from "../common/abortable.js";
 
-export interface PublishLock {
+export interface BackupLock {
   /**
    * Runs a change, after the exclusive work if there is any. Changes must not be nested: exclusive work may begin
    * between the two.
@@ -15,7 +15,7 @@ export interface PublishLock {
   exclusive<T>(work: () => Promise<T>, signal: AbortSignal): Promise<T>;
 }
 
-export function createPublishLock(): PublishLock {
+export function createBackupLock(): BackupLock {
   const changes = new Set<Promise<unknown>>();
   let paused: Promise<unknown> | undefined;
 

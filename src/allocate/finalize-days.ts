@@ -1,8 +1,7 @@
 /**
- * Makes provisional days final that no run gathers any more: their missing data will not come. Nothing else about them
+ * Finalizes provisional days that no run gathers any more: their missing data will not come. Nothing else about them
  * changes. Their amounts stay, and so do the rules that they were allocated by, whatever the rules are now.
  */
-
 import { replaceDays } from "../clickhouse/partitions.js";
 import { isoDay } from "../clickhouse/sql-text.js";
 import { dropStagedDays, stagedTable } from "../clickhouse/staging.js";
@@ -14,7 +13,7 @@ import { inputHashOf } from "../domain/provisional-hash.js";
 import { type PgStatement, runStatement } from "../postgres/statement.js";
 import type { Publication } from "./allocation-job.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
-import { publishSettled } from "./publish.js";
+import { publishFinalized } from "./publish.js";
 
 /** How many days one statement copies. */
 const DAYS_AT_ONCE = 10;
@@ -26,30 +25,30 @@ const inputsOf = {
 } as const satisfies Readonly<Record<SplitLedger["name"], readonly FactTable[]>>;
 
 /** `gathered` are days that this run has gathered nevertheless. Returns the days that became final, ascending. */
-export async function settleAbandonedDays(
+export async function finalizeOldDays(
   publication: Publication,
   { before, gathered }: { readonly before: string; readonly gathered: DayRange },
 ): Promise<string[]> {
-  const settled = new Set<string>();
+  const finalized = new Set<string>();
   for (const ledger of [chargebackLedger, topicLedger]) {
-    const { rows } = await runStatement<AbandonedDay>(
+    const { rows } = await runStatement<OldProvisionalDay>(
       publication.postgres,
-      abandonedDays({ ledger, tenantName: publication.tenantName, before, gathered }),
+      oldProvisionalDays({ ledger, tenantName: publication.tenantName, before, gathered }),
     );
     for (let from = 0; from < rows.length; from += DAYS_AT_ONCE) {
       publication.signal.throwIfAborted();
       const days = rows.slice(from, from + DAYS_AT_ONCE);
-      await settle(publication, ledger, days);
-      for (const { day } of days) settled.add(day);
+      await finalize(publication, ledger, days);
+      for (const { day } of days) finalized.add(day);
     }
   }
-  return [...settled].sort();
+  return [...finalized].sort();
 }
 
-async function settle(
+async function finalize(
   publication: Publication,
   ledger: SplitLedger,
-  days: readonly AbandonedDay[],
+  days: readonly OldProvisionalDay[],
 ): Promise<void> {
   const { client, epoch } = publication;
   const names = days.map(({ day }) => day);
@@ -58,7 +57,7 @@ async function settle(
     await replaceDays(client, stagedTable(table, epoch), table, names);
   await stageRows(publication, ledger, days);
   const rows = await rowsAsPublished(publication, ledger, names);
-  await publishSettled(
+  await publishFinalized(
     publication,
     ledger,
     names.map((day) => ({ day, rows: rows.get(day) ?? 0 })),
@@ -66,7 +65,7 @@ async function settle(
 }
 
 /** Columns of the ledger that change, with their new values. */
-const settled: Readonly<Record<string, string>> = {
+const finalColumns: Readonly<Record<string, string>> = {
   provisional: "false",
   revision: "transform(day, {days:Array(Date)}, {revisions:Array(String)}, '')",
 };
@@ -74,17 +73,17 @@ const settled: Readonly<Record<string, string>> = {
 async function stageRows(
   { client, epoch, signal }: Publication,
   { name }: SplitLedger,
-  days: readonly AbandonedDay[],
+  days: readonly OldProvisionalDay[],
 ): Promise<void> {
   const stored = columnsOf(name).flatMap<string>(([column]) => (column === "day" ? [] : [column]));
   await client.command({
     query: `
 INSERT INTO ${stagedTable(name, epoch)} (${stored.join(", ")})
-SELECT ${stored.map((column) => settled[column] ?? column).join(", ")} FROM ${name}
+SELECT ${stored.map((column) => finalColumns[column] ?? column).join(", ")} FROM ${name}
 WHERE day IN {days:Array(Date)}`,
     query_params: {
       days: days.map(({ day }) => isoDay(day)),
-      revisions: days.map(({ settled_hash }) => settled_hash),
+      revisions: days.map(({ final_hash }) => final_hash),
     },
     abort_signal: signal,
     clickhouse_settings: { max_partitions_per_insert_block: "1000" },
@@ -100,7 +99,7 @@ async function rowsAsPublished(
   { name }: SplitLedger,
   days: readonly string[],
 ): Promise<ReadonlyMap<string, number>> {
-  const columns = columnsOf(name).flatMap(([column]) => (column in settled ? [] : [column]));
+  const columns = columnsOf(name).flatMap(([column]) => (column in finalColumns ? [] : [column]));
   const content = (table: string) => `
 SELECT day, count() AS rows, sum(cityHash64(${columns.join(", ")})) AS content FROM ${table}
 WHERE day IN {days:Array(Date)} GROUP BY day`;
@@ -115,14 +114,14 @@ LEFT JOIN (${content(stagedTable(name, epoch))}) AS staged ON published.day = st
     signal,
   );
   const other = found.find(({ same }) => same === 0);
-  if (other !== undefined) throw new Error(`${other.day} changed while it was made final`);
+  if (other !== undefined) throw new Error(`${other.day} changed while it was finalized`);
   return new Map(found.map(({ day, rows }) => [day, rows]));
 }
 
 /** A provisional day that is not gathered any more, and its hash once it is final. */
-interface AbandonedDay {
+interface OldProvisionalDay {
   readonly day: string;
-  readonly settled_hash: string;
+  readonly final_hash: string;
 }
 
 /**
@@ -130,7 +129,7 @@ interface AbandonedDay {
  * `gathered` are days that this run gathered nevertheless. Leaves out days with a staged bill: making one final would
  * replace that bill by the published one.
  */
-function abandonedDays(input: {
+function oldProvisionalDays(input: {
   ledger: Ledger;
   tenantName: string;
   before: string;
@@ -139,7 +138,7 @@ function abandonedDays(input: {
   const { ledger, tenantName, before, gathered } = input;
   return {
     query: `
-SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${inputHashOf("published_hash")} AS settled_hash FROM ${ledger.state}
+SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${inputHashOf("published_hash")} AS final_hash FROM ${ledger.state}
 WHERE tenant_name = $1 AND tracking_date < $2 AND NOT (tracking_date >= $3 AND tracking_date < $4)
   AND provisional AND staged_hash IS NULL AND publishing_hash IS NULL AND lost_at IS NULL
   AND tracking_date NOT IN (SELECT tracking_date FROM tracking_dates WHERE tenant_name = $1 AND staged_hash IS NOT NULL)

@@ -7,36 +7,36 @@ import { type FocusVersion, isAtLeast } from "./version.js";
 export const SPLIT_ORIGIN_ID = "x_SplitOriginId";
 export const SPLIT_ORIGIN_COST = "x_SplitOriginCost";
 
-/** A column of the file. */
-export interface WrittenColumn {
+/** A column as it is in the file. */
+export interface SourceColumn {
   readonly name: string;
   /** The engine's type of a Parquet column; null for CSV. */
   readonly type: string | null;
 }
 
-export interface FileColumn {
+export interface MappedColumn {
   readonly column: FocusColumn;
-  readonly written: WrittenColumn;
+  readonly source: SourceColumn;
   /** Position in the file, from 0. */
-  readonly at: number;
+  readonly index: number;
 }
 
-/** Why a column of the file differs from the columns of the version. */
-export type Oddity = "case" | "renamed" | "removed" | "newer" | "duplicate" | "unknown" | "custom";
+/** How a column of the file differs from the columns of the version. */
+export type DifferenceKind = "case" | "renamed" | "removed" | "newer" | "duplicate" | "unknown" | "custom";
 
-export interface OddColumn {
+export interface ColumnDifference {
   readonly name: string;
-  readonly oddity: Oddity;
+  readonly kind: DifferenceKind;
   /** The column of the version that it stands for. */
   readonly standsFor?: string;
 }
 
 export interface FocusFile {
   readonly version: FocusVersion;
-  readonly written: readonly WrittenColumn[];
+  readonly sourceColumns: readonly SourceColumn[];
   /** The version's columns in the file, and the two custom columns of split charges. */
-  readonly columns: readonly FileColumn[];
-  readonly odd: readonly OddColumn[];
+  readonly columns: readonly MappedColumn[];
+  readonly differences: readonly ColumnDifference[];
   has(name: string): boolean;
 }
 
@@ -45,35 +45,40 @@ const originColumns: readonly FocusColumn[] = [
   { name: SPLIT_ORIGIN_COST, type: "Decimal", level: "Conditional", nullable: true, since: "1.3" },
 ];
 
-export function readColumns(written: readonly WrittenColumn[], version: FocusVersion): FocusFile {
+export function mapColumns(sourceColumns: readonly SourceColumn[], version: FocusVersion): FocusFile {
   const expected = new Map(
     [...columnsOfVersion(version), ...originColumns].map((column) => [column.name.toLowerCase(), column]),
   );
-  const columns = new Map<string, FileColumn>();
-  const odd: OddColumn[] = [];
+  const columns = new Map<string, MappedColumn>();
+  const differences: ColumnDifference[] = [];
   const names = new Set<string>();
-  const renamed: (() => void)[] = [];
-  for (const [at, each] of written.entries()) {
-    const { name } = each;
+  /** Applied last, so that a column with the current name wins, whatever its position. */
+  const applyRenamed: (() => void)[] = [];
+  for (const [index, source] of sourceColumns.entries()) {
+    const { name } = source;
     const key = name.trim().toLowerCase();
     const column = expected.get(key);
     const successor = successorOf(key, expected);
-    if (names.has(key)) odd.push({ name, oddity: "duplicate" });
+    if (names.has(key)) differences.push({ name, kind: "duplicate" });
     else if (column !== undefined) {
-      columns.set(column.name, { column, written: each, at });
-      if (column.name !== name) odd.push({ name, oddity: "case", standsFor: column.name });
+      columns.set(column.name, { column, source, index });
+      if (column.name !== name) differences.push({ name, kind: "case", standsFor: column.name });
     } else if (successor !== undefined) {
-      odd.push({ name, oddity: "renamed", standsFor: successor.name });
-      // A file may have both names. The name of the version counts, whatever its position.
-      renamed.push(() => {
-        if (!columns.has(successor.name))
-          columns.set(successor.name, { column: successor, written: each, at });
+      differences.push({ name, kind: "renamed", standsFor: successor.name });
+      applyRenamed.push(() => {
+        if (!columns.has(successor.name)) columns.set(successor.name, { column: successor, source, index });
       });
-    } else odd.push({ name, oddity: oddityOf(name, version) });
+    } else differences.push({ name, kind: differenceOf(name, version) });
     names.add(key);
   }
-  for (const take of renamed) take();
-  return { version, written, columns: [...columns.values()], odd, has: (name) => columns.has(name) };
+  for (const apply of applyRenamed) apply();
+  return {
+    version,
+    sourceColumns,
+    columns: [...columns.values()],
+    differences,
+    has: (name) => columns.has(name),
+  };
 }
 
 function successorOf(key: string, expected: ReadonlyMap<string, FocusColumn>): FocusColumn | undefined {
@@ -83,7 +88,7 @@ function successorOf(key: string, expected: ReadonlyMap<string, FocusColumn>): F
   return expected.get(to) ?? successorOf(to, expected);
 }
 
-function oddityOf(name: string, version: FocusVersion): Oddity {
+function differenceOf(name: string, version: FocusVersion): DifferenceKind {
   if (name.startsWith("x_")) return "custom";
   const known = focusColumns.find((column) => column.name.toLowerCase() === name.toLowerCase());
   if (known === undefined) return "unknown";
