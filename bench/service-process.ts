@@ -10,9 +10,9 @@ import { readConfig } from "../src/config/read-file.js";
 import type { Endpoint } from "../src/embedded-clickhouse/supervisor.js";
 import { ecosystems } from "../src/ingest/ecosystems/registry.js";
 import { openPostgres } from "../src/postgres/client.js";
+import { createBackupLock } from "../src/stores/backup-lock.js";
 import { createStoreOwners } from "../src/stores/facts/store-owners.js";
 import { migrationFolders } from "../src/stores/open-stores.js";
-import { createBackupLock } from "../src/stores/backup-lock.js";
 import { createTenantStores } from "../src/stores/tenant-stores.js";
 
 roomForBuffers();

@@ -209,8 +209,8 @@ t.test("expected hours are the sum of their classes, and charged amounts those o
   t.strictSame([...seen].sort(), [
     "charged",
     "left_out failed",
-    "left_out not_measured",
     "left_out no_sample",
+    "left_out not_measured",
     "outside_window before_first_sample",
     "zero",
   ]);

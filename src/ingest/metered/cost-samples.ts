@@ -1,7 +1,8 @@
 /** Samples of one cost type in a window: for each day, the sum of its series at each point, or why the day failed. */
 import { type DayRange, dayOfSeconds } from "../../common/days.js";
 import { type Exact, plus } from "../../common/exact-decimal.js";
-import type { Dropped, PrometheusSource } from "../prometheus/source.js";
+import type { PrometheusSource } from "../prometheus/source.js";
+import type { Dropped } from "../prometheus/visit-samples.js";
 import { type PartlyMeasured, partlyMeasured } from "./partly-measured.js";
 
 export interface CostSamples {

@@ -9,7 +9,8 @@ import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import type { UsageGap, UsageSeries, WindowSink } from "../ecosystem.js";
 import { isTooLarge } from "../micro-units.js";
-import type { DropReason, PrometheusSource, RangePiece, RangeQuery } from "../prometheus/source.js";
+import type { PrometheusSource, RangePiece, RangeQuery } from "../prometheus/source.js";
+import type { DropReason } from "../prometheus/visit-samples.js";
 import { addAmount, inWholeUnits, noAmounts, type StepAmounts } from "../usage-series.js";
 import { partlyMeasured } from "./partly-measured.js";
 

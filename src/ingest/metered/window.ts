@@ -10,7 +10,8 @@ import { type DayRange, dayOfSeconds, daysOfWindow } from "../../common/days.js"
 import type { ControlTotal } from "../../domain/control-totals.js";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import type { WindowSink } from "../ecosystem.js";
-import type { Dropped, PrometheusSource } from "../prometheus/source.js";
+import type { PrometheusSource } from "../prometheus/source.js";
+import type { Dropped } from "../prometheus/visit-samples.js";
 import type { WindowReport } from "../reports.js";
 import { controlOfWindow } from "./control.js";
 import { type CostSamples, costSamples } from "./cost-samples.js";

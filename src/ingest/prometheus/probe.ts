@@ -1,9 +1,10 @@
 /** Runs a query as a gathering would, and counts its series, identities and days. */
+import { parser } from "@prometheus-io/lezer-promql";
 import { addDays, type DayRange } from "../../common/days.js";
 import { UpstreamError } from "../../upstream/http/upstream-error.js";
 import type { Probe } from "../reports.js";
 import { replicaSentences } from "./replicas.js";
-import type { PrometheusSource } from "./source.js";
+import { type PrometheusSource, withStep } from "./source.js";
 
 export interface ProbedQuery {
   readonly name: string;
@@ -84,7 +85,6 @@ function unlabelled(series: readonly Labels[], label: string | undefined, identi
 
 const REPLICA_LABEL = /replica/i;
 
-const RANGE = /\[\s*((?:\d+(?:ms|[smhdwy]))+)\s*\]/g;
 const MILLISECONDS = {
   ms: 1,
   s: 1000,
@@ -95,20 +95,40 @@ const MILLISECONDS = {
   y: 31_536_000_000,
 };
 
-/** Returns ranges of an expression that differ from the step by more than a millisecond. */
+/** Returns a remark on ranges of an expression that differ from the step by more than a millisecond. */
 function otherRanges(expression: string, stepSeconds: number): string[] {
-  const others = [...expression.matchAll(RANGE)].flatMap(([, written = ""]) => {
-    const parts = [...written.matchAll(/(\d+)(ms|[smhdwy])/g)];
-    const length = parts.reduce(
-      (sum, [, count, unit]) => sum + Number(count) * MILLISECONDS[unit as keyof typeof MILLISECONDS],
-      0,
-    );
-    return Math.abs(length - stepSeconds * 1000) <= 1 ? [] : [`[${written}]`];
-  });
+  const others = rangesOf(withStep(expression, stepSeconds)).filter(
+    (range) => Math.abs(durationMs(range) - stepSeconds * 1000) > 1,
+  );
   if (others.length === 0) return [];
+  const shown = [...new Set(others)].map((range) => `[${range}]`).join(", ");
   return [
-    `it looks back over ${[...new Set(others)].join(", ")} at each step of ${stepSeconds} s, so that time is left out or counted twice: use [$step]`,
+    `it looks back over ${shown} at each step of ${stepSeconds} s, so that time is left out or counted twice: use [$step]`,
   ];
+}
+
+/** Returns the ranges of PromQL selectors, such as `1h30m`. Computed ones are left out. */
+function rangesOf(expression: string): string[] {
+  const ranges: string[] = [];
+  parser.parse(expression).iterate({
+    enter({ name, node }) {
+      const duration = name === "MatrixSelector" ? node.getChild("DurationExpr")?.firstChild : undefined;
+      if (duration?.name === "NumberDurationLiteralInDurationContext")
+        ranges.push(expression.slice(duration.from, duration.to));
+    },
+  });
+  return ranges;
+}
+
+/** Parses a PromQL duration, such as `1h30m`, or a number of seconds. */
+function durationMs(text: string): number {
+  const seconds = Number(text);
+  if (!Number.isNaN(seconds)) return seconds * 1000;
+  const parts = [...text.matchAll(/(\d+)(ms|[smhdwy])/g)];
+  return parts.reduce(
+    (sum, [, count, unit]) => sum + Number(count) * MILLISECONDS[unit as keyof typeof MILLISECONDS],
+    0,
+  );
 }
 
 /** Returns the series with samples on a day, and the end of the last step with a sample, in seconds since 1970. */

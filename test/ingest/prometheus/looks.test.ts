@@ -47,6 +47,8 @@ t.test("a range that differs from the step is reported if samples are added up",
   const found = await remarks(t, named, other);
   t.equal(found["usage alloc_N"], ranges("[5m], [1h30m]"));
   t.equal(found["cost N"], undefined, "the same length in another notation is not reported");
+  const quoted = await remarks(t, named, { usage: 'increase(sent{note="[5m]"}[60m])' });
+  t.equal(quoted["usage alloc_N"], undefined, "brackets in a label's value are no range");
   const millisecond = await remarks(t, named, { usage: "increase(sent[3599999ms])" });
   t.equal(millisecond["usage alloc_N"], undefined);
 });

@@ -11,14 +11,8 @@ import { UNALLOCATED } from "../../../../domain/allocation-rule.js";
 import { UpstreamError } from "../../../../upstream/http/upstream-error.js";
 import type { UsageFact, UsageGap, UsageSeries, WindowSink } from "../../../ecosystem.js";
 import { isTooLarge } from "../../../micro-units.js";
-import type {
-  Divisible,
-  DropReason,
-  Labels,
-  PrometheusSource,
-  RangePiece,
-  RangeQuery,
-} from "../../../prometheus/source.js";
+import type { Divisible, PrometheusSource, RangePiece, RangeQuery } from "../../../prometheus/source.js";
+import type { DropReason, Labels } from "../../../prometheus/visit-samples.js";
 import {
   addAmount,
   inWholeUnits,

@@ -6,11 +6,11 @@
  * Postgres comes first: lines that a crash leaves behind then belong to no bill, and the next run drops them.
  */
 import { lastOfMonth, latest } from "../../../../common/days.js";
-import { runStatement } from "../../../../postgres/statement.js";
+import { type PgStatement, runStatement } from "../../../../postgres/statement.js";
 import type { Spread } from "../lines/charge-days.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { dropDelivery } from "./partitions.js";
-import { expireDeliveries, type RecordedDelivery } from "./records.js";
+import type { RecordedDelivery } from "./records.js";
 
 export type CoveredDays = Pick<
   RecordedDelivery,
@@ -71,4 +71,22 @@ export async function expireOld(
 function wouldReplace(waiting: RecordedDelivery, other: RecordedDelivery): boolean {
   const isOfScope = waiting.source === other.source && waiting.scope === other.scope;
   return isOfScope || waiting.replaces.includes(other.delivery_id);
+}
+
+interface ExpiredDeliveries {
+  readonly tenantName: string;
+  readonly epoch: number;
+  readonly expired: readonly { readonly id: string; readonly reason: string }[];
+}
+
+/** Returns the ids of the deliveries that have expired now; none if the lease is lost. */
+function expireDeliveries({ tenantName, epoch, expired }: ExpiredDeliveries): PgStatement {
+  return {
+    query: `UPDATE deliveries SET state = 'expired', expired_at = now(), problem = old.reason
+      FROM unnest($3::bigint[], $4::text[]) AS old (id, reason)
+      WHERE tenant_name = $1 AND delivery_id = old.id AND state IN ('current', 'waiting_for_acceptance', 'superseded')
+        AND EXISTS (SELECT FROM leases WHERE leases.tenant_name = $1 AND leases.epoch = $2)
+      RETURNING delivery_id::text`,
+    params: [tenantName, epoch, expired.map(({ id }) => id), expired.map(({ reason }) => reason)],
+  };
 }

@@ -6,11 +6,10 @@ import { runStatement } from "../../../../postgres/statement.js";
 import { withTransaction } from "../../../../postgres/transaction.js";
 import { NO_CHARGE_DATE } from "../load/findings.js";
 import { type LoadedFile, loadFile } from "../load/load-file.js";
+import { LoadMismatchError, requireEqualSums } from "../load/require-equal-sums.js";
 import {
   type LoadedLines,
-  LoadMismatchError,
   NO_LINES,
-  requireEqualSums,
   summariseDelivery,
   summarisedLines,
   sumsByCurrency,

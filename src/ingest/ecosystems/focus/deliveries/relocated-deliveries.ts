@@ -9,7 +9,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../../../clickhouse/statement.js";
 import { LeaseLostError } from "../../../../common/lease-lost.js";
-import { runStatement } from "../../../../postgres/statement.js";
+import { type PgStatement, runStatement } from "../../../../postgres/statement.js";
 import { withTransaction } from "../../../../postgres/transaction.js";
 import { lastDay } from "../lines/charge-days.js";
 import { isCounted } from "../lines/counted.js";
@@ -17,13 +17,7 @@ import { sumsByCurrency } from "../load/summary.js";
 import type { Delivery, SourceListing } from "../sources/delivery.js";
 import type { DeliveryStore, LoadSettings } from "./delivery-store.js";
 import { dropDelivery } from "./partitions.js";
-import {
-  applyRelocation,
-  holdRelocated,
-  type RecordedDelivery,
-  recordedDeliveries,
-  scopeOf,
-} from "./records.js";
+import { type RecordedDelivery, recordedDeliveries, scopeOf } from "./records.js";
 import { shrinkage, withCountedSums } from "./shrinkage.js";
 
 /**
@@ -208,4 +202,44 @@ function namesOf(records: readonly RecordedDelivery[]): string {
 
 function idsOf(records: readonly RecordedDelivery[]): string[] {
   return records.map(({ delivery_id }) => delivery_id);
+}
+
+interface Relocation {
+  readonly tenantName: string;
+  readonly source: string;
+  readonly epoch: number;
+  /** Ids of deliveries that no longer count. */
+  readonly retired: readonly string[];
+  /** Ids of deliveries that wait, and from now on count in place of those of their scopes. */
+  readonly held: readonly string[];
+}
+
+/** Run these in one transaction, in this order. The first one returns no row if the lease is lost; then roll back. */
+function applyRelocation({ tenantName, source, epoch, retired, held }: Relocation): PgStatement[] {
+  return [
+    {
+      query: "SELECT epoch FROM leases WHERE tenant_name = $1 AND epoch = $2",
+      params: [tenantName, epoch],
+    },
+    {
+      query: `UPDATE deliveries AS old SET state = 'replaced', replaced_at = now(), problem = NULL, loaded_at = coalesce(old.loaded_at, now())
+        WHERE tenant_name = $1 AND source = $2 AND (delivery_id = ANY ($3::bigint[]) OR (state IN ('current', 'expired') AND scope IN (
+          SELECT scope FROM deliveries WHERE tenant_name = $1 AND source = $2 AND delivery_id = ANY ($4::bigint[]))))`,
+      params: [tenantName, source, retired, held],
+    },
+    {
+      query:
+        "UPDATE deliveries SET state = 'current', problem = NULL, waits_for = NULL WHERE tenant_name = $1 AND delivery_id = ANY ($2::bigint[])",
+      params: [tenantName, held],
+    },
+  ];
+}
+
+/** Records why deliveries still wait. */
+function holdRelocated(tenantName: string, held: readonly string[], problem: string): PgStatement {
+  return {
+    query: `UPDATE deliveries SET problem = $3
+      WHERE tenant_name = $1 AND delivery_id = ANY ($2::bigint[]) AND state = 'waiting_for_acceptance'`,
+    params: [tenantName, held, problem],
+  };
 }

@@ -1,0 +1,29 @@
+/** Texts of the explorer. */
+export const explorerTexts = {
+  title: "Explorer",
+  groupBy: "Group by",
+  thenBy: "then by",
+  nothing: "nothing",
+  buckets: "Each bar",
+  bucketNames: { day: "a day", week: "a week", month: "a month", hour: "an hour" } as Readonly<
+    Record<string, string>
+  >,
+  top: "Show",
+  topOf: (count: number) => `top ${count}`,
+  compare: "Compare with the previous period",
+  chart: "Chart",
+  bars: "bars",
+  area: "areas",
+  usage: "By usage",
+  shared: "Shared",
+  export: "Export these rows",
+  files: { csv: "CSV", excel: "CSV for Excel", parquet: "Parquet" },
+  sql: "SQL",
+  sqlOverTime: "SQL over time",
+  json: "This query in the API",
+  everything: "Everything",
+  path: "Applied filters",
+  noRows: "Nothing matches",
+  noRowsHint: "Remove a filter, or choose other days.",
+  provisionalGroup: "includes provisional days",
+} as const;

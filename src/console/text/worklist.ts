@@ -1,0 +1,50 @@
+/** Texts of the worklist. */
+export const worklistTexts = {
+  title: "Worklist",
+  tag: "Tag",
+  lead: "Costs whose cause is unknown, or that were divided without better data. Largest first.",
+  nothing: "Nothing in this period needs attention",
+  nothingOf: (reason: string) => `No costs in this period have this reason: ${reason}`,
+  nothingHint: "Every cost went to those who caused it, or was shared by design.",
+  paidBy: "Paid by",
+  anyReason: "any",
+  causes: (count: number) => (count === 1 ? "1 cause" : `${count.toLocaleString("en")} causes`),
+  reasons: {
+    no_metrics_located: {
+      why: "No metrics for the resource",
+      todo: "The metrics have no samples for this resource on these days. Check that its exporter reports it, and check the metric's name and labels.",
+    },
+    metrics_fetch_failed: {
+      why: "The metrics could not be fetched",
+      todo: "The upstream failed. The next runs gather these days again. See Runs for the error.",
+    },
+    no_usage_for_active_identities: {
+      why: "Identities were active, but none with usage",
+      todo: "Identities were active, but had no measured usage. The cost was divided evenly among them.",
+    },
+    no_active_identities_located: {
+      why: "Nobody was active on the resource",
+      todo: "No identity used the resource on these days. If nobody needs it, delete it; if somebody owns it, set its owner.",
+    },
+    no_identities_located: {
+      why: "No identity is known",
+      todo: "The tenant's identities could not be gathered, or there are none. Check the inventory and the credentials' rights.",
+    },
+    no_identity_on_line: {
+      why: "The line names no identity",
+      todo: "Tag the resource, add its account to the map of the configuration, or write a rule for such lines.",
+    },
+    owner_unknown: {
+      why: "The owner is unknown",
+      todo: "Set the owner of the resource, or of the API key that was used, in the upstream.",
+    },
+    no_allocator_for_product_type: {
+      why: "There is no rule for the product",
+      todo: "No rule covers this product. Its costs are shared until one does.",
+    },
+    allocation_failed: {
+      why: "The line could not be allocated",
+      todo: "Allocation failed repeatedly. See Runs for the error.",
+    },
+  },
+} as const;
