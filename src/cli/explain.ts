@@ -5,8 +5,8 @@ import {
   type DimensionPage,
   readDimensionsOfDay,
 } from "../query/chargebacks/explain/dimensions-of-day.js";
-import type { ExplainedDimension, Explanation } from "../query/chargebacks/explain/explained.js";
 import { readExplanation } from "../query/chargebacks/explain/explanation.js";
+import type { ExplainedDimension, Explanation } from "../query/chargebacks/explain/response.js";
 import type { PageRequest } from "../query/page/position.js";
 import { instantExpected, isInstant } from "../query/time/instant.js";
 import { openStores } from "../stores/open-stores.js";

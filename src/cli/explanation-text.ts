@@ -1,5 +1,5 @@
 /** Formats an explanation with all its numbers, within the width of a terminal. */
-import type { Explanation, Recipient } from "../query/chargebacks/explain/explained.js";
+import type { Explanation, Recipient } from "../query/chargebacks/explain/response.js";
 import type { TierOutcome, TriedTier } from "../query/chargebacks/explain/tiers.js";
 import type { Terminal } from "./command.js";
 import { type TextTable, writeTable } from "./table.js";

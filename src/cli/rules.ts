@@ -27,7 +27,7 @@ function writeRules(stdout: Terminal, report: RulesReport): void {
   if (idle.length > 0) stdout.write(`Rules without lines: ${idle.join(", ")}\n`);
   for (const { share, currency, tag, similar_tag: similar } of hints)
     stdout.write(
-      `Of the cost in ${currency}, ${percentOf(Number(share))} has a tag "${shown(similar)}", and no "${tag}": did you mean it? ignore_case: true reads it\n`,
+      `Of the cost in ${currency}, ${percentOf(Number(share))} has the tag "${shown(similar)}" instead of "${tag}". Set ignore_case: true to read both.\n`,
     );
 }
 

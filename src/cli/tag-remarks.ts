@@ -20,7 +20,7 @@ function remarksOn({ name, tags: sampled }: Probe, tag: string): Probe[] {
     .filter(([, size]) => size > 0)
     .map(([similar, size]) => ({
       name,
-      remark: `${percentOf(size / all)} of the cost has a tag ${JSON.stringify(similar)}, and no ${JSON.stringify(tag)}: did you mean it? \`ignore_case: true\` reads it (first ${sampled.lines.length} lines of ${sampled.file})`,
+      remark: `${percentOf(size / all)} of the cost (in the first ${sampled.lines.length} lines of ${sampled.file}) has the tag ${JSON.stringify(similar)} instead of ${JSON.stringify(tag)}. Set \`ignore_case: true\` to read both.`,
     }));
 }
 

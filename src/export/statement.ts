@@ -8,7 +8,7 @@ import {
   type DaySpan,
   filtered,
   rowsInWindow,
-  withNames,
+  withClause,
 } from "../query/chargebacks/scan.js";
 import { jsonCell, textCell } from "../query/csv-cell.js";
 import { isNameColumn, knownNames, nameColumns, nameSql } from "../query/inventory/names.js";
@@ -85,7 +85,7 @@ function exportStatement(
   const withMetadata = input.columns.includes("metadata");
   const withTags = tagged && input.columns.some(isTagsColumn);
   const names = [
-    ...filter.names,
+    ...filter.withClauses,
     ...knownNames(input.columns),
     ...(withTags || input.columns.includes("dimension_id") ? [collidedSql] : []),
     ...(withTags ? [taggedSql(input, format)] : []),
@@ -98,7 +98,7 @@ function exportStatement(
       );
   return {
     query: `
-${withNames(...names)}SELECT
+${withClause(...names)}SELECT
   ${cells.join(",\n  ")}
 FROM ${withMetadata ? `rows AS r${weightJoins("rows")}` : `chargebacks AS r\nWHERE ${where}`}
 ORDER BY ${chargebackOrder.map((column) => `r.${column}`).join(", ")}

@@ -34,7 +34,7 @@ export function createServiceMetrics(): ServiceMetrics {
   });
   const heavyReads = new Gauge({
     name: "chargehouse_heavy_reads",
-    help: "Heavy reads (aggregations, exports and the like) that are running, and that wait for a place.",
+    help: "Heavy reads (aggregations, exports and the like) that are running, and that wait for a slot.",
     labelNames: ["state"] as const,
     registers: [registry],
   });

@@ -253,7 +253,7 @@ t.test("check-config --connect", async (t) => {
         .replace(/.* source aws 2 bills, 2 files; \S+ to \S+; charged: \S+ to \S+ ?/, "");
     };
     const output = (share: string, key: string) =>
-      `look source aws ${share} of the cost has a tag "${key}", and no "costcenter": did you mean it? \`ignore_case: true\` reads it (first 5 lines of ${month}.csv) `;
+      `look source aws ${share} of the cost (in the first 5 lines of ${month}.csv) has the tag "${key}" instead of "costcenter". Set \`ignore_case: true\` to read both. `;
     const split = [{ by: "line" }];
     t.equal(
       await shown([{ tag: "costcenter" }], [{ name: "all", split }]),

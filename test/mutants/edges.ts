@@ -132,7 +132,7 @@ export const edgeMutants = [
     ["a day without a bill is lost", "billing_lines === 0 || ", ""],
   ]),
   ...mutantsOf("src/http/plugins/response-cache.ts", kept, [
-    ["a cached response outlives a publish", "    state.name,\n", ""],
+    ["a cached response outlives a publish", "    state.fingerprint,\n", ""],
   ]),
   ...mutantsOf("src/tags/bulk.ts", tags, [
     [

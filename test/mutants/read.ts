@@ -69,7 +69,7 @@ export const readMutants = [
     [["nobody has the residue", "? line.residue : 0n", "? 0n : 0n"]],
   ),
   ...mutantsOf(
-    "src/query/chargebacks/explain/shared.ts",
+    "src/query/chargebacks/explain/shares.ts",
     ["test/http/explain.test.ts"],
     [["the residue of another component is shown", "component.hasResidue && line.residue", "line.residue"]],
   ),
@@ -79,7 +79,7 @@ export const readMutants = [
     [["components are explained without their offset", "ticks * millionths + offset", "ticks * millionths"]],
   ),
   ...mutantsOf(
-    "src/query/chargebacks/explain/shared.ts",
+    "src/query/chargebacks/explain/shares.ts",
     ["test/http/explain-cases.test.ts"],
     [
       [
@@ -148,8 +148,8 @@ export const readMutants = [
       ],
       [
         "a page over two days looks behind the cursor on both",
-        "if (days.last_day === place_day)",
-        "if (days.first_day === place_day)",
+        "if (days.last_day === position_day)",
+        "if (days.first_day === position_day)",
       ],
     ],
   ),

@@ -228,7 +228,7 @@ t.test("aggregates run on the engine", async (t) => {
       "identities of a tag",
       {
         groupBy: ["identity_id", "resource_id"],
-        filters: { tags: [{ key: "team", names: ["t-sa-1", "UNTAGGED"] }] },
+        filters: { tags: [{ key: "team", displayNames: ["t-sa-1", "UNTAGGED"] }] },
       },
       "UTC",
     ],

@@ -41,7 +41,7 @@ class Store {
     const days = this.published.flatMap((times, index) =>
       times === 0 ? [] : [[dayAt(index), `${times}`] as const],
     );
-    return { days: new Map(days), names: `${this.names}` };
+    return { days: new Map(days), nameVersions: `${this.names}` };
   }
 }
 
@@ -164,7 +164,7 @@ t.test("a window of more than a thousand days is not cached", async (t) => {
   let reads = 0;
   for (const _ of [1, 2])
     await memory
-      .ofTenant("acme", async () => ({ days: new Map([["2020-01-01", "a"]]), names: "" }))
+      .ofTenant("acme", async () => ({ days: new Map([["2020-01-01", "a"]]), nameVersions: "" }))
       .of(input, async (wanted) => {
         reads += 1;
         t.strictSame(wanted, window);

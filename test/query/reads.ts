@@ -62,8 +62,8 @@ const everyFilter = {
 };
 
 const tags = [
-  { key: "squad", names: ["payments", "search"] },
-  { key: "stage", names: ["UNTAGGED"] },
+  { key: "squad", displayNames: ["payments", "search"] },
+  { key: "stage", displayNames: ["UNTAGGED"] },
 ];
 const position = { values: ["r-1", "STORAGE", "env-1", "KAFKA", 1772323200, 0, "sa-1"], returned: 1 };
 const billingPosition = { values: ["r-1", "STORAGE", "env-1", "KAFKA", 1772323200], returned: 2 };
@@ -342,7 +342,7 @@ export const reads: Readonly<Record<string, Statement>> = {
     cost_type: ["usage"],
     environment_id: ["env-1"],
     "not:allocation_method": ["terminal"],
-    tags: [{ key: "squad", names: ["payments"], isExcluding: true }],
+    tags: [{ key: "squad", displayNames: ["payments"], isExcluding: true }],
   }),
   "tag-presence": tagPresence(),
   "page-lookups": pageLookups([1n, 2n ** 53n + 2n], { identities: ["sa-1"], resources: ["r-1"] }),

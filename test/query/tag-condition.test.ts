@@ -2,7 +2,7 @@
 import t from "tap";
 import { readRows } from "../../src/clickhouse/statement.js";
 import { dimensionFields } from "../../src/domain/dimension-id.js";
-import { filtered, withNames } from "../../src/query/chargebacks/scan.js";
+import { filtered, withClause } from "../../src/query/chargebacks/scan.js";
 import { UNTAGGED } from "../../src/query/tags/filter.js";
 import { tagLookup } from "../../src/query/tags/tag-sql.js";
 import { insertChargebacks, startService } from "../http/service.js";
@@ -27,7 +27,7 @@ const keys = ["team", "stage"] as const;
 const names = ["red", "blue", "green", UNTAGGED] as const;
 const filter = fc.record({
   key: fc.constantFrom(...keys, "unknown"),
-  names: fc.shuffledSubarray([...names, "nobody"], { minLength: 1 }),
+  displayNames: fc.shuffledSubarray([...names, "nobody"], { minLength: 1 }),
   isExcluding: fc.boolean(),
 });
 
@@ -74,10 +74,12 @@ t.test("filters and groups by tags find the rows of exactly the tagged dimension
       fc.asyncProperty(fc.array(filter, { minLength: 1, maxLength: 3 }), async (tags) => {
         const where = filtered({ tags });
         const wanted = rows.filter((row) =>
-          tags.every(({ key, names, isExcluding }) => names.includes(tagName(key, row)) !== isExcluding),
+          tags.every(
+            ({ key, displayNames, isExcluding }) => displayNames.includes(tagName(key, row)) !== isExcluding,
+          ),
         );
         const amounts = await amountsOf(
-          `${withNames(...where.names)}SELECT toString(amount) AS amount FROM chargebacks WHERE 1${where.condition} ORDER BY toInt64(amount)`,
+          `${withClause(...where.withClauses)}SELECT toString(amount) AS amount FROM chargebacks WHERE 1${where.condition} ORDER BY toInt64(amount)`,
           where.params,
         );
         t.strictSame(
@@ -96,7 +98,7 @@ t.test("filters and groups by tags find the rows of exactly the tagged dimension
     for (const key of [...keys, "unknown"]) {
       const lookup = tagLookup(key, "c0");
       const groups = await readRows<{ name: string; amounts: string[] }>(client, {
-        query: `${withNames(...lookup.names)}SELECT ${lookup.displayNames}[${lookup.position}] AS name,
+        query: `${withClause(...lookup.withClauses)}SELECT ${lookup.displayNames}[${lookup.position}] AS name,
           arraySort(x -> toInt64(x), groupArray(toString(amount))) AS amounts
         FROM chargebacks GROUP BY name ORDER BY name`,
         params: lookup.params,

@@ -1,4 +1,4 @@
-/** An address of the console, and changes to it. */
+/** A URL of the console, its path and query, and changes to it. */
 export interface Place {
   readonly path: string;
   readonly query: URLSearchParams;

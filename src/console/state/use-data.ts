@@ -13,7 +13,7 @@ export interface Data<T> {
 type Load<T> = (signal: AbortSignal) => Promise<T>;
 
 /** The latest responses by key, so that going back shows them at once while they are reloaded. */
-const responseCache = new Map<string, unknown>();
+const shownResponses = new Map<string, unknown>();
 const MAX_CACHED = 50;
 
 const listeners = new Set<() => void>();
@@ -33,7 +33,7 @@ export async function cachedFor<T>(ms: number, key: string, load: () => Promise<
 
 /** Clears all caches, so that everything is loaded again before it is shown. */
 export function clearCaches(): void {
-  responseCache.clear();
+  shownResponses.clear();
   timedCache.clear();
 }
 
@@ -59,15 +59,15 @@ export function useData<T>(key: string, load: Load<T>): Data<T> {
   }, []);
   useEffect(() => {
     const abort = new AbortController();
-    if (responseCache.has(key)) setState({ key, valueKey: key, value: responseCache.get(key) as T });
+    if (shownResponses.has(key)) setState({ key, valueKey: key, value: shownResponses.get(key) as T });
     current.current(abort.signal).then(
       (value) => {
         if (abort.signal.aborted) return;
-        responseCache.delete(key);
-        responseCache.set(key, value);
-        for (const oldest of responseCache.keys()) {
-          if (responseCache.size <= MAX_CACHED) break;
-          responseCache.delete(oldest);
+        shownResponses.delete(key);
+        shownResponses.set(key, value);
+        for (const oldest of shownResponses.keys()) {
+          if (shownResponses.size <= MAX_CACHED) break;
+          shownResponses.delete(oldest);
         }
         setState({ key, valueKey: key, value });
       },

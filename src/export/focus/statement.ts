@@ -14,7 +14,7 @@ import {
   type DaySpan,
   filtered,
   rowsInWindow,
-  withNames,
+  withClause,
 } from "../../query/chargebacks/scan.js";
 import { jsonCell, textCell } from "../../query/csv-cell.js";
 import { knownNames, nameSql } from "../../query/inventory/names.js";
@@ -111,7 +111,7 @@ WHERE throwIf(l.BillingCurrency = '', 'a chargeback has no line in the bill') = 
 ORDER BY ${chargebackOrder.map((column) => `r.${column}`).join(", ")}`;
   return {
     query: `
-${withNames(...filter.names, ...knownNames(["identity_name"]), collidedSql, taggedSql)}${
+${withClause(...filter.withClauses, ...knownNames(["identity_name"]), collidedSql, taggedSql)}${
   isText ? rows : `SELECT ${named.join(", ")} FROM (${rows})`
 }`,
     params: { ...params, ...filter.params, span_first: span.first_day, span_last: span.last_day },

@@ -60,12 +60,13 @@ export function readTagParameters(
     return undefined;
   }
   return texts.flatMap(([name, text]) => {
-    const names = typeof text === "string" && !text.includes("\0") ? tagNamesOf(text) : undefined;
+    const displayNames = typeof text === "string" && !text.includes("\0") ? tagNamesOf(text) : undefined;
     const isExcluding = name.startsWith(NOT);
     const column = columnOf(name);
-    if (names !== undefined && isTagColumn(column)) return [{ key: tagKey(column), names, isExcluding }];
-    if (names !== undefined && isLineTagColumn(column))
-      return [{ key: tagKey(column), names, isExcluding, isOfLine: true }];
+    if (displayNames !== undefined && isTagColumn(column))
+      return [{ key: tagKey(column), displayNames, isExcluding }];
+    if (displayNames !== undefined && isLineTagColumn(column))
+      return [{ key: tagKey(column), displayNames, isExcluding, isOfLine: true }];
     problems.push({
       in: where,
       name: name.slice(0, 64),

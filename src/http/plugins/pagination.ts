@@ -86,7 +86,7 @@ function keyOfList(
   { publishedState, window }: Pick<FastifyRequest, "publishedState" | "window">,
 ): string | undefined {
   if (publishedState === undefined || publishedState.days === 0) return undefined;
-  return JSON.stringify([kind, fingerprint, window.from, window.to, publishedState.name]);
+  return JSON.stringify([kind, fingerprint, window.from, window.to, publishedState.fingerprint]);
 }
 
 type ListRequest<Query> = Pick<FastifyRequest, "window" | "cursorPage"> & { readonly query: Query };

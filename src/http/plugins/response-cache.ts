@@ -128,7 +128,7 @@ async function etagOf(
     request.tenant.tenant_name,
     request.query,
     request.window,
-    state.name,
+    state.fingerprint,
     form?.(request) ?? "json",
   ];
   return `"${createHash("sha256").update(JSON.stringify(key)).digest("base64url").slice(0, 27)}"`;

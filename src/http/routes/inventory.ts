@@ -1,4 +1,4 @@
-/** Resources, identities and their numbers: now, or as they were known at an earlier time. */
+/** Resources, identities and their counts: now, or as they were known at an earlier time. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readInventoryPage } from "../../query/inventory/list.js";
 import { readInventorySummary } from "../../query/inventory/summary.js";
@@ -16,9 +16,9 @@ import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 
 const LISTED =
-  "Without `active_at` and without a period: all that are known, including deleted ones, as they are now. With one of them: those that were " +
-  "active then, with their names and owners of that time. One that was deleted and came back is missing in between. The state that the " +
-  "first gathering found also covers the time before it.";
+  "By default, lists all known entries, including deleted ones, in their current state. With `active_at` or a period, lists those that were " +
+  "active then, with the names and owners of that time. An entry that was deleted and created again is not active in between. For times " +
+  "before the first gathering, the state at the first gathering is used.";
 const ORDER = "By `sort` and `order`, ties by id.";
 const problems = problemResponses(
   "tenant_not_found",
@@ -59,7 +59,7 @@ export const inventoryRoutes =
           operationId: "listIdentities",
           tags: ["Inventory"],
           summary: "Identities",
-          description: `Identities that pay. ${LISTED} UNALLOCATED, which costs are charged to if no other identity was found, is one of them and never deleted.`,
+          description: `Identities that pay. ${LISTED} \`UNALLOCATED\` is always in the list: costs without another identity are charged to it.`,
           params: tenantPathSchema,
           querystring: inputOf({ ...paging, ...cursorParameter, ...identityFilters }),
           response: { 200: pageSchema(identitySchema, ORDER), ...problems },
@@ -81,8 +81,8 @@ export const inventoryRoutes =
           tags: ["Inventory"],
           summary: "Number of resources and identities",
           description:
-            "Entities without `deleted_at` are active. With `active_at`: the counts as of that time, of the entities that had been " +
-            "created by then or at an unknown time; those of them that had been deleted by then count as deleted.",
+            "Entities without `deleted_at` are active. With `active_at`: counts as of that time. Entities without a creation time count as " +
+            "created; entities deleted by then count as deleted.",
           params: tenantPathSchema,
           querystring: inputOf(countedAt),
           response: {

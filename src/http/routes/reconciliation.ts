@@ -1,7 +1,7 @@
 /** Compares the bill with its chargebacks. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readControlTotals } from "../../query/state/control-totals.js";
-import { createSumsCache, readDaysAddedUp } from "../../query/state/reconcile-days.js";
+import { createSumsCache, readReconciledDays } from "../../query/state/reconcile-days.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { dateRange, inputOf, lineFilters, tenantPathSchema } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
@@ -35,11 +35,11 @@ export const reconciliationRoutes =
         const { client, signal } = await tenantRead(context, request);
         const { start_date: _, end_date: __, by_line: byLine, ...filters } = request.query;
         const cache = sums.ofTenant(request.tenant.tenant_name, () => request.publishedDays());
-        const [addedUp, control] = await Promise.all([
-          readDaysAddedUp(client, { window: request.window, filters, byLine }, { signal, cache }),
+        const [reconciled, control] = await Promise.all([
+          readReconciledDays(client, { window: request.window, filters, byLine }, { signal, cache }),
           readControlTotals(context.stores.postgres, request.tenant.tenant_name, { signal }),
         ]);
-        return { ...addedUp, control };
+        return { ...reconciled, control };
       },
     );
   };

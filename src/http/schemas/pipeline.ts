@@ -111,7 +111,7 @@ export const pipelineRunSchema = Type.Object(
     }),
     status: choiceSchema(runStatuses, {
       description:
-        "`queued`: it waits for a free place. `completed_with_errors`: some date or source failed, others did not. `failed`: it ended early, " +
+        "`queued`: it waits for a free slot. `completed_with_errors`: some date or source failed, others did not. `failed`: it ended early, " +
         "no date succeeded, or its process died. What was published stays.",
       examples: ["completed"],
     }),

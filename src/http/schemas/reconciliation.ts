@@ -3,7 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { controlTotalsSchema } from "./control-totals.js";
 import { countSchema, currency, daySchema, decimalSchema } from "./fields.js";
 
-const addedUp = {
+const reconciled = {
   currency,
   billing_amount: decimalSchema("Sum of the billed costs.", "100"),
   allocated_amount: decimalSchema(
@@ -44,7 +44,7 @@ export const reconciliationSchema = Type.Object(
     days: Type.Array(
       Type.Object({
         date: daySchema("UTC day."),
-        ...addedUp,
+        ...reconciled,
         provisional: Type.Boolean({
           description: "The data of the day is still incomplete: its chargebacks may change.",
           examples: [false],
@@ -55,7 +55,7 @@ export const reconciliationSchema = Type.Object(
           "One entry for each day that was billed or charged, and currency; by day, then by currency.",
       },
     ),
-    totals: Type.Array(Type.Object(addedUp), {
+    totals: Type.Array(Type.Object(reconciled), {
       description: "The same over all days, one entry for each currency, by its code.",
     }),
     control: controlTotalsSchema,

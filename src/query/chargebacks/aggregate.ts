@@ -21,7 +21,7 @@ import {
   totalsOf,
 } from "./aggregate-result.js";
 import { BUCKET_LIMIT, type BucketLimitOptions, readBucketLimit } from "./bucket-limit.js";
-import { withNames } from "./scan.js";
+import { withClause } from "./scan.js";
 import {
   type AggregateInput,
   aggregateSource,
@@ -103,10 +103,10 @@ export function aggregateBuckets(input: AggregateInput): Statement {
  * easily added up.
  */
 export function fewBuckets(input: AggregateInput): Statement {
-  const { names, params, ...shown } = bucketsOf(input);
+  const { withClauses: names, params, ...shown } = bucketsOf(input);
   return {
     query: `
-${withNames(...names)}SELECT ${shownOf(shown, "[]")}
+${withClause(...names)}SELECT ${shownOf(shown, "[]")}
 FROM buckets
 ORDER BY ${shown.order}`,
     params,
@@ -138,7 +138,7 @@ function bucketsOf(input: AggregateInput): Buckets {
   const texts = requested.map((column, index) => column.text(`c${index}`));
   const columnNames = columns.flatMap(({ name }, index) => (name === undefined ? [] : [name(`c${index}`)]));
   return {
-    names: [...source.names, ...source.bucketNames, buckets],
+    withClauses: [...source.withClauses, ...source.displayNameClauses, buckets],
     label: bucketLabelSql(input.timeBucket, input.window.timezone),
     currency: `c${source.currencyIndex}`,
     order,
@@ -152,7 +152,7 @@ interface Buckets {
    * Named expressions, to put after WITH. The last is `buckets`: `bucket`, keys, `total`, `usage`, `shared`,
    * `row_count`, `is_provisional`.
    */
-  readonly names: readonly string[];
+  readonly withClauses: readonly string[];
   /** The label of the bucket, as text. */
   readonly label: string;
   /** The key that is the currency. */
@@ -172,13 +172,13 @@ interface Buckets {
  * rows), and 2.0 s where WITH TOTALS took 3.0 s (4 M buckets). WITH TOTALS also makes the engine write broken JSON for
  * an empty result. The totals become text after the LIMIT.
  */
-export function bucketsWithTotals({ names, params, ...shown }: Buckets): Statement {
+export function bucketsWithTotals({ withClauses: names, params, ...shown }: Buckets): Statement {
   const { currency, order } = shown;
   const totals =
     "if(nth = 1, [toString(currency), toString(all_total), toString(all_usage), toString(all_shared), toString(all_rows), toString(all_buckets)], [])";
   return {
     query: `
-${withNames(...names)}SELECT ${shownOf(shown, totals)}
+${withClause(...names)}SELECT ${shownOf(shown, totals)}
 FROM (
   SELECT *, sum(total) OVER w AS all_total, sum(usage) OVER w AS all_usage, sum(shared) OVER w AS all_shared,
     sum(row_count) OVER w AS all_rows, count() OVER w AS all_buckets, row_number() OVER w AS nth

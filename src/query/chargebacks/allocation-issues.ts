@@ -13,7 +13,7 @@ import { issueDetails } from "../../domain/allocation-rule.js";
 import { type IdentityNames, type ResourceNames, readNames } from "../inventory/names.js";
 import type { PageRequest } from "../page/position.js";
 import type { DateWindow } from "../time/date-window.js";
-import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
+import { type ChargebackFilters, filtered, rowsInWindow, withClause } from "./scan.js";
 
 export interface AllocationIssue extends IdentityNames, ResourceNames {
   readonly ecosystem: string;
@@ -51,7 +51,7 @@ export function allocationIssues(input: AllocationIssuesInput): Statement {
   const { names, from, params } = issueRows(input);
   return {
     query: `
-${withNames(...names)}SELECT ${group.join(", ")}, row_count, toString(usage) AS usage_cost, toString(shared) AS shared_cost,
+${withClause(...names)}SELECT ${group.join(", ")}, row_count, toString(usage) AS usage_cost, toString(shared) AS shared_cost,
   toString(total) AS total_cost, groups
 FROM (
   SELECT *, count() OVER () AS groups
@@ -73,7 +73,7 @@ LIMIT {page_size:UInt32} OFFSET {offset:UInt64}`,
 export function allocationIssueCount(input: AllocationIssuesInput): Statement {
   const { names, from, params } = issueRows(input);
   const query = `
-${withNames(...names)}SELECT uniqExact(${group.join(", ")}) AS groups
+${withClause(...names)}SELECT uniqExact(${group.join(", ")}) AS groups
 ${from}`;
   return { query, params };
 }
@@ -82,7 +82,7 @@ function issueRows({ window, filters }: AllocationIssuesInput) {
   const inWindow = rowsInWindow(window);
   const rows = filtered(filters);
   return {
-    names: rows.names,
+    names: rows.withClauses,
     from: `FROM chargebacks
     WHERE ${inWindow.condition} AND allocation_detail IN {issue_details:Array(String)}${rows.condition}`,
     params: { ...inWindow.params, ...rows.params, issue_details: issueDetails },

@@ -166,7 +166,7 @@ function inWindow(window: InstantRange): string[] {
   ];
 }
 
-function hasTag({ key, names, isExcluding = false, isOfLine = false }: TagFilter): string {
+function hasTag({ key, displayNames: names, isExcluding = false, isOfLine = false }: TagFilter): string {
   if (isOfLine) return `${lineTagSql(inLine(key))} ${isExcluding ? "NOT IN" : "IN"} ${list(names)}`;
   const tagged = (more: string) => `(SELECT dimension_id FROM tags WHERE tag_key = ${inLine(key)}${more})`;
   const named = `dimension_id IN ${tagged(` AND display_name IN ${list(names)}`)}`;

@@ -3,7 +3,7 @@ import type { Statement } from "../../clickhouse/statement.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import { isFasterByCodes, rowsByCodes } from "./group-by-codes.js";
-import { type ChargebackFilters, storable, utcInstant, withNames } from "./scan.js";
+import { type ChargebackFilters, storable, utcInstant, withClause } from "./scan.js";
 import {
   aggregateSource,
   columnKeys,
@@ -85,7 +85,7 @@ export function breakdownGroups(input: BreakdownInput): Statement {
   const rows = isFasterByCodes(source)
     ? rowsByCodes(source, wholeWindow, flags)
     : {
-        names: [],
+        withClauses: [],
         sql: rowsToSum(source, { ...columnKeys(columns), cost_type: "cost_type", ...flags }),
       };
   const sum = (condition: string) => `sumIf(hi, ${condition}) + sumIf(lo, ${condition})`;
@@ -107,7 +107,7 @@ export function breakdownGroups(input: BreakdownInput): Statement {
   const mover = input.movers > 0 ? rankBy("total - previous") : "toUInt64(0)";
   return {
     query: `
-${withNames(...source.names, ...source.bucketNames, ...rows.names)}SELECT toString(${currency}), ${sums.map((name) => `toString(${name})`).join(", ")}, is_provisional,
+${withClause(...source.withClauses, ...source.displayNameClauses, ...rows.withClauses)}SELECT toString(${currency}), ${sums.map((name) => `toString(${name})`).join(", ")}, is_provisional,
   [${[...sums, "groups"].map((name) => `toString(all_${name})`).join(", ")}],
   [${others.map((each) => `toString(${each})`).join(", ")}], rank, mover${[...texts, ...columnNames].map((text) => `, ${text}`).join("")}
 FROM (
@@ -186,7 +186,7 @@ export function breakdownSeries(
   );
   return {
     query: `
-${withNames(...source.names)}SELECT if(grouping(bucket) = 1, '', ${bucketLabelSql(timeBucket, window.timezone)}) AS label, toString(of_currency),
+${withClause(...source.withClauses)}SELECT if(grouping(bucket) = 1, '', ${bucketLabelSql(timeBucket, window.timezone)}) AS label, toString(of_currency),
   if(grouping(position) = 1, -1, toInt32(position)), toString(sum(hi) + sum(lo))
 FROM ${rows}
 GROUP BY GROUPING SETS ((bucket, of_currency, position), (bucket, of_currency), (of_currency))

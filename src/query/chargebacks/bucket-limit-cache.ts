@@ -33,10 +33,10 @@ export function createBucketLimitCache(): BucketLimitCache {
         async of(input, read) {
           const { window, groupBy, filters } = input;
           if (!isByUtcDay(input)) return await read(window);
-          const key = (names: string) => [
+          const key = (nameVersions: string) => [
             groupBy,
             filterKey(filters),
-            dependsOnNames(input) ? names : undefined,
+            dependsOnNames(input) ? nameVersions : undefined,
           ];
           return await tenantCache.of({ window, key }, read);
         },

@@ -12,7 +12,7 @@ import { bucketKey } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type CurrencyTotals, sumByCurrency } from "./aggregate-result.js";
 import { valueCodes } from "./group-by-codes.js";
-import { withNames } from "./scan.js";
+import { withClause } from "./scan.js";
 import {
   type AggregateInput,
   type AggregateSource,
@@ -56,7 +56,7 @@ export function bucketLimitSql(input: AggregateInput): Statement {
       : countTogether(source, bucket, numbers);
   return {
     query: `
-${withNames(...source.names, ...(numbers?.names ?? []))}SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
+${withClause(...source.withClauses, ...(numbers?.withClauses ?? []))}SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
   toString(total), toString(usage), toString(shared), n, buckets, toUInt8(changed_meanwhile)
 FROM (${counted})
 ORDER BY bucket, currency`,
@@ -130,7 +130,7 @@ function countTogether({ rows, condition }: AggregateSource, bucket: string, num
 
 interface KeyNumbers {
   /** Named expressions, to put after the WITH of the whole statement. */
-  readonly names: readonly string[];
+  readonly withClauses: readonly string[];
   /**
    * Position of the currency in the list of currencies, from 1; 0 if it was added since. A number groups faster than a
    * text.
@@ -167,7 +167,7 @@ function keyNumbers(source: AggregateSource, input: AggregateInput): KeyNumbers 
   const combinations = ["1", ...columns.map((_, index) => `toFloat64(${radix(index)})`)].join(" * ");
   const position = `CAST(${currencies.position} AS UInt16)`;
   return {
-    names: [
+    withClauses: [
       currencies.list,
       ...columns.flatMap(({ key, valueCount }, index) =>
         valueCount === undefined ? [valueCodes(`values_${index}`, key, input.window).list] : [],

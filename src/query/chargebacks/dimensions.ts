@@ -3,11 +3,12 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { type Statement, streamRows } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";
 import { dimensionFields, fingerprintSql, plainDimensionIdSql } from "../../domain/dimension-id.js";
-import { type ChargebackFilters, filtered, rowsInWindow, withNames } from "./scan.js";
+import { type ChargebackFilters, filtered, rowsInWindow, withClause } from "./scan.js";
 
 /**
- * Returns an expression over the columns of a row: the plain hash, unless that dimension was given another id. Collisions, of which there are almost none, come as two constant arrays.
- * There is no join, so a streaming read keeps its order.
+ * Returns an expression over the columns of a row: the plain hash, unless that dimension was given another id.
+ * Collisions, of which there are almost none, come as two constant arrays. There is no join, so a streaming read keeps
+ * its order.
  */
 export function dimensionIdSql(prefix = ""): string {
   const fingerprint = fingerprintSql(prefix);
@@ -22,13 +23,15 @@ export const collidedSql =
 
 const fieldsButIdentity = dimensionFields.filter((field) => field !== "identity_id").join(", ");
 
-/** Selects dimension_id, ascending. Groups the identities by line first, so that only distinct dimensions are hashed. */
+/**
+ * Selects dimension_id, ascending. Groups the identities by line first, so that only distinct dimensions are hashed.
+ */
 export function matchingDimensions(window: InstantRange, filters: ChargebackFilters): Statement {
   const { condition, params } = rowsInWindow(window);
-  const { names, condition: filter, params: values } = filtered(filters);
+  const { withClauses: names, condition: filter, params: values } = filtered(filters);
   return {
     query: `
-${withNames(collidedSql, ...names)}SELECT ${dimensionIdSql()} AS dimension_id
+${withClause(collidedSql, ...names)}SELECT ${dimensionIdSql()} AS dimension_id
 FROM (
   SELECT ${fieldsButIdentity}, arrayJoin(identities) AS identity_id
   FROM (

@@ -1,7 +1,7 @@
 /**
  * Sums rows by several columns, one of which has many values, if no table of sums has them. The columns are grouped as
- * numbers, the positions of their values among all values of the window: 66,000 groups of 20 M rows by identity, product,
- * cost type and currency took 2.1 to 2.8 s of processor time, and by their texts 9.3 s.
+ * numbers, the positions of their values among all values of the window: 66,000 groups of 20 M rows by identity,
+ * product, cost type and currency took 2.1 to 2.8 s of processor time, and by their texts 9.3 s.
  */
 import type { InstantRange } from "../../common/days.js";
 import { costTypes } from "../../domain/allocation-rule.js";
@@ -10,7 +10,7 @@ import { type AggregateSource, rowsByKeys, type SourceColumn } from "./summed-ro
 
 interface RowsByCodes {
   /** Named expressions, to put after the WITH of the whole statement. */
-  readonly names: readonly string[];
+  readonly withClauses: readonly string[];
   /** The text after FROM, with the columns of `rowsToSum`. */
   readonly sql: string;
 }
@@ -89,7 +89,7 @@ export function rowsByCodes(
   };
   const isNew = [...columns.flatMap((column) => column.isNew), `${costType} = 0`].join(" OR ");
   return {
-    names: columns.flatMap(({ names }) => names),
+    withClauses: columns.flatMap(({ names }) => names),
     sql: `(
     SELECT ${columns.map(({ text }) => text).join(", ")}, ${COST_TYPES}[${costType} + throwIf(${isNew}, '${NEW_VALUES}')] AS cost_type,
       ${Object.keys(flags)

@@ -25,7 +25,7 @@ import type { DateWindow } from "../time/date-window.js";
 import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
 import { type LookedUpRow, readPageLookups } from "./page-lookups.js";
 import type { RowMetadata } from "./row-metadata.js";
-import { type ChargebackFilters, chargebackDays, filtered, rowsInWindow, withNames } from "./scan.js";
+import { type ChargebackFilters, chargebackDays, filtered, rowsInWindow, withClause } from "./scan.js";
 
 /** The order after `day`. */
 export const chargebackKey: OrderColumns = {
@@ -94,7 +94,7 @@ export function chargebackPage(
   const start = fromPosition(chargebackKey, position, span);
   return {
     query: `
-${withNames(...where.names)}SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount,
+${withClause(...where.withClauses)}SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount,
   toString(${fingerprintSql()}) AS fingerprint
 FROM chargebacks
 WHERE ${condition}${where.condition}${start.condition}
@@ -114,7 +114,7 @@ export function chargebacksBefore(
   const before = beforePosition(chargebackKey, position);
   return {
     query: `
-${withNames(...where.names)}SELECT day, count() AS rows FROM chargebacks WHERE ${condition}${where.condition}${before.condition} GROUP BY day`,
+${withClause(...where.withClauses)}SELECT day, count() AS rows FROM chargebacks WHERE ${condition}${where.condition}${before.condition} GROUP BY day`,
     params: { ...params, ...where.params, ...before.params },
   };
 }

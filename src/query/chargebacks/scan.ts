@@ -134,7 +134,7 @@ const instantsOf = (from: number, to: number) => ({ from: utcInstant(from), to: 
 
 interface Filtered extends SqlCondition {
   /** Named expressions, to put after the WITH of the whole statement. */
-  readonly names: readonly string[];
+  readonly withClauses: readonly string[];
 }
 
 /** Returns all filters as conditions, to append to another one. */
@@ -145,7 +145,7 @@ export function filtered(filters: ChargebackFilters): Filtered {
     filter.isOfLine ? withLineTag(filter, index) : tagCondition(filter, index),
   );
   return {
-    names: tagged.flatMap((each) => each.names),
+    withClauses: tagged.flatMap((each) => each.withClauses),
     condition:
       byValue.condition + byTeam.map(inTeams).join("") + tagged.map((each) => each.condition).join(""),
     params: Object.assign(
@@ -157,9 +157,9 @@ export function filtered(filters: ChargebackFilters): Filtered {
   };
 }
 
-function withLineTag({ key, names, isExcluding = false }: TagFilter, index: number): Filtered {
+function withLineTag({ key, displayNames: names, isExcluding = false }: TagFilter, index: number): Filtered {
   return {
-    names: [],
+    withClauses: [],
     condition: ` AND ${lineTagSql(`{line_tag_${index}:String}`)} ${isExcluding ? "NOT IN" : "IN"} {tag_names_${index}:Array(String)}`,
     params: { [`line_tag_${index}`]: key, [`tag_names_${index}`]: names },
   };
@@ -171,7 +171,7 @@ export function lineTagSql(key: string): string {
 }
 
 /** Returns WITH and the named expressions, or an empty text without any. */
-export function withNames(...names: readonly string[]): string {
+export function withClause(...names: readonly string[]): string {
   return names.length === 0 ? "" : `WITH\n  ${names.join(",\n  ")}\n`;
 }
 
@@ -194,12 +194,12 @@ export const storedInstant = (shown: string) => shown.replace("T", " ").replace(
  * rows).
  */
 export function chargebackDays(window: InstantRange, filters: ChargebackFilters): Statement {
-  const { names, condition: filter, params: values } = filtered(filters);
+  const { withClauses: names, condition: filter, params: values } = filtered(filters);
   const { condition, params } = rowsInWindow(window);
   const isFromMetadata = params.from === undefined && filter === "";
   const { from, count } = isFromMetadata ? chargebacks : summedRows([], filters);
   return {
-    query: `${withNames(...names)}SELECT day, ${count} AS rows FROM ${from} WHERE ${condition}${filter} GROUP BY day ORDER BY day`,
+    query: `${withClause(...names)}SELECT day, ${count} AS rows FROM ${from} WHERE ${condition}${filter} GROUP BY day ORDER BY day`,
     params: { ...params, ...values },
   };
 }

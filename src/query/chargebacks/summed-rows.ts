@@ -73,9 +73,9 @@ export interface AggregateSource {
   /** Index of the currency column. */
   readonly currencyIndex: number;
   /** Named expressions, to put after the WITH of the whole statement. */
-  readonly names: readonly string[];
-  /** Further expressions that the names of buckets need. */
-  readonly bucketNames: readonly string[];
+  readonly withClauses: readonly string[];
+  /** Further named expressions, for the display names of buckets. */
+  readonly displayNameClauses: readonly string[];
   readonly params: Params;
   /** The rows to read: sums if a table of sums has all the columns. */
   readonly rows: SummedRows;
@@ -119,12 +119,12 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
     columns,
     currencyIndex: grouped.indexOf("currency"),
     rows: summedRows(usedColumns, filters),
-    names: [
-      ...filter.names,
-      ...(groupBy.includes(TEAM) ? teamLookup.names : []),
-      ...lookups.flatMap((lookup) => lookup.names),
+    withClauses: [
+      ...filter.withClauses,
+      ...(groupBy.includes(TEAM) ? teamLookup.withClauses : []),
+      ...lookups.flatMap((lookup) => lookup.withClauses),
     ],
-    bucketNames: knownNames(
+    displayNameClauses: knownNames(
       groupBy.flatMap((name) => nameColumnOf[name] ?? []),
       filteredIds(filters, groupBy),
     ),

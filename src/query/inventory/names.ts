@@ -77,7 +77,7 @@ export function inTeams({
 
 export interface TeamLookup {
   /** Named expressions, to put after WITH. */
-  readonly names: readonly string[];
+  readonly withClauses: readonly string[];
   /** UInt32 expression over `identity_id`: the position of its team in `teams`. */
   readonly position: string;
   /** Array(String), ascending, including `UNASSIGNED`. */
@@ -87,13 +87,13 @@ export interface TeamLookup {
 /** The team as a number to group rows by. */
 export const teamLookup: TeamLookup = {
   teams: "team_names",
-  position: `transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, '${UNASSIGNED}')))`,
-  names: [
+  position: `transform(identity_id, team_positions.1, team_positions.2, toUInt32(indexOf(team_names, '${UNASSIGNED}')))`,
+  withClauses: [
     `(SELECT arraySort(arrayDistinct(arrayPushBack(groupUniqArray(toString(team)), '${UNASSIGNED}'))) FROM identities) AS team_names`,
     `(
     SELECT (groupArray(identity_id), groupArray(toUInt32(transform(toString(team), team_names, range(1, length(team_names) + 1), 0))))
     FROM identities
-  ) AS team_places`,
+  ) AS team_positions`,
   ],
 };
 

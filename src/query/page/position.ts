@@ -115,25 +115,25 @@ export function fromPosition(
   if (position === undefined || days.first_day > dayOfPosition(columns, position.values))
     return { condition: "", params: {} };
   const atOrAfter = atOrAfterOnDay(columns);
-  const { place_day, ...params } = positionParams(columns, position);
-  if (days.last_day === place_day) return { condition: ` AND (${atOrAfter})`, params };
+  const { position_day, ...params } = positionParams(columns, position);
+  if (days.last_day === position_day) return { condition: ` AND (${atOrAfter})`, params };
   return {
-    condition: ` AND (day > {place_day:Date} OR (${atOrAfter}))`,
-    params: { ...params, place_day },
+    condition: ` AND (day > {position_day:Date} OR (${atOrAfter}))`,
+    params: { ...params, position_day },
   };
 }
 
 /** Returns a condition for the rows of the position's day that come before it. */
 export function beforePosition(columns: OrderColumns, position: PagePosition): SqlCondition {
   return {
-    condition: ` AND day = {place_day:Date} AND NOT (${atOrAfterOnDay(columns)})`,
+    condition: ` AND day = {position_day:Date} AND NOT (${atOrAfterOnDay(columns)})`,
     params: positionParams(columns, position),
   };
 }
 
 /** Returns a condition for rows of the position's day that are at or after it. */
 function atOrAfterOnDay(columns: OrderColumns): string {
-  const value = (index: number) => `{place_${index}:${Object.values(columns)[index]}}`;
+  const value = (index: number) => `{position_${index}:${Object.values(columns)[index]}}`;
   return Object.keys(columns).reduceRight((inner, name, index) => {
     if (inner === "") return `${name} >= ${value(index)}`;
     return `${name} > ${value(index)} OR (${name} = ${value(index)} AND (${inner}))`;
@@ -146,8 +146,8 @@ function positionParams(columns: OrderColumns, { values }: PagePosition) {
     if (type === "String") return value;
     return type === "UInt8" ? clamped(value, 255) : utcInstant(clamped(value, LAST_INSTANT));
   };
-  const params = types.map((type, index) => [`place_${index}`, param(values[index], type)]);
-  return { ...Object.fromEntries(params), place_day: dayOfPosition(columns, values) };
+  const params = types.map((type, index) => [`position_${index}`, param(values[index], type)]);
+  return { ...Object.fromEntries(params), position_day: dayOfPosition(columns, values) };
 }
 
 export function dayOfPosition(columns: OrderColumns, values: PagePosition["values"]): string {

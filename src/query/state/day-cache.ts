@@ -17,7 +17,7 @@ export interface DayCache<Row> {
 export interface TenantDayCache<Row> {
   /** Returns the rows of the window. Calls `read` once, for the range of days that are not cached. */
   of(
-    request: { readonly window: DateWindow; readonly key: (names: string) => unknown },
+    request: { readonly window: DateWindow; readonly key: (nameVersions: string) => unknown },
     read: (window: DateWindow) => Promise<readonly Row[]>,
   ): Promise<readonly Row[]>;
 }
@@ -52,7 +52,7 @@ export function createDayCache<Row>({
         const isLong = window.to - window.from > MAX_DAYS * DAY_SECONDS;
         const state = isLong ? undefined : await published();
         if (state === undefined) return await read(window);
-        const key = JSON.stringify([tenantName, keyOf(state.names)]);
+        const key = JSON.stringify([tenantName, keyOf(state.nameVersions)]);
         const cachedDays = entries.get(key) ?? new Map<string, CachedDay<Row>>();
         const days = daysOfWindow({ start: window.startDate, end: addDays(window.endDate, 1) });
         const stateOf = (day: string) => state.days.get(day) ?? "";

@@ -31,8 +31,8 @@ const ALL_DAYS = `md5(coalesce(string_agg(tracking_date || ' ' || ${DAY}, ',' OR
 const EACH_DAY = `coalesce(jsonb_object_agg(tracking_date, ${DAY}), '{}')`;
 
 /**
- * Selects one row `{changing, published, anything, days, tags, names}`. The mirror of the tags gets a new version with
- * each change, and so does the copy of the inventory's names.
+ * Selects one `StateRow`. The mirror of the tags gets a new version with each change, and so does the copy of the
+ * inventory's names.
  */
 function publishedState(
   { tenantName, ledger, window, keepFrom }: PublishedStateInput,
@@ -45,7 +45,7 @@ SELECT
   coalesce(bool_or(publishing_hash IS NOT NULL OR tracking_date < $4::date), false)
     ${tagged ? "OR EXISTS (SELECT FROM tag_outbox WHERE tenant_name = $1)" : ""} AS changing,
   count(published_hash)::int AS published,
-  EXISTS (SELECT FROM ${ledgers[ledger].state} WHERE tenant_name = $1 AND published_hash IS NOT NULL) AS anything,
+  EXISTS (SELECT FROM ${ledgers[ledger].state} WHERE tenant_name = $1 AND published_hash IS NOT NULL) AS "hasAnyPublishedDay",
   ${days} AS days,
   ${tagged ? "(SELECT concat_ws(' ', mirror_id, version) FROM tag_mirrors WHERE tenant_name = $1)" : "''"} AS tags,
   (SELECT inventory_generation FROM tenants WHERE tenant_name = $1) AS names,
@@ -58,8 +58,8 @@ WHERE tenant_name = $1
 }
 
 export interface PublishedState {
-  /** Equal for equal data. */
-  readonly name: string;
+  /** Equal for equal data, including control totals. */
+  readonly fingerprint: string;
   /** Number of published days. */
   readonly days: number;
 }
@@ -69,7 +69,7 @@ export interface PublishedDays {
   /** By day, without days that were never gathered. */
   readonly days: ReadonlyMap<string, string>;
   /** Versions of tags and of the inventory's names. */
-  readonly names: string;
+  readonly nameVersions: string;
 }
 
 /** Returns undefined while the data may be changing. */
@@ -78,8 +78,8 @@ export async function readPublishedState(
   input: PublishedStateInput,
   signal?: AbortSignal,
 ): Promise<PublishedState | undefined> {
-  const row = await readSteady<string>(pool, publishedState(input, ALL_DAYS), signal);
-  return row && { name: `${row.days} ${namesOf(row)} ${row.control ?? ""}`, days: row.published };
+  const row = await readUnlessChanging<string>(pool, publishedState(input, ALL_DAYS), signal);
+  return row && { fingerprint: `${row.days} ${versionsOf(row)} ${row.control ?? ""}`, days: row.published };
 }
 
 /**
@@ -91,9 +91,9 @@ export async function readPublishedDays(
   input: PublishedStateInput,
   signal?: AbortSignal,
 ): Promise<PublishedDays | undefined> {
-  const row = await readSteady<Record<string, string>>(pool, publishedState(input, EACH_DAY), signal);
-  if (row === undefined || !row.anything) return undefined;
-  return { days: new Map(Object.entries(row.days)), names: namesOf(row) };
+  const row = await readUnlessChanging<Record<string, string>>(pool, publishedState(input, EACH_DAY), signal);
+  if (row === undefined || !row.hasAnyPublishedDay) return undefined;
+  return { days: new Map(Object.entries(row.days)), nameVersions: versionsOf(row) };
 }
 
 interface StateRow<Days> {
@@ -101,17 +101,20 @@ interface StateRow<Days> {
   /** Number of published days in the window. */
   readonly published: number;
   /** True if the tenant has any published day. */
-  readonly anything: boolean;
+  readonly hasAnyPublishedDay: boolean;
   readonly days: Days;
+  /** Version of the mirror of the tags. */
   readonly tags: string | null;
+  /** Version of the inventory's names. */
   readonly names: number | null;
   /** Time when control totals were last recorded. */
   readonly control: string | null;
 }
 
-async function readSteady<Days>(pool: Pool, statement: PgStatement, signal: AbortSignal | undefined) {
+async function readUnlessChanging<Days>(pool: Pool, statement: PgStatement, signal: AbortSignal | undefined) {
   const [row] = await readPostgres<StateRow<Days>>(pool, statement, signal);
   return row?.changing ? undefined : row;
 }
 
-const namesOf = ({ tags, names }: Pick<StateRow<unknown>, "tags" | "names">) => `${tags ?? ""} ${names ?? 0}`;
+const versionsOf = ({ tags, names }: Pick<StateRow<unknown>, "tags" | "names">) =>
+  `${tags ?? ""} ${names ?? 0}`;

@@ -1,7 +1,7 @@
 /**
- * Tags as a filter and as a column. Both are written `tag:KEY`; tags of the billing line are written `line_tag:KEY`. A
- * filter lists display names, any of which may match. In a display name, `\,` and `\\` mean a comma and a backslash;
- * any other backslash means itself.
+ * Tags as a filter and as a column, as the API has them; `tag-sql.ts` makes SQL of them. Both are written `tag:KEY`;
+ * tags of the billing line are written `line_tag:KEY`. A filter lists display names, any of which may match. In a
+ * display name, `\,` and `\\` mean a comma and a backslash; any other backslash means itself.
  */
 import { tagTextLimits } from "../../domain/text-limits.js";
 import { NOT } from "../value-filters.js";
@@ -24,12 +24,12 @@ export const LINE_TAG_COLUMN = `^${LINE_TAG_PREFIX}[^\\u0000-\\u001f\\u007f-\\u0
 /** Pattern of a tag filter's name: `tag:` or `line_tag:` and a key, optionally after `not:`. */
 export const TAG_FILTER = `^(${NOT})?(${[TAG_COLUMN, LINE_TAG_COLUMN].map((each) => each.slice(1, -1)).join("|")})$`;
 
-/** Selects rows whose dimension has one of `names` under `key`; if it excludes, rows that have none of them. */
+/** Selects rows whose dimension has one of `displayNames` under `key`; if it excludes, rows that have none of them. */
 export interface TagFilter {
   readonly key: string;
-  readonly names: readonly string[];
+  readonly displayNames: readonly string[];
   readonly isExcluding?: boolean;
-  /** Filters by tags of the billing line; `names` are their values. */
+  /** Filters by tags of the billing line; `displayNames` are their values. */
   readonly isOfLine?: boolean;
 }
 

@@ -14,7 +14,7 @@ import { type TagFilter, UNTAGGED } from "./filter.js";
 
 interface TagLookup {
   /** Named expressions, to put after WITH. */
-  readonly names: readonly string[];
+  readonly withClauses: readonly string[];
   /** UInt32 expression over a row's columns: the position of its tag in `displayNames`. */
   readonly position: string;
   /** Array(String), ascending, including `UNTAGGED`. */
@@ -29,11 +29,11 @@ export function tagLookup(key: string, id: string): TagLookup {
   const displayNames = `${values}.${dimensionFields.length + 1}`;
   const dimension = packed(values);
   const untagged = `toUInt32(indexOf(${displayNames}, '${UNTAGGED}'))`;
-  const positions = `tag_places_${id}`;
+  const positions = `tag_positions_${id}`;
   return {
     displayNames,
     position: `transform(${dimension}, ${positions}.1, ${positions}.2, ${untagged})`,
-    names: [
+    withClauses: [
       taggedDimensions(tagged, `tag_key = {tag_key_${id}:String}`),
       `(
     SELECT (${distinctValues}, arraySort(arrayDistinct(arrayPushBack(groupUniqArray(name), '${UNTAGGED}'))))
@@ -54,7 +54,7 @@ export function tagLookup(key: string, id: string): TagLookup {
  * looked up: those with a wanted tag, or, if untagged rows are wanted, those with an unwanted one. Of 552,000 tagged
  * dimensions, 11,000 with a wanted tag took 0.9 s of processor time instead of 3.7 s (5 M rows).
  */
-export function tagCondition({ key, names, isExcluding = false }: TagFilter, index: number) {
+export function tagCondition({ key, displayNames: names, isExcluding = false }: TagFilter, index: number) {
   const id = `f${index}`;
   const tagged = `tagged_${id}`;
   const values = `tag_values_${id}`;
@@ -65,7 +65,7 @@ export function tagCondition({ key, names, isExcluding = false }: TagFilter, ind
   const hasTaggedIds = isTagged ? isOneOf("resource_id") + isOneOf("identity_id") : "";
   const dimension = packed(values);
   return {
-    names: [
+    withClauses: [
       taggedDimensions(
         tagged,
         `tag_key = {tag_key_${id}:String} AND display_name ${wantsUntagged ? "NOT IN" : "IN"} {tag_names_${index}:Array(String)}`,

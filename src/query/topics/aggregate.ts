@@ -58,7 +58,7 @@ function attributionAggregate(input: AttributionAggregateInput): Statement {
   GROUP BY ${order}
 )`;
   return bucketsWithTotals({
-    names: [...(resourceNames.length === 0 ? [] : knownNames(["resource_name"])), buckets],
+    withClauses: [...(resourceNames.length === 0 ? [] : knownNames(["resource_name"])), buckets],
     label: bucketLabelSql(timeBucket, window.timezone),
     currency: `c${grouped.indexOf("currency")}`,
     order,

@@ -4,7 +4,7 @@ WITH
   (
     SELECT (groupArray(identity_id), groupArray(toUInt32(transform(toString(team), team_names, range(1, length(team_names) + 1), 0))))
     FROM identities
-  ) AS team_places,
+  ) AS team_positions,
   buckets AS (
   SELECT bucket, c0, c1, c2,
     sum(hi) + sum(lo) AS total,
@@ -12,7 +12,7 @@ WITH
     sumIf(hi, cost_type = 'shared') + sumIf(lo, cost_type = 'shared') AS shared,
     sum(n) AS row_count, max(of_provisional) AS is_provisional
   FROM (
-    SELECT toDate(timestamp, {timezone:String}) AS bucket, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, cost_type AS c1, currency AS c2, cost_type, toUInt8(provisional) AS of_provisional, amount_hi AS hi, amount_lo AS lo, row_count AS n
+    SELECT toDate(timestamp, {timezone:String}) AS bucket, transform(identity_id, team_positions.1, team_positions.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, cost_type AS c1, currency AS c2, cost_type, toUInt8(provisional) AS of_provisional, amount_hi AS hi, amount_lo AS lo, row_count AS n
     FROM published_sums_by_identity
     WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND identity_id IN (SELECT identity_id FROM identities WHERE team IN {team:Array(String)})
   )

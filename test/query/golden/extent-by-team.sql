@@ -4,7 +4,7 @@ WITH
   (
     SELECT (groupArray(identity_id), groupArray(toUInt32(transform(toString(team), team_names, range(1, length(team_names) + 1), 0))))
     FROM identities
-  ) AS team_places
+  ) AS team_positions
 SELECT CAST(bucket AS Int64), toUnixTimestamp(last), toString(currency),
   toString(total), toString(usage), toString(shared), n, buckets, toUInt8(changed_meanwhile)
 FROM (
@@ -24,7 +24,7 @@ FROM (
     FULL JOIN (
       SELECT bucket, currency, count() AS buckets, sum(n) AS n, 0 AS changed_meanwhile
       FROM (
-    SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, transform(identity_id, team_places.1, team_places.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, sum(row_count) AS n
+    SELECT toDate(timestamp, {timezone:String}) AS bucket, currency, transform(identity_id, team_positions.1, team_positions.2, toUInt32(indexOf(team_names, 'UNASSIGNED'))) AS c0, sum(row_count) AS n
     FROM published_sums_by_identity
     WHERE day >= {first_day:Date} AND day <= {last_day:Date}
     GROUP BY bucket, currency, c0

@@ -37,7 +37,7 @@ export interface LineTicks {
   readonly ticks: bigint;
   /** The remainder below one tick, in 1e-12 units, without its sign. */
   readonly residue: bigint;
-  /** Where rounding begins, and where the residue goes. In millionths of the line, less than a whole. */
+  /** The rounding offset, and the offset that decides who gets the residue, in millionths of the line. */
   readonly offset: bigint;
   readonly residuePoint: bigint;
   readonly components: readonly ComponentTicks[];

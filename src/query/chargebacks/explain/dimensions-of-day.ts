@@ -7,7 +7,7 @@ import { dimensionFields } from "../../../domain/dimension-id.js";
 import type { PageRequest } from "../../page/position.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { collidedSql, dimensionIdSql } from "../dimensions.js";
-import { withNames } from "../scan.js";
+import { withClause } from "../scan.js";
 
 /** Keeps rows that match all given fields. Identities and resources match by id or name. */
 export interface DayNames {
@@ -57,7 +57,7 @@ export function dimensionsOfDay({ date, names, page, page_size }: DimensionsOfDa
   const fields = dimensionFields.join(", ");
   return {
     query: `
-${withNames(collidedSql)}SELECT ${dimensionIdSql()} AS dimension_id, ${fields}, currency, toString(cost) AS amount,
+${withClause(collidedSql)}SELECT ${dimensionIdSql()} AS dimension_id, ${fields}, currency, toString(cost) AS amount,
   toUInt32(uniqExact(dimension_id) OVER ()) AS dimensions, toUInt32(count() OVER ()) AS total
 FROM (
   SELECT ${fields}, currency, sum(amount_hi) + sum(amount_lo) AS cost

@@ -10,22 +10,22 @@ import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { type DayLine, type DayRow, type RowChoice, readDay } from "./day.js";
 import { type DayFacts, readDayFacts } from "./day-facts.js";
+import { type OwnerStores, readDayState, readKnownOnDay } from "./owner.js";
+import { columnWithin, digestOfCharged, type RecipientsInput, readSplit } from "./recipients.js";
 import {
+  appliedTierOf,
   dimensionOf,
   type ExplainedDimension,
   type ExplainedLine,
   type Explanation,
   quantityText,
   recipientOf,
-  rowHow,
   rowOf,
   ruleOf,
   splitOf,
-} from "./explained.js";
-import { howOf } from "./how.js";
-import { type OwnerStores, readDayState, readKnownOnDay } from "./owner.js";
-import { columnWithin, digestOfCharged, type RecipientsInput, readSplit } from "./recipients.js";
-import { type Charged, readShared, sharedBy } from "./shared.js";
+} from "./response.js";
+import { appliedRuleOf } from "./rule-of-row.js";
+import { type Charged, readPublishedShares, sharesFrom } from "./shares.js";
 import { triedTiers } from "./tiers.js";
 
 export interface ExplainInput extends RowChoice, PageRequest {
@@ -55,18 +55,23 @@ export async function readExplanation(
     ({ timestamp, currency, line_id }) =>
       timestamp === row.timestamp && currency === row.currency && line_id === row.line_id,
   );
-  const how = howOf(day.rules, row, line);
-  const appliedTier = how?.isGivenUp === true ? undefined : row.tier;
-  const tried = how?.tiers.filter(({ tier }) => appliedTier !== undefined && tier <= appliedTier) ?? [];
-  const skipped = tried.filter(({ tier }) => tier !== appliedTier);
+  const appliedRule = appliedRuleOf(day.rules, row, line);
+  const appliedTier = appliedRule?.allocationFailed === true ? undefined : row.tier;
+  const tiersUpToApplied =
+    appliedRule?.tiers.filter(({ tier }) => appliedTier !== undefined && tier <= appliedTier) ?? [];
+  const skippedTiers = tiersUpToApplied.filter(({ tier }) => tier !== appliedTier);
   const page = pageOf(input, row);
-  const isWeighed = how !== undefined && hasColumn(how.tier.set_of, input.columns);
-  const charged = isWeighed ? digestOfCharged(page) : undefined;
+  const canRecalculate = appliedRule !== undefined && hasColumn(appliedRule.tier.set_of, input.columns);
+  const charged = canRecalculate ? digestOfCharged(page) : undefined;
   const metrics = metricsOf(row);
-  const splitRead = isWeighed
-    ? readSplit(client, { ...page, ...how, columns: input.columns }, signal)
+  const splitRead = canRecalculate
+    ? readSplit(client, { ...page, ...appliedRule, columns: input.columns }, signal)
     : undefined;
-  const factsRead = readDayFacts(client, { dimension, day: date, metrics, tried, skipped, charged }, signal);
+  const factsRead = readDayFacts(
+    client,
+    { dimension, day: date, metrics, tried: tiersUpToApplied, skipped: skippedTiers, charged },
+    signal,
+  );
   const namesOf = (page: readonly Pick<Charged, "identity_id">[]) =>
     readNamesOfPage(stores, dimension, page, signal);
   // Each read starts as soon as its input is available.
@@ -76,22 +81,28 @@ export async function readExplanation(
     factsRead,
     factsRead.then(({ publication }) => readRun(postgres, tenantName, publication, signal)),
   ]);
-  const weighed = how && split && sharedBy(split, { page, how, charged: facts.charged[0]?.value });
-  const shares = weighed ?? (await readShared(client, page, row, signal));
-  const names = (weighed && namesOfSplit) ?? (await namesOf(shares.page));
+  const recalculated =
+    appliedRule && split && sharesFrom(split, { page, appliedRule, charged: facts.charged[0]?.value });
+  const shares = recalculated ?? (await readPublishedShares(client, page, row, signal));
+  const names = (recalculated && namesOfSplit) ?? (await namesOf(shares.page));
   const [publication] = facts.publication;
-  const recipient = recipientOf(names, how, shares.split);
+  const recipient = recipientOf(names, appliedRule, shares.split);
   return {
     ...dimensionOf(dimension, names),
     date,
     rows: day.rows.map(rowOf),
     total_rows: row.total,
-    row: { ...rowOf(row), ...rowHow(row) },
+    row: { ...rowOf(row), ...appliedTierOf(row) },
     line: line === undefined ? null : shownLine(line),
-    rule: how === undefined ? null : ruleOf(how, row),
-    split: how === undefined || shares.split === undefined ? null : splitOf(how, row, shares.split),
+    rule: appliedRule === undefined ? null : ruleOf(appliedRule, row),
+    split:
+      appliedRule === undefined || shares.split === undefined
+        ? null
+        : splitOf(appliedRule, row, shares.split),
     tiers:
-      how === undefined ? null : triedTiers({ tiers: how.tiers, appliedTier }, dimension.resource_id, facts),
+      appliedRule === undefined
+        ? null
+        : triedTiers({ tiers: appliedRule.tiers, appliedTier }, dimension.resource_id, facts),
     weights_kept: shares.split !== undefined,
     this: recipient(shares.own),
     recipients: {
@@ -142,7 +153,7 @@ function pageOf({ dimension, date: day, page, page_size }: ExplainInput, row: Da
   return { dimension, day, row, offset: (page - 1) * page_size, limit: page_size };
 }
 
-/** An earlier version may have weighed the day within a column that the bill no longer has. */
+/** The day may have been calculated by weights within a column that the current configuration no longer has. */
 function hasColumn(setOf: SetOf, columns: RuleColumns): boolean {
   const column = columnWithin(setOf);
   return column === undefined || tagKeyOf(column) !== undefined || Object.hasOwn(columns, column);

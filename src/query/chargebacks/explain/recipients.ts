@@ -13,7 +13,7 @@ import type { DimensionFields } from "../dimension-row.js";
 import { splitKey } from "../row-metadata.js";
 import { storedInstant } from "../scan.js";
 import type { DayRow, RuleTierRow } from "./day.js";
-import type { How } from "./how.js";
+import type { AppliedRule } from "./rule-of-row.js";
 
 /** Selects the page of recipients, and the row whose split it is. */
 export interface RecipientsInput {
@@ -28,7 +28,7 @@ export interface RecipientsInput {
 /** Input of the split of a component. */
 export interface SplitInput
   extends RecipientsInput,
-    Pick<How, "tier" | "line" | "component" | "recipientsHash" | "residueHash"> {
+    Pick<AppliedRule, "tier" | "line" | "component" | "recipientsHash" | "residueHash"> {
   /** Columns of the tenant's bill. Costs may be weighed among lines with the same value of one column. */
   readonly columns: RuleColumns;
 }

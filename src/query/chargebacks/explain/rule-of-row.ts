@@ -2,7 +2,7 @@
 import { type ComponentTicks, type LineTicks, ticksOfLine } from "./arithmetic.js";
 import { type DayLine, type DayRow, hashOf, type RuleTierRow } from "./day.js";
 
-export interface How {
+export interface AppliedRule {
   readonly tiers: readonly RuleTierRow[];
   /** The tier that applied. */
   readonly tier: Pick<RuleTierRow, "kind" | "sources" | "set_of">;
@@ -12,15 +12,15 @@ export interface How {
   readonly recipientsHash: bigint;
   readonly residueHash: bigint;
   /** The day's calculation failed repeatedly, so the whole line went to `UNALLOCATED`. */
-  readonly isGivenUp: boolean;
+  readonly allocationFailed: boolean;
 }
 
 /** Returns undefined for a row from before its rules were stored, and if line and rule do not match the row. */
-export function howOf(
+export function appliedRuleOf(
   rules: readonly RuleTierRow[],
   row: DayRow,
   line: DayLine | undefined,
-): How | undefined {
+): AppliedRule | undefined {
   const tiers = rules.filter(({ component }) => component === row.component);
   const tier = tiers.find((each) => each.tier === row.tier);
   if (line === undefined || tier === undefined || row.decimal_places === 0) return undefined;
@@ -49,7 +49,7 @@ export function howOf(
     tier: isGivenUp ? unallocated : tier,
     line: ticks,
     component,
-    isGivenUp,
+    allocationFailed: isGivenUp,
     recipientsHash: hashOf(line, "recipients"),
     residueHash: hashOf(line, "residue recipient"),
   };

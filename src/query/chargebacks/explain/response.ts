@@ -5,10 +5,10 @@ import type { PipelineRun } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { decimalOf, explainedAmount, shareText } from "./arithmetic.js";
 import type { DayLine, DayRow } from "./day.js";
-import type { How } from "./how.js";
 import type { OwnerOnDay } from "./owner.js";
 import { isMeasuredBy } from "./recipients.js";
-import type { Charged, SplitTotals } from "./shared.js";
+import type { AppliedRule } from "./rule-of-row.js";
+import type { Charged, SplitTotals } from "./shares.js";
 import type { TriedTier } from "./tiers.js";
 
 /** Amounts, weights and ticks are plain decimals as text. Instants are `2026-01-01T00:00:00Z`. */
@@ -19,7 +19,7 @@ export interface Explanation extends Omit<DimensionFields, "cost_type">, Identit
   /** The requested rows of the dimension on the day. The first is explained. */
   readonly rows: ExplainedRow[];
   readonly total_rows: number;
-  readonly row: ExplainedRow & RowHow;
+  readonly row: ExplainedRow & AppliedTier;
   /** Null if the line is missing. */
   readonly line: ExplainedLine | null;
   /** Null if the rule that produced the row is unknown. */
@@ -45,7 +45,7 @@ export interface ExplainedRow {
   readonly amount: string;
 }
 
-export interface RowHow {
+export interface AppliedTier {
   readonly component_ratio: string;
   readonly tier: number;
   readonly allocation_method: AllocationMethod;
@@ -138,12 +138,15 @@ export function rowOf({ timestamp, component, currency, line_id, amount }: DayRo
   return { timestamp, component, currency, line_id, amount };
 }
 
-export function rowHow(row: DayRow): RowHow {
+export function appliedTierOf(row: DayRow): AppliedTier {
   const { component_ratio, tier, allocation_method, allocation_detail, provisional } = row;
   return { component_ratio, tier, allocation_method, allocation_detail, provisional };
 }
 
-export function ruleOf({ tiers, line, isGivenUp }: How, { rules_hash }: DayRow): ExplainedRule {
+export function ruleOf(
+  { tiers, line, allocationFailed: isGivenUp }: AppliedRule,
+  { rules_hash }: DayRow,
+): ExplainedRule {
   return {
     rules_hash,
     product_type: tiers[0]?.product_type ?? "",
@@ -162,38 +165,42 @@ export function ruleOf({ tiers, line, isGivenUp }: How, { rules_hash }: DayRow):
 }
 
 export function splitOf(
-  how: How,
+  appliedRule: AppliedRule,
   { decimal_places }: DayRow,
   { scale, weight, offset, residuePoint }: SplitTotals,
 ): ExplainedSplit {
-  const { line, component } = how;
+  const { line, component } = appliedRule;
   return {
     decimal_places,
     tick: decimalOf(line.tick),
     line_ticks: line.ticks.toString(),
     residue: decimalOf(line.residue),
     component_ticks: component.ticks.toString(),
-    total_weight: weightText(how, scale, weight.toString()),
-    rounding_offset: weightText(how, scale, offset.toString()),
-    residue_point: weightText(how, scale, residuePoint.toString()),
+    total_weight: weightText(appliedRule, scale, weight.toString()),
+    rounding_offset: weightText(appliedRule, scale, offset.toString()),
+    residue_point: weightText(appliedRule, scale, residuePoint.toString()),
   };
 }
 
 /** Usage, costs and shares are in millionths of the metric's unit, members are counted. */
-function weightText({ tier }: How, scale: number, weight: string): string {
+function weightText({ tier }: AppliedRule, scale: number, weight: string): string {
   return isMeasuredBy(tier) ? quantityText(weight, scale) : weight;
 }
 
-export function recipientOf(names: KnownNames, how: How | undefined, totals: SplitTotals | undefined) {
+export function recipientOf(
+  names: KnownNames,
+  appliedRule: AppliedRule | undefined,
+  totals: SplitTotals | undefined,
+) {
   return ({ identity_id, amount, weighed }: Charged): Recipient => {
     const named = Object.assign({ identity_id }, names.identity(identity_id), { amount });
-    if (how === undefined || totals === undefined || weighed === undefined)
+    if (appliedRule === undefined || totals === undefined || weighed === undefined)
       return Object.assign(named, unexplained);
     const { by, has_residue } = weighed;
     return Object.assign(named, {
-      weight: weightText(how, by.scale, by.weight),
+      weight: weightText(appliedRule, by.scale, by.weight),
       share: shareText(BigInt(by.weight), totals.weight),
-      weight_up_to: weightText(how, by.scale, by.weight_up_to),
+      weight_up_to: weightText(appliedRule, by.scale, by.weight_up_to),
       ticks: by.ticks,
       has_residue,
     });

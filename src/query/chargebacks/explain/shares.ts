@@ -5,10 +5,10 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { decimalOf, explainedAmount } from "./arithmetic.js";
 import type { DayRow } from "./day.js";
-import type { How } from "./how.js";
 import { type RecipientsInput, readCharged, type Scaled, type SplitRecipient } from "./recipients.js";
+import type { AppliedRule } from "./rule-of-row.js";
 
-export interface Shared {
+export interface Shares {
   /** Set if the weights are still stored and produce the published amounts. */
   readonly split: SplitTotals | undefined;
   readonly own: Charged;
@@ -36,28 +36,32 @@ interface Weighed {
 }
 
 /** Returns the recipients by their weights; undefined if the resulting amounts differ from the published ones. */
-export function sharedBy(
+export function sharesFrom(
   found: readonly (SplitRecipient & Scaled)[],
   {
     page,
-    how,
+    appliedRule,
     charged,
-  }: { readonly page: RecipientsInput; readonly how: How; readonly charged: string | undefined },
-): Shared | undefined {
+  }: {
+    readonly page: RecipientsInput;
+    readonly appliedRule: AppliedRule;
+    readonly charged: string | undefined;
+  },
+): Shares | undefined {
   const own = found.find(({ identity_id }) => identity_id === page.dimension.identity_id);
   if (own === undefined || charged === undefined) return undefined;
-  if (how.line.direction * BigInt(own.digest) !== BigInt(charged)) return undefined;
+  if (appliedRule.line.direction * BigInt(own.digest) !== BigInt(charged)) return undefined;
   const split = {
     scale: own.scale,
     weight: BigInt(own.total_weight),
     offset: BigInt(own.rounding_offset),
     residuePoint: BigInt(own.residue_point),
   };
-  const chargedBy = chargedOf(how);
+  const chargedBy = chargedOf(appliedRule);
   return { split, own: chargedBy(own), page: onPage(found, page).map(chargedBy), total: own.recipients };
 }
 
-function chargedOf({ line, component }: How) {
+function chargedOf({ line, component }: AppliedRule) {
   return (by: SplitRecipient & Scaled): Charged => {
     const has_residue = by.at_residue_point === 1 && component.hasResidue && line.residue > 0n;
     const amount = decimalOf(explainedAmount(line, BigInt(by.ticks), has_residue));
@@ -66,12 +70,12 @@ function chargedOf({ line, component }: How) {
 }
 
 /** Reads the published amounts, if the recalculated ones differ from them. */
-export async function readShared(
+export async function readPublishedShares(
   client: ClickHouseClient,
   page: RecipientsInput,
   row: DayRow,
   signal?: AbortSignal,
-): Promise<Shared> {
+): Promise<Shares> {
   const found = await readCharged(client, page, signal);
   const { identity_id } = page.dimension;
   return {
