@@ -7,29 +7,29 @@ CREATE TABLE IF NOT EXISTS billing
 (
     day              Date DEFAULT toDate(timestamp, 'UTC') COMMENT 'UTC day of the line',
     timestamp        DateTime('UTC') COMMENT 'start of the billed period, UTC' CODEC(ZSTD(1)),
-    ecosystem        LowCardinality(String) COMMENT 'kind of upstream the line came from' CODEC(ZSTD(1)),
-    tenant_id        LowCardinality(String) COMMENT 'billing boundary the line belongs to' CODEC(ZSTD(1)),
-    env_id           LowCardinality(String) COMMENT 'environment of the resource, empty when there is none' CODEC(ZSTD(1)),
-    resource_id      LowCardinality(String) COMMENT 'what was paid for' CODEC(ZSTD(1)),
+    ecosystem        LowCardinality(String) COMMENT 'kind of upstream that the line came from' CODEC(ZSTD(1)),
+    tenant_id        LowCardinality(String) COMMENT 'billing boundary that the line belongs to' CODEC(ZSTD(1)),
+    env_id           LowCardinality(String) COMMENT 'environment of the resource, empty if there is none' CODEC(ZSTD(1)),
+    resource_id      LowCardinality(String) COMMENT 'resource that is billed' CODEC(ZSTD(1)),
     product_category LowCardinality(String) COMMENT 'family of the product' CODEC(ZSTD(1)),
     product_type     LowCardinality(String) COMMENT 'product as the bill names it; chooses the allocation rule' CODEC(ZSTD(1)),
     quantity         Decimal(38, 12) COMMENT 'billed quantity, in the unit of the product' CODEC(ZSTD(1)),
-    unit_price       Decimal(38, 12) COMMENT 'price of one unit; 0 when several price tiers were merged' CODEC(ZSTD(1)),
+    unit_price       Decimal(38, 12) COMMENT 'price of one unit; 0 if several price tiers were merged' CODEC(ZSTD(1)),
     total_cost       Decimal(38, 12) COMMENT 'cost of the line in its currency; negative for refunds' CODEC(ZSTD(1)),
     currency         LowCardinality(String) COMMENT 'ISO 4217 code' CODEC(ZSTD(1)),
-    line_id          UInt64 DEFAULT 0 COMMENT 'hash of the whole line, 53 bits, which tells apart lines that are equal in other columns; 0 where they are one line' CODEC(ZSTD(1)),
-    charge_category  LowCardinality(String) DEFAULT '' COMMENT 'Usage, Purchase, Tax, Credit or Adjustment; empty when the bill does not say' CODEC(ZSTD(1)),
-    service_provider LowCardinality(String) DEFAULT '' COMMENT 'who provides the service; empty when the bill does not say' CODEC(ZSTD(1)),
-    account_id       LowCardinality(String) DEFAULT '' COMMENT 'account that is billed; empty when the bill does not say' CODEC(ZSTD(1)),
-    region_id        LowCardinality(String) DEFAULT '' COMMENT 'region of the resource; empty when there is none' CODEC(ZSTD(1)),
-    sku_id           LowCardinality(String) DEFAULT '' COMMENT 'what is priced; empty when the bill does not say' CODEC(ZSTD(1)),
+    line_id          UInt64 DEFAULT 0 COMMENT '53-bit hash of the whole line, which distinguishes lines that are equal in the other columns; 0 if such lines are merged' CODEC(ZSTD(1)),
+    charge_category  LowCardinality(String) DEFAULT '' COMMENT 'Usage, Purchase, Tax, Credit or Adjustment; empty if the bill does not state it' CODEC(ZSTD(1)),
+    service_provider LowCardinality(String) DEFAULT '' COMMENT 'provider of the service; empty if the bill does not state it' CODEC(ZSTD(1)),
+    account_id       LowCardinality(String) DEFAULT '' COMMENT 'account that is billed; empty if the bill does not state it' CODEC(ZSTD(1)),
+    region_id        LowCardinality(String) DEFAULT '' COMMENT 'region of the resource; empty if there is none' CODEC(ZSTD(1)),
+    sku_id           LowCardinality(String) DEFAULT '' COMMENT 'SKU that is priced; empty if the bill does not state it' CODEC(ZSTD(1)),
     line_tags        Map(LowCardinality(String), String) COMMENT 'tags of the line as the bill has them, by key' CODEC(ZSTD(1)),
-    rule             LowCardinality(String) DEFAULT '' COMMENT 'configured rule that took the line; empty: the rule of its product type' CODEC(ZSTD(1)),
-    billed_cost      Decimal(38, 12) DEFAULT 0 COMMENT 'cost on the invoice, where the bill has several costs' CODEC(ZSTD(1)),
-    list_cost        Decimal(38, 12) DEFAULT 0 COMMENT 'cost at list prices, where the bill has several costs' CODEC(ZSTD(1)),
-    named_identity   LowCardinality(String) DEFAULT '' COMMENT 'identity that the line names, by allocation.identity; empty when it names nobody' CODEC(ZSTD(1)),
+    rule             LowCardinality(String) DEFAULT '' COMMENT 'configured rule that applies to the line; empty: the rule of its product type' CODEC(ZSTD(1)),
+    billed_cost      Decimal(38, 12) DEFAULT 0 COMMENT 'cost on the invoice, if the bill has several costs' CODEC(ZSTD(1)),
+    list_cost        Decimal(38, 12) DEFAULT 0 COMMENT 'cost at list prices, if the bill has several costs' CODEC(ZSTD(1)),
+    named_identity   LowCardinality(String) DEFAULT '' COMMENT 'identity that the line names, by allocation.identity; empty if it names none' CODEC(ZSTD(1)),
     granularity      LowCardinality(String) COMMENT 'length of the billed period: hourly, daily, monthly' CODEC(ZSTD(1)),
-    metadata         String COMMENT 'what else the bill said of the line, JSON object' CODEC(ZSTD(1))
+    metadata         String COMMENT 'other fields of the line in the bill, as a JSON object' CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 PARTITION BY day
@@ -40,42 +40,42 @@ CREATE TABLE IF NOT EXISTS next_billing
 (
     day              Date DEFAULT toDate(timestamp, 'UTC') COMMENT 'UTC day of the line',
     timestamp        DateTime('UTC') COMMENT 'start of the billed period, UTC' CODEC(ZSTD(1)),
-    ecosystem        LowCardinality(String) COMMENT 'kind of upstream the line came from' CODEC(ZSTD(1)),
-    tenant_id        LowCardinality(String) COMMENT 'billing boundary the line belongs to' CODEC(ZSTD(1)),
-    env_id           LowCardinality(String) COMMENT 'environment of the resource, empty when there is none' CODEC(ZSTD(1)),
-    resource_id      LowCardinality(String) COMMENT 'what was paid for' CODEC(ZSTD(1)),
+    ecosystem        LowCardinality(String) COMMENT 'kind of upstream that the line came from' CODEC(ZSTD(1)),
+    tenant_id        LowCardinality(String) COMMENT 'billing boundary that the line belongs to' CODEC(ZSTD(1)),
+    env_id           LowCardinality(String) COMMENT 'environment of the resource, empty if there is none' CODEC(ZSTD(1)),
+    resource_id      LowCardinality(String) COMMENT 'resource that is billed' CODEC(ZSTD(1)),
     product_category LowCardinality(String) COMMENT 'family of the product' CODEC(ZSTD(1)),
     product_type     LowCardinality(String) COMMENT 'product as the bill names it; chooses the allocation rule' CODEC(ZSTD(1)),
     quantity         Decimal(38, 12) COMMENT 'billed quantity, in the unit of the product' CODEC(ZSTD(1)),
-    unit_price       Decimal(38, 12) COMMENT 'price of one unit; 0 when several price tiers were merged' CODEC(ZSTD(1)),
+    unit_price       Decimal(38, 12) COMMENT 'price of one unit; 0 if several price tiers were merged' CODEC(ZSTD(1)),
     total_cost       Decimal(38, 12) COMMENT 'cost of the line in its currency; negative for refunds' CODEC(ZSTD(1)),
     currency         LowCardinality(String) COMMENT 'ISO 4217 code' CODEC(ZSTD(1)),
-    line_id          UInt64 DEFAULT 0 COMMENT 'hash of the whole line, 53 bits, which tells apart lines that are equal in other columns; 0 where they are one line' CODEC(ZSTD(1)),
-    charge_category  LowCardinality(String) DEFAULT '' COMMENT 'Usage, Purchase, Tax, Credit or Adjustment; empty when the bill does not say' CODEC(ZSTD(1)),
-    service_provider LowCardinality(String) DEFAULT '' COMMENT 'who provides the service; empty when the bill does not say' CODEC(ZSTD(1)),
-    account_id       LowCardinality(String) DEFAULT '' COMMENT 'account that is billed; empty when the bill does not say' CODEC(ZSTD(1)),
-    region_id        LowCardinality(String) DEFAULT '' COMMENT 'region of the resource; empty when there is none' CODEC(ZSTD(1)),
-    sku_id           LowCardinality(String) DEFAULT '' COMMENT 'what is priced; empty when the bill does not say' CODEC(ZSTD(1)),
+    line_id          UInt64 DEFAULT 0 COMMENT '53-bit hash of the whole line, which distinguishes lines that are equal in the other columns; 0 if such lines are merged' CODEC(ZSTD(1)),
+    charge_category  LowCardinality(String) DEFAULT '' COMMENT 'Usage, Purchase, Tax, Credit or Adjustment; empty if the bill does not state it' CODEC(ZSTD(1)),
+    service_provider LowCardinality(String) DEFAULT '' COMMENT 'provider of the service; empty if the bill does not state it' CODEC(ZSTD(1)),
+    account_id       LowCardinality(String) DEFAULT '' COMMENT 'account that is billed; empty if the bill does not state it' CODEC(ZSTD(1)),
+    region_id        LowCardinality(String) DEFAULT '' COMMENT 'region of the resource; empty if there is none' CODEC(ZSTD(1)),
+    sku_id           LowCardinality(String) DEFAULT '' COMMENT 'SKU that is priced; empty if the bill does not state it' CODEC(ZSTD(1)),
     line_tags        Map(LowCardinality(String), String) COMMENT 'tags of the line as the bill has them, by key' CODEC(ZSTD(1)),
-    rule             LowCardinality(String) DEFAULT '' COMMENT 'configured rule that took the line; empty: the rule of its product type' CODEC(ZSTD(1)),
-    billed_cost      Decimal(38, 12) DEFAULT 0 COMMENT 'cost on the invoice, where the bill has several costs' CODEC(ZSTD(1)),
-    list_cost        Decimal(38, 12) DEFAULT 0 COMMENT 'cost at list prices, where the bill has several costs' CODEC(ZSTD(1)),
-    named_identity   LowCardinality(String) DEFAULT '' COMMENT 'identity that the line names, by allocation.identity; empty when it names nobody' CODEC(ZSTD(1)),
+    rule             LowCardinality(String) DEFAULT '' COMMENT 'configured rule that applies to the line; empty: the rule of its product type' CODEC(ZSTD(1)),
+    billed_cost      Decimal(38, 12) DEFAULT 0 COMMENT 'cost on the invoice, if the bill has several costs' CODEC(ZSTD(1)),
+    list_cost        Decimal(38, 12) DEFAULT 0 COMMENT 'cost at list prices, if the bill has several costs' CODEC(ZSTD(1)),
+    named_identity   LowCardinality(String) DEFAULT '' COMMENT 'identity that the line names, by allocation.identity; empty if it names none' CODEC(ZSTD(1)),
     granularity      LowCardinality(String) COMMENT 'length of the billed period: hourly, daily, monthly' CODEC(ZSTD(1)),
-    metadata         String COMMENT 'what else the bill said of the line, JSON object' CODEC(ZSTD(1))
+    metadata         String COMMENT 'other fields of the line in the bill, as a JSON object' CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 PARTITION BY day
 ORDER BY (day, resource_id, product_type, env_id, product_category, timestamp)
-COMMENT 'Bills of days that are being published, until billing has them';
+COMMENT 'Bills of days that are being published, until they are in billing';
 
 CREATE TABLE IF NOT EXISTS usage
 (
     day         Date DEFAULT toDate(timestamp, 'UTC') COMMENT 'UTC day of the sample',
     timestamp   DateTime('UTC') COMMENT 'start of the measured period, UTC' CODEC(Delta(4), ZSTD(1)),
     metric      LowCardinality(String) COMMENT 'what was measured' CODEC(ZSTD(1)),
-    resource_id LowCardinality(String) COMMENT 'resource it was measured on' CODEC(ZSTD(1)),
-    identity_id LowCardinality(String) COMMENT 'identity it was measured for' CODEC(ZSTD(1)),
+    resource_id LowCardinality(String) COMMENT 'resource that it was measured on' CODEC(ZSTD(1)),
+    identity_id LowCardinality(String) COMMENT 'identity that it was measured for' CODEC(ZSTD(1)),
     micro_units Int128 COMMENT 'measured quantity in millionths of the metric\'s unit' CODEC(GCD, ZSTD(1)),
     scale       UInt8 DEFAULT 0 COMMENT 'decimal places of micro_units beyond six; the same for all of a day, metric and resource' CODEC(ZSTD(1)),
     PROJECTION by_day (SELECT day, metric, resource_id, identity_id, sum(micro_units) GROUP BY day, metric, resource_id, identity_id)
@@ -84,42 +84,42 @@ ENGINE = MergeTree
 PARTITION BY day
 ORDER BY (day, metric, resource_id, identity_id, timestamp)
 SETTINGS default_compression_codec = 'ZSTD(1)'
-COMMENT 'Usage facts that allocation weighs by; kept, so that a day can be calculated again without its upstream';
+COMMENT 'Usage facts that are the weights of allocation. They are kept, so that a day can be calculated again without its upstream';
 
 CREATE TABLE IF NOT EXISTS usage_gaps
 (
     day         Date COMMENT 'UTC day without the metric',
-    metric      LowCardinality(String) COMMENT 'metric that could not be fetched; metrics_derived where the identities that such metrics name may not be all' CODEC(ZSTD(1)),
-    resource_id LowCardinality(String) DEFAULT '' COMMENT 'resource that it could not be fetched for, empty for all of them' CODEC(ZSTD(1)),
-    reason      String COMMENT 'why, without secrets' CODEC(ZSTD(1))
+    metric      LowCardinality(String) COMMENT 'metric that could not be fetched; metrics_derived: the identities found in metrics may be incomplete' CODEC(ZSTD(1)),
+    resource_id LowCardinality(String) DEFAULT '' COMMENT 'resource that it could not be fetched for; empty for all of them' CODEC(ZSTD(1)),
+    reason      String COMMENT 'reason, without secrets' CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 PARTITION BY day
 ORDER BY (day, metric)
-COMMENT 'Metrics that the upstream failed to give for a resource and a day, so that an outage is never taken for no usage';
+COMMENT 'Metrics that are missing for a resource and a day, so that an outage is not mistaken for no usage';
 
 -- Usage that people upload as CSV. Each upload is a partition. Postgres records for which days and metrics it counts.
 CREATE TABLE IF NOT EXISTS usage_uploads
 (
     upload_id   UInt64 COMMENT 'number of the upload in Postgres',
-    row         UInt64 COMMENT 'row of the file; row 1 is the first one behind the header' CODEC(Delta(8), ZSTD(1)),
+    row         UInt64 COMMENT 'row of the file; row 1 follows the header' CODEC(Delta(8), ZSTD(1)),
     day         Date COMMENT 'UTC day' CODEC(ZSTD(1)),
     timestamp   DateTime('UTC') COMMENT 'start of the hour, or of the day' CODEC(Delta(4), ZSTD(1)),
-    metric      LowCardinality(String) COMMENT 'what was used, as rules name it',
-    resource_id LowCardinality(String) COMMENT 'resource that it was used of, as lines of the bill name it',
-    identity_id LowCardinality(String) COMMENT 'who used it',
-    micro_units Int128 COMMENT 'how much, in millionths' CODEC(ZSTD(1)),
-    refused     LowCardinality(String) COMMENT 'column whose value cannot be taken, while an upload is checked; empty in one that counts',
+    metric      LowCardinality(String) COMMENT 'metric that was used, as rules name it',
+    resource_id LowCardinality(String) COMMENT 'resource that was used, as lines of the bill name it',
+    identity_id LowCardinality(String) COMMENT 'identity that used it',
+    micro_units Int128 COMMENT 'quantity in millionths' CODEC(ZSTD(1)),
+    refused     LowCardinality(String) COMMENT 'column with an invalid value, while an upload is checked; empty in valid uploads',
     scale       UInt8 DEFAULT 0 COMMENT 'decimal places of micro_units beyond six' CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 PARTITION BY upload_id
 ORDER BY (day, metric, resource_id, identity_id, timestamp)
-COMMENT 'Usage that was uploaded; what counts of it is in usage';
+COMMENT 'Uploaded usage. The rows that count are in usage';
 
 CREATE TABLE IF NOT EXISTS identity_sets
 (
-    day         Date COMMENT 'UTC day the set holds for',
+    day         Date COMMENT 'UTC day of the set',
     scope       LowCardinality(String) COMMENT 'resource_active, metrics_derived, tenant_period or owner' CODEC(ZSTD(1)),
     resource_id LowCardinality(String) COMMENT 'resource of the set, empty for a set of the whole tenant' CODEC(ZSTD(1)),
     identity_id LowCardinality(String) COMMENT 'member of the set' CODEC(ZSTD(1))
@@ -127,7 +127,7 @@ CREATE TABLE IF NOT EXISTS identity_sets
 ENGINE = MergeTree
 PARTITION BY day
 ORDER BY (day, scope, resource_id, identity_id)
-COMMENT 'Who was active, who owned and who existed on a day: resolved when gathered, so that allocation can join';
+COMMENT 'Identities that were active, were owners or existed on a day. They are resolved when gathered, so that allocation can join them';
 
 -- The amount is stored as two columns that add up to it. `amount_hi` has whole ten-thousandths in 64 bits and compresses to
 -- 1.8 bytes a row (Decimal(38, 12) alone: 2.7 with GCD, 5.7 with ZSTD). `amount_lo` has the rest and is nearly always 0: a
@@ -142,34 +142,34 @@ CREATE TABLE IF NOT EXISTS chargebacks
     timestamp         DateTime('UTC') COMMENT 'timestamp of the billing line, UTC' CODEC(ZSTD(1)),
     ecosystem         LowCardinality(String) COMMENT 'kind of upstream' CODEC(ZSTD(1)),
     tenant_id         LowCardinality(String) COMMENT 'billing boundary' CODEC(ZSTD(1)),
-    env_id            LowCardinality(String) COMMENT 'environment of the resource, empty when there is none' CODEC(ZSTD(1)),
-    resource_id       LowCardinality(String) COMMENT 'what was paid for' CODEC(ZSTD(1)),
+    env_id            LowCardinality(String) COMMENT 'environment of the resource, empty if there is none' CODEC(ZSTD(1)),
+    resource_id       LowCardinality(String) COMMENT 'resource that is billed' CODEC(ZSTD(1)),
     product_category  LowCardinality(String) COMMENT 'family of the product' CODEC(ZSTD(1)),
     product_type      LowCardinality(String) COMMENT 'product as the bill names it' CODEC(ZSTD(1)),
     currency          LowCardinality(String) DEFAULT 'USD' COMMENT 'ISO 4217 code, that of the billing line' CODEC(ZSTD(1)),
     line_id           UInt64 DEFAULT 0 COMMENT 'line_id of the billing line' CODEC(ZSTD(1)),
-    charge_category   LowCardinality(String) DEFAULT '' COMMENT 'Usage, Purchase, Tax, Credit or Adjustment; empty when the bill does not say' CODEC(ZSTD(1)),
-    service_provider  LowCardinality(String) DEFAULT '' COMMENT 'who provides the service; empty when the bill does not say' CODEC(ZSTD(1)),
-    account_id        LowCardinality(String) DEFAULT '' COMMENT 'account that is billed; empty when the bill does not say' CODEC(ZSTD(1)),
-    region_id         LowCardinality(String) DEFAULT '' COMMENT 'region of the resource; empty when there is none' CODEC(ZSTD(1)),
-    sku_id            LowCardinality(String) DEFAULT '' COMMENT 'what is priced; empty when the bill does not say' CODEC(ZSTD(1)),
+    charge_category   LowCardinality(String) DEFAULT '' COMMENT 'Usage, Purchase, Tax, Credit or Adjustment; empty if the bill does not state it' CODEC(ZSTD(1)),
+    service_provider  LowCardinality(String) DEFAULT '' COMMENT 'provider of the service; empty if the bill does not state it' CODEC(ZSTD(1)),
+    account_id        LowCardinality(String) DEFAULT '' COMMENT 'account that is billed; empty if the bill does not state it' CODEC(ZSTD(1)),
+    region_id         LowCardinality(String) DEFAULT '' COMMENT 'region of the resource; empty if there is none' CODEC(ZSTD(1)),
+    sku_id            LowCardinality(String) DEFAULT '' COMMENT 'SKU that is priced; empty if the bill does not state it' CODEC(ZSTD(1)),
     line_tags         Map(LowCardinality(String), String) COMMENT 'tags of the line as the bill has them, by key' CODEC(ZSTD(1)),
-    rule              LowCardinality(String) DEFAULT '' COMMENT 'configured rule that took the line; empty: the rule of its product type' CODEC(ZSTD(1)),
-    identity_id       LowCardinality(String) COMMENT 'who pays; UNALLOCATED when nobody was found' CODEC(ZSTD(1)),
-    cost_type         LowCardinality(String) COMMENT 'usage: by measured usage or sole owner; shared: divided or unallocated' CODEC(ZSTD(1)),
+    rule              LowCardinality(String) DEFAULT '' COMMENT 'configured rule that applies to the line; empty: the rule of its product type' CODEC(ZSTD(1)),
+    identity_id       LowCardinality(String) COMMENT 'identity that is charged; UNALLOCATED if none was found' CODEC(ZSTD(1)),
+    cost_type         LowCardinality(String) COMMENT 'usage: by measured usage or to a sole owner; shared: divided or unallocated' CODEC(ZSTD(1)),
     allocation_method LowCardinality(String) COMMENT 'usage_ratio, direct_owner, even_split or terminal' CODEC(ZSTD(1)),
-    allocation_detail LowCardinality(String) COMMENT 'why this method applied' CODEC(ZSTD(1)),
-    component         UInt8 COMMENT 'part of the line by the product\'s rule, from 0' CODEC(ZSTD(1)),
+    allocation_detail LowCardinality(String) COMMENT 'reason why this method applied' CODEC(ZSTD(1)),
+    component         UInt8 COMMENT 'number of the component of the rule, from 0' CODEC(ZSTD(1)),
     component_ratio   LowCardinality(String) COMMENT 'share of the line that the component takes' CODEC(ZSTD(1)),
     tier              UInt8 COMMENT 'tier of the rule that applied, from 0' CODEC(ZSTD(1)),
-    metric            LowCardinality(String) COMMENT 'metrics the split was weighed by, joined with +; empty otherwise' CODEC(ZSTD(1)),
-    rules_hash        LowCardinality(String) DEFAULT '' COMMENT 'rule set in allocation_rules that the row was allocated by; empty when it is not known' CODEC(ZSTD(1)),
-    decimal_places    UInt8 DEFAULT 0 COMMENT 'decimal places of the ticks that the line was split in; 0 when they are not known' CODEC(ZSTD(1)),
-    revision          LowCardinality(String) DEFAULT '' COMMENT 'hash of what the day was calculated from; empty for days published before there was one' CODEC(ZSTD(1)),
-    provisional       Bool DEFAULT false COMMENT 'true while the service waits for what is missing of the day: the row may still change' CODEC(ZSTD(1)),
+    metric            LowCardinality(String) COMMENT 'metrics of the weights, joined with +; empty otherwise' CODEC(ZSTD(1)),
+    rules_hash        LowCardinality(String) DEFAULT '' COMMENT 'rule set in allocation_rules that the row was allocated by; empty if it is not known' CODEC(ZSTD(1)),
+    decimal_places    UInt8 DEFAULT 0 COMMENT 'decimal places of a tick of the line; 0 if they are not known' CODEC(ZSTD(1)),
+    revision          LowCardinality(String) DEFAULT '' COMMENT 'hash of the input of the day; empty for days without one' CODEC(ZSTD(1)),
+    provisional       Bool DEFAULT false COMMENT 'true while data of the day is missing: the row may still change' CODEC(ZSTD(1)),
     amount_hi         Decimal(18, 4) COMMENT 'amount in whole ten-thousandths' CODEC(T64, ZSTD(1)),
-    amount_lo         Decimal(38, 12) COMMENT 'what amount_hi leaves of the amount' CODEC(ZSTD(1)),
-    amount            Decimal(38, 12) ALIAS amount_hi + amount_lo COMMENT 'cost given to the identity, in the currency of the line',
+    amount_lo         Decimal(38, 12) COMMENT 'the rest of the amount' CODEC(ZSTD(1)),
+    amount            Decimal(38, 12) ALIAS amount_hi + amount_lo COMMENT 'cost charged to the identity, in the currency of the line',
     INDEX provisional_rows provisional TYPE minmax GRANULARITY 1
 )
 ENGINE = MergeTree
@@ -177,7 +177,7 @@ PARTITION BY day
 PRIMARY KEY (day, resource_id, product_type)
 ORDER BY (day, resource_id, product_type, env_id, product_category, timestamp, component, identity_id)
 SETTINGS index_granularity = 65536, default_compression_codec = 'ZSTD(1)'
-COMMENT 'Every part of every billing line, given to one identity; sums to billing exactly, per line and currency';
+COMMENT 'Each part of each billing line, charged to one identity. The parts of a line add up to it exactly';
 
 -- Sums of chargebacks, with a partition for each month. As projections, each day's part contained three more parts, and a
 -- read of 200 days of a small tenant spent nearly all of its time on opening them. A publish computes the sums of its days
@@ -187,10 +187,10 @@ CREATE TABLE IF NOT EXISTS sums_by_identity
 (
     day         Date COMMENT 'UTC day' CODEC(ZSTD(1)),
     timestamp   DateTime('UTC') COMMENT 'timestamp of the billing lines, UTC' CODEC(Delta(4), ZSTD(1)),
-    identity_id LowCardinality(String) COMMENT 'who pays; UNALLOCATED when nobody was found' CODEC(ZSTD(1)),
+    identity_id LowCardinality(String) COMMENT 'identity that is charged; UNALLOCATED if none was found' CODEC(ZSTD(1)),
     cost_type   LowCardinality(String) COMMENT 'usage or shared, as in chargebacks' CODEC(ZSTD(1)),
     currency    LowCardinality(String) COMMENT 'ISO 4217 code of the amounts' CODEC(ZSTD(1)),
-    provisional Bool COMMENT 'true while the service waits for what is missing of the day: the sums may still change' CODEC(ZSTD(1)),
+    provisional Bool COMMENT 'true while data of the day is missing: the sums may still change' CODEC(ZSTD(1)),
     amount_hi   Decimal(38, 4) COMMENT 'sum of amount_hi' CODEC(GCD, ZSTD(1)),
     amount_lo   Decimal(38, 12) COMMENT 'sum of amount_lo' CODEC(ZSTD(1)),
     row_count   UInt64 COMMENT 'number of chargebacks' CODEC(T64, ZSTD(1))
@@ -199,21 +199,21 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 PRIMARY KEY (identity_id, timestamp)
 ORDER BY (identity_id, timestamp, cost_type, currency, provisional)
-COMMENT 'What each identity cost by instant: the sums of chargebacks, a partition a month';
+COMMENT 'Sums of chargebacks by identity and instant, a partition for each month';
 
 CREATE TABLE IF NOT EXISTS sums_by_resource
 (
     day               Date COMMENT 'UTC day' CODEC(ZSTD(1)),
     timestamp         DateTime('UTC') COMMENT 'timestamp of the billing lines, UTC' CODEC(Delta(4), ZSTD(1)),
-    resource_id       LowCardinality(String) COMMENT 'what was paid for' CODEC(ZSTD(1)),
+    resource_id       LowCardinality(String) COMMENT 'resource that is billed' CODEC(ZSTD(1)),
     product_type      LowCardinality(String) COMMENT 'product as the bill names it' CODEC(ZSTD(1)),
     product_category  LowCardinality(String) COMMENT 'family of the product' CODEC(ZSTD(1)),
-    env_id            LowCardinality(String) COMMENT 'environment of the resource, empty when there is none' CODEC(ZSTD(1)),
+    env_id            LowCardinality(String) COMMENT 'environment of the resource, empty if there is none' CODEC(ZSTD(1)),
     cost_type         LowCardinality(String) COMMENT 'usage or shared, as in chargebacks' CODEC(ZSTD(1)),
     allocation_method LowCardinality(String) COMMENT 'how the cost was allocated, as in chargebacks' CODEC(ZSTD(1)),
-    allocation_detail LowCardinality(String) COMMENT 'why this method applied' CODEC(ZSTD(1)),
+    allocation_detail LowCardinality(String) COMMENT 'reason why this method applied' CODEC(ZSTD(1)),
     currency          LowCardinality(String) COMMENT 'ISO 4217 code of the amounts' CODEC(ZSTD(1)),
-    provisional       Bool COMMENT 'true while the service waits for what is missing of the day: the sums may still change' CODEC(ZSTD(1)),
+    provisional       Bool COMMENT 'true while data of the day is missing: the sums may still change' CODEC(ZSTD(1)),
     amount_hi         Decimal(38, 4) COMMENT 'sum of amount_hi' CODEC(GCD, ZSTD(1)),
     amount_lo         Decimal(38, 12) COMMENT 'sum of amount_lo' CODEC(ZSTD(1)),
     row_count         UInt64 COMMENT 'number of chargebacks' CODEC(T64, ZSTD(1))
@@ -222,7 +222,7 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 PRIMARY KEY (resource_id, product_type, timestamp)
 ORDER BY (resource_id, product_type, timestamp, env_id, product_category, cost_type, allocation_method, allocation_detail, currency, provisional)
-COMMENT 'What each resource and product cost by instant: the sums of chargebacks, a partition a month';
+COMMENT 'Sums of chargebacks by resource, product and instant, a partition for each month';
 
 CREATE TABLE IF NOT EXISTS sums_by_reason
 (
@@ -231,9 +231,9 @@ CREATE TABLE IF NOT EXISTS sums_by_reason
     product_type      LowCardinality(String) COMMENT 'product as the bill names it' CODEC(ZSTD(1)),
     cost_type         LowCardinality(String) COMMENT 'usage or shared, as in chargebacks' CODEC(ZSTD(1)),
     allocation_method LowCardinality(String) COMMENT 'how the cost was allocated, as in chargebacks' CODEC(ZSTD(1)),
-    allocation_detail LowCardinality(String) COMMENT 'why this method applied' CODEC(ZSTD(1)),
+    allocation_detail LowCardinality(String) COMMENT 'reason why this method applied' CODEC(ZSTD(1)),
     currency          LowCardinality(String) COMMENT 'ISO 4217 code of the amounts' CODEC(ZSTD(1)),
-    provisional       Bool COMMENT 'true while the service waits for what is missing of the day: the sums may still change' CODEC(ZSTD(1)),
+    provisional       Bool COMMENT 'true while data of the day is missing: the sums may still change' CODEC(ZSTD(1)),
     amount_hi         Decimal(38, 4) COMMENT 'sum of amount_hi' CODEC(GCD, ZSTD(1)),
     amount_lo         Decimal(38, 12) COMMENT 'sum of amount_lo' CODEC(ZSTD(1)),
     row_count         UInt64 COMMENT 'number of chargebacks' CODEC(T64, ZSTD(1))
@@ -242,7 +242,7 @@ ENGINE = MergeTree
 PARTITION BY toYYYYMM(day)
 PRIMARY KEY (timestamp)
 ORDER BY (timestamp, product_type, cost_type, allocation_method, allocation_detail, currency, provisional)
-COMMENT 'What was allocated in which way by instant: the sums of chargebacks, a partition a month';
+COMMENT 'Sums of chargebacks by method and reason of the allocation and by instant, a partition for each month';
 
 -- One row for each tier of a product's rule. Rows of a rule set never change: a changed configuration has a new hash, so a
 -- statement that names a hash always sees one whole rule set.
@@ -250,30 +250,30 @@ CREATE TABLE IF NOT EXISTS allocation_rules
 (
     rules_hash        String COMMENT 'hash of the whole rule set',
     rule              LowCardinality(String) DEFAULT '' COMMENT 'configured rule that the tier belongs to; empty for the rule of a product type',
-    product_type      LowCardinality(String) COMMENT 'product the rule is for; * for products without one',
+    product_type      LowCardinality(String) COMMENT 'product type of the rule; * for product types without a rule',
     component         UInt8 COMMENT 'part of the line, from 0',
     component_ratio   String COMMENT 'share of the line that the component takes',
     ratio_from        UInt32 COMMENT 'start of the share, in millionths of the line',
     ratio_to          UInt32 COMMENT 'end of the share, in millionths of the line',
-    tier              UInt8 COMMENT 'order in which tiers are tried, from 0',
+    tier              UInt8 COMMENT 'position in the order in which tiers are tried, from 0',
     kind              LowCardinality(String) COMMENT 'usage, cost, fixed, even, owner, line or terminal',
     sources           Array(LowCardinality(String)) COMMENT 'metrics (usage, cost, fixed) or scopes of identity sets (even, owner)',
-    set_of            LowCardinality(String) COMMENT 'resource, tenant, currency or currency@COLUMN: whose facts and identity sets count',
-    allocation_detail LowCardinality(String) COMMENT 'detail written on rows of this tier'
+    set_of            LowCardinality(String) COMMENT 'scope of the facts and identity sets: resource, tenant, currency or currency@COLUMN',
+    allocation_detail LowCardinality(String) COMMENT 'allocation_detail of the rows of this tier'
 )
 ENGINE = MergeTree
 ORDER BY (rules_hash, product_type, component, tier)
-COMMENT 'How each product type is allocated: components, and for each a chain of tiers';
+COMMENT 'The rule of each product type: components, each with a list of tiers';
 
 CREATE TABLE IF NOT EXISTS identity_maps
 (
     map_hash String COMMENT 'hash of the whole map',
     value    String COMMENT 'value of the column of a line',
-    identity String COMMENT 'whom the value stands for'
+    identity String COMMENT 'identity of the value'
 )
 ENGINE = MergeTree
 ORDER BY (map_hash, value)
-COMMENT 'Whom values of columns name, by allocation.identity; maps never change, a changed file is another map';
+COMMENT 'Identities of values of columns, by allocation.identity. Maps never change: a changed file is another map';
 
 -- The costs of Kafka clusters by topic: a second ledger of the same bill, allocated by the same statement as chargebacks and
 -- published with them.
@@ -283,26 +283,26 @@ CREATE TABLE IF NOT EXISTS topic_usage
     timestamp   DateTime('UTC') COMMENT 'start of the measured period, UTC' CODEC(Delta(4), ZSTD(1)),
     metric      LowCardinality(String) COMMENT 'what was measured: topic_bytes_in, topic_bytes_out or topic_retained_bytes' CODEC(ZSTD(1)),
     resource_id LowCardinality(String) COMMENT 'cluster of the topic' CODEC(ZSTD(1)),
-    topic_name  LowCardinality(String) COMMENT 'topic it was measured for, also with usage 0' CODEC(ZSTD(1)),
+    topic_name  LowCardinality(String) COMMENT 'topic that it was measured for, also if the usage is 0' CODEC(ZSTD(1)),
     micro_units Int128 COMMENT 'measured quantity in millionths of the metric\'s unit' CODEC(GCD, ZSTD(1)),
     scale       UInt8 DEFAULT 0 COMMENT 'decimal places of micro_units beyond six; the same for all of a day, metric and cluster' CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 PARTITION BY day
 ORDER BY (day, metric, resource_id, topic_name, timestamp)
-COMMENT 'Usage of topics, which attribution weighs by; says also which topics there were on a day';
+COMMENT 'Usage of topics, which are the weights of attributions. It also shows which topics existed on a day';
 
 CREATE TABLE IF NOT EXISTS topic_usage_gaps
 (
     day         Date COMMENT 'UTC day without the metric',
     metric      LowCardinality(String) COMMENT 'metric of topics that could not be fetched' CODEC(ZSTD(1)),
-    resource_id LowCardinality(String) DEFAULT '' COMMENT 'cluster that it could not be fetched for, empty for all of them' CODEC(ZSTD(1)),
-    reason      String COMMENT 'why, without secrets' CODEC(ZSTD(1))
+    resource_id LowCardinality(String) DEFAULT '' COMMENT 'cluster that it could not be fetched for; empty for all of them' CODEC(ZSTD(1)),
+    reason      String COMMENT 'reason, without secrets' CODEC(ZSTD(1))
 )
 ENGINE = MergeTree
 PARTITION BY day
 ORDER BY (day, metric)
-COMMENT 'Metrics of topics that the upstream failed to give for a cluster and a day';
+COMMENT 'Metrics of topics that are missing for a cluster and a day';
 
 -- Amounts are stored as in chargebacks. There are no tables of sums: this table is a tenth of chargebacks.
 CREATE TABLE IF NOT EXISTS topic_attributions
@@ -311,18 +311,18 @@ CREATE TABLE IF NOT EXISTS topic_attributions
     timestamp           DateTime('UTC') COMMENT 'timestamp of the billing line, UTC' CODEC(ZSTD(1)),
     ecosystem           LowCardinality(String) COMMENT 'kind of upstream' CODEC(ZSTD(1)),
     tenant_id           LowCardinality(String) COMMENT 'billing boundary' CODEC(ZSTD(1)),
-    env_id              LowCardinality(String) COMMENT 'environment of the cluster, empty when there is none' CODEC(ZSTD(1)),
-    cluster_resource_id LowCardinality(String) COMMENT 'cluster that was paid for' CODEC(ZSTD(1)),
+    env_id              LowCardinality(String) COMMENT 'environment of the cluster, empty if there is none' CODEC(ZSTD(1)),
+    cluster_resource_id LowCardinality(String) COMMENT 'cluster that is billed' CODEC(ZSTD(1)),
     product_category    LowCardinality(String) COMMENT 'family of the product' CODEC(ZSTD(1)),
     product_type        LowCardinality(String) COMMENT 'product as the bill names it' CODEC(ZSTD(1)),
     currency            LowCardinality(String) DEFAULT 'USD' COMMENT 'ISO 4217 code, that of the billing line' CODEC(ZSTD(1)),
-    topic_name          LowCardinality(String) COMMENT 'topic the cost is attributed to; __UNATTRIBUTED__ when none was found' CODEC(ZSTD(1)),
+    topic_name          LowCardinality(String) COMMENT 'topic that the cost is attributed to; __UNATTRIBUTED__ if none was found' CODEC(ZSTD(1)),
     attribution_method  LowCardinality(String) COMMENT 'bytes_ratio, retained_bytes_ratio, even_split or terminal' CODEC(ZSTD(1)),
-    attribution_detail  LowCardinality(String) COMMENT 'why this method applied' CODEC(ZSTD(1)),
-    metric              LowCardinality(String) COMMENT 'metrics the split was weighed by, joined with +; empty otherwise' CODEC(ZSTD(1)),
-    provisional         Bool DEFAULT false COMMENT 'true while the service waits for what is missing of the day: the row may still change' CODEC(ZSTD(1)),
+    attribution_detail  LowCardinality(String) COMMENT 'reason why this method applied' CODEC(ZSTD(1)),
+    metric              LowCardinality(String) COMMENT 'metrics of the weights, joined with +; empty otherwise' CODEC(ZSTD(1)),
+    provisional         Bool DEFAULT false COMMENT 'true while data of the day is missing: the row may still change' CODEC(ZSTD(1)),
     amount_hi           Decimal(18, 4) COMMENT 'amount in whole ten-thousandths' CODEC(T64, ZSTD(1)),
-    amount_lo           Decimal(38, 12) COMMENT 'what amount_hi leaves of the amount' CODEC(ZSTD(1)),
+    amount_lo           Decimal(38, 12) COMMENT 'the rest of the amount' CODEC(ZSTD(1)),
     amount              Decimal(38, 12) ALIAS amount_hi + amount_lo COMMENT 'cost attributed to the topic, in the currency of the line',
     INDEX provisional_rows provisional TYPE minmax GRANULARITY 1
 )
@@ -330,26 +330,26 @@ ENGINE = MergeTree
 PARTITION BY day
 PRIMARY KEY (day, cluster_resource_id, product_type)
 ORDER BY (day, cluster_resource_id, product_type, env_id, product_category, timestamp, topic_name)
-COMMENT 'Every billing line of a Kafka cluster, attributed to its topics; sums to those lines exactly, per line and currency';
+COMMENT 'Each part of each billing line of a Kafka cluster, attributed to one topic. The parts of a line add up to it exactly';
 
 -- Written after a day's partitions are swapped and before Postgres records the result. The newest epoch of a day counts.
 CREATE TABLE IF NOT EXISTS published_days
 (
     ledger     LowCardinality(String) COMMENT 'chargebacks or topic_attributions',
     day        Date COMMENT 'UTC day',
-    input_hash String COMMENT 'hash of the input that the visible rows were calculated from; empty when they were taken away',
-    row_count  UInt64 COMMENT 'how many rows the day has',
+    input_hash String COMMENT 'hash of the input of the visible rows; empty if they were removed',
+    row_count  UInt64 COMMENT 'number of rows of the day',
     epoch      UInt64 COMMENT 'epoch of the lease of the run that published them'
 )
 ENGINE = ReplacingMergeTree(epoch)
 ORDER BY (ledger, day)
-COMMENT 'What is published of each day, as Postgres has it';
+COMMENT 'Published days, with the same hashes as in Postgres';
 
 CREATE TABLE IF NOT EXISTS publishing_days
 (
     day      Date COMMENT 'UTC day that is being published',
-    revision String COMMENT 'revision of its new chargebacks; empty when it has none',
-    is_gone  Bool COMMENT 'true when the day has no chargebacks any more'
+    revision String COMMENT 'revision of its new chargebacks; empty if it has none',
+    is_gone  Bool COMMENT 'true if the day no longer has chargebacks'
 )
 ENGINE = MergeTree
 ORDER BY day
@@ -358,102 +358,102 @@ COMMENT 'Days that are being published: their bill is in next_billing as soon as
 -- Identifies this store, so that Postgres detects one that was lost, replaced or restored from a backup.
 CREATE TABLE IF NOT EXISTS store_identity
 (
-    store_id UUID COMMENT 'id of this store, made by the first run on it; Postgres knows it too'
+    store_id UUID COMMENT 'id of this store, created by its first run, also in Postgres'
 )
 ENGINE = MergeTree
 ORDER BY store_id
-COMMENT 'Which store of facts this is';
+COMMENT 'The id of this store';
 
 CREATE TABLE IF NOT EXISTS dimensions
 (
-    dimension_id     UInt64 COMMENT 'id by hash of the fields, 53 bits',
-    fingerprint      UInt128 COMMENT 'wider hash of the fields: tells a collision from a repetition',
+    dimension_id     UInt64 COMMENT 'id: a 53-bit hash of the fields',
+    fingerprint      UInt128 COMMENT 'wider hash of the fields, which distinguishes a collision from a repetition',
     ecosystem        LowCardinality(String) COMMENT 'kind of upstream',
     tenant_id        LowCardinality(String) COMMENT 'billing boundary',
     env_id           LowCardinality(String) COMMENT 'environment of the resource',
-    resource_id      LowCardinality(String) COMMENT 'what was paid for',
+    resource_id      LowCardinality(String) COMMENT 'resource that is billed',
     product_category LowCardinality(String) COMMENT 'family of the product',
     product_type     LowCardinality(String) COMMENT 'product as the bill names it',
-    identity_id      LowCardinality(String) COMMENT 'who pays',
+    identity_id      LowCardinality(String) COMMENT 'identity that is charged',
     cost_type        LowCardinality(String) COMMENT 'usage or shared',
-    recorded_at      DateTime64(6, 'UTC') DEFAULT now64(6) COMMENT 'when it was first written: of two that collide, the older keeps the id'
+    recorded_at      DateTime64(6, 'UTC') DEFAULT now64(6) COMMENT 'time when it was first written. Of two dimensions that collide, the older one keeps the id'
 )
 ENGINE = ReplacingMergeTree
 ORDER BY (dimension_id, fingerprint)
-COMMENT 'One row per dimension that chargebacks were ever written for';
+COMMENT 'The dimensions of all chargebacks, past and present';
 
 CREATE TABLE IF NOT EXISTS dimension_collisions
 (
-    fingerprint  UInt128 COMMENT 'dimension whose plain id was taken',
-    dimension_id UInt64 COMMENT 'id it was given instead, by hashing with a salt',
-    salt         UInt16 COMMENT 'salt that gave it'
+    fingerprint  UInt128 COMMENT 'fingerprint of the dimension whose plain id was taken',
+    dimension_id UInt64 COMMENT 'id that it has instead: a hash with a salt',
+    salt         UInt16 COMMENT 'salt of that hash'
 )
 ENGINE = ReplacingMergeTree
 ORDER BY fingerprint
-COMMENT 'Dimensions whose id is not their plain hash; nearly always empty';
+COMMENT 'Dimensions whose id is not their plain hash. Nearly always empty';
 
 CREATE TABLE IF NOT EXISTS dimension_tags
 (
-    dimension_id UInt64 COMMENT 'dimension the tag hangs on',
+    dimension_id UInt64 COMMENT 'id of the dimension of the tag',
     tag_id       UInt64 COMMENT 'id of the tag',
     tag_key      LowCardinality(String) COMMENT 'key of the tag',
-    display_name String COMMENT 'name of the tag as people read it',
-    is_deleted   UInt8 COMMENT '1 when the tag was removed',
-    version      UInt64 COMMENT 'grows with each change'
+    display_name String COMMENT 'display name of the tag',
+    is_deleted   UInt8 COMMENT '1 if the tag was removed',
+    version      UInt64 COMMENT 'number that grows with each change'
 )
 ENGINE = ReplacingMergeTree(version, is_deleted)
 ORDER BY (dimension_id, tag_id)
-COMMENT 'Mirror of the tags in Postgres, for reading beside chargebacks';
+COMMENT 'Mirror of the tags in Postgres, for joins with chargebacks';
 
 CREATE TABLE IF NOT EXISTS dimension_tags_mirror
 (
-    mirror_id UUID COMMENT 'what Postgres calls this mirror: another or none means that it has to be filled'
+    mirror_id UUID COMMENT 'id of this mirror in Postgres. If it differs or is missing, the mirror has to be filled'
 )
 ENGINE = MergeTree
 ORDER BY mirror_id
-COMMENT 'Which mirror of the tags this database holds';
+COMMENT 'The id of the mirror of tags in this database';
 
 CREATE TABLE IF NOT EXISTS inventory_generations
 (
-    generation   UInt64 COMMENT 'number of the copy; the highest is shown',
-    content_hash String COMMENT 'hash of all that is copied: the same inventory is not written again'
+    generation   UInt64 COMMENT 'number of the copy; the highest one is visible',
+    content_hash String COMMENT 'hash of the copy: the same inventory is not written again'
 )
 ENGINE = MergeTree
 PARTITION BY generation
 ORDER BY generation
-COMMENT 'Which copies of the inventory are whole';
+COMMENT 'Copies of the inventory that are complete';
 
 -- A copy of names, types and teams, for joins with facts. Postgres has the inventory itself. Each copy is written whole under
 -- a new number, and one row in `inventory_generations` makes it visible, so that readers never see parts of two copies.
 CREATE TABLE IF NOT EXISTS inventory_names
 (
-    generation   UInt64 COMMENT 'copy of the inventory that the row is part of',
+    generation   UInt64 COMMENT 'number of the copy that the row is part of',
     kind         LowCardinality(String) COMMENT 'identity or resource',
-    entity_id    String COMMENT 'id, as facts carry it',
+    entity_id    String COMMENT 'id, as in facts',
     entity_type  LowCardinality(String) COMMENT 'identity_type or resource_type',
-    display_name String COMMENT 'name as people read it, empty when there is none',
-    team         LowCardinality(String) COMMENT 'of identities: UNASSIGNED without a team, UNALLOCATED for nobody; empty for resources',
-    parent_id    String COMMENT 'of resources: what it is part of, empty when there is none',
-    owner_id     String COMMENT 'of resources: identity that owns it, empty when there is none',
-    is_deleted   Bool COMMENT 'true when the upstream does not have it any more'
+    display_name String COMMENT 'display name; empty if there is none',
+    team         LowCardinality(String) COMMENT 'team of an identity: UNASSIGNED without one, UNALLOCATED for UNALLOCATED; empty for resources',
+    parent_id    String COMMENT 'resource that a resource is part of; empty if there is none',
+    owner_id     String COMMENT 'identity that owns a resource; empty if there is none',
+    is_deleted   Bool COMMENT 'true if the upstream no longer has it'
 )
 ENGINE = MergeTree
 PARTITION BY generation
 ORDER BY (kind, entity_id)
-COMMENT 'Copy of the inventory in Postgres, for reading beside the facts';
+COMMENT 'Copies of the inventory in Postgres, for joins with facts';
 
 -- Files are inserted here. The materialized views below write each row to `focus_lines` and to `focus_text_sums`.
 CREATE TABLE IF NOT EXISTS focus_landing
 (
     delivery                            UInt64 COMMENT 'number of the delivery in Postgres',
-    file                                UInt32 COMMENT 'place of the file in the delivery, from 0',
+    file                                UInt32 COMMENT 'position of the file in the delivery, from 0',
     line                                UInt64 COMMENT 'row of the file, from 1',
-    is_end                              Bool COMMENT 'the row that was sent behind the last one',
-    charge_day                          Date COMMENT 'UTC day on which the charge begins; 1970-01-01 when it is not known',
-    findings                            UInt32 COMMENT 'what is odd about the line, one bit each',
-    line_id                             UInt64 COMMENT 'hash of the line: equal lines have the same',
-    cost_texts                          Array(String) COMMENT 'BilledCost, EffectiveCost, ContractedCost and ListCost as written',
-    custom_columns                      Map(LowCardinality(String), String) COMMENT 'columns that this table has no column for, by name',
+    is_end                              Bool COMMENT 'the end mark, which follows the last row',
+    charge_day                          Date COMMENT 'UTC day on which the charge begins; 1970-01-01 if it is not known',
+    findings                            UInt32 COMMENT 'possible problems of the line, one bit each',
+    line_id                             UInt64 COMMENT 'hash of the line; equal lines have the same hash',
+    cost_texts                          Array(String) COMMENT 'BilledCost, EffectiveCost, ContractedCost and ListCost as texts of the file',
+    custom_columns                      Map(LowCardinality(String), String) COMMENT 'columns of the file that this table does not have, by name',
     AllocatedMethodDetails              String,
     AllocatedMethodId                   LowCardinality(String),
     AllocatedResourceId                 LowCardinality(String),
@@ -521,19 +521,19 @@ CREATE TABLE IF NOT EXISTS focus_landing
     Tags                                Map(LowCardinality(String), String)
 )
 ENGINE = `Null`
-COMMENT 'Where files of FOCUS lines are read to; keeps nothing';
+COMMENT 'FOCUS files are inserted here. It stores nothing';
 
 -- Lines of FOCUS bills, as they were delivered. Each delivery is a partition, and counts only if Postgres has it as current.
 -- Columns have the names of FOCUS 1.4; those in lower case are ours.
 CREATE TABLE IF NOT EXISTS focus_lines
 (
     delivery                            UInt64 COMMENT 'number of the delivery in Postgres' CODEC(ZSTD(1)),
-    file                                UInt32 COMMENT 'place of the file in the delivery, from 0' CODEC(Delta(4), ZSTD(1)),
+    file                                UInt32 COMMENT 'position of the file in the delivery, from 0' CODEC(Delta(4), ZSTD(1)),
     line                                UInt64 COMMENT 'row of the file, from 1' CODEC(Delta(8), ZSTD(1)),
-    charge_day                          Date COMMENT 'UTC day on which the charge begins; 1970-01-01 when it is not known' CODEC(ZSTD(1)),
-    findings                            UInt32 COMMENT 'what is odd about the line, one bit each' CODEC(ZSTD(1)),
-    line_id                             UInt64 COMMENT 'hash of the line: equal lines have the same' CODEC(ZSTD(1)),
-    custom_columns                      Map(LowCardinality(String), String) COMMENT 'columns that this table has no column for, by name' CODEC(ZSTD(1)),
+    charge_day                          Date COMMENT 'UTC day on which the charge begins; 1970-01-01 if it is not known' CODEC(ZSTD(1)),
+    findings                            UInt32 COMMENT 'possible problems of the line, one bit each' CODEC(ZSTD(1)),
+    line_id                             UInt64 COMMENT 'hash of the line; equal lines have the same hash' CODEC(ZSTD(1)),
+    custom_columns                      Map(LowCardinality(String), String) COMMENT 'columns of the file that this table does not have, by name' CODEC(ZSTD(1)),
     AllocatedMethodDetails              String CODEC(ZSTD(1)),
     AllocatedMethodId                   LowCardinality(String) CODEC(ZSTD(1)),
     AllocatedResourceId                 LowCardinality(String) CODEC(ZSTD(1)),
@@ -604,17 +604,17 @@ ENGINE = MergeTree
 PARTITION BY delivery
 ORDER BY (charge_day, ServiceName, ResourceId, line_id)
 SETTINGS min_compress_block_size = 65536, max_compress_block_size = 65536, max_bytes_to_merge_at_max_space_in_pool = 33554432
-COMMENT 'Lines of FOCUS bills as delivered; what counts of them is in billing';
+COMMENT 'Lines of FOCUS bills as delivered. The lines that count are in billing';
 
 -- Sums of the texts of a delivery, computed apart from the parsed numbers. Both have to agree before the delivery counts.
 CREATE TABLE IF NOT EXISTS focus_text_sums
 (
     delivery        UInt64 COMMENT 'number of the delivery in Postgres',
-    file            UInt32 COMMENT 'place of the file in the delivery, from 0',
+    file            UInt32 COMMENT 'position of the file in the delivery, from 0',
     currency        LowCardinality(String) COMMENT 'BillingCurrency',
-    month           Date COMMENT 'first day of the month in which the charge begins; 1970-01-01 when it is not known',
-    lines           UInt64 COMMENT 'lines of the file, the row behind the last one apart',
-    ends            UInt64 COMMENT 'rows behind the last one: 1 for a file of CSV that was read to its end',
+    month           Date COMMENT 'first day of the month in which the charge begins; 1970-01-01 if it is not known',
+    lines           UInt64 COMMENT 'lines of the file, without the end mark',
+    ends            UInt64 COMMENT 'number of end marks: 1 for a CSV file that was read to its end',
     billed_cost     Decimal(76, 38) COMMENT 'sum of BilledCost',
     effective_cost  Decimal(76, 38) COMMENT 'sum of EffectiveCost',
     contracted_cost Decimal(76, 38) COMMENT 'sum of ContractedCost',
@@ -623,7 +623,7 @@ CREATE TABLE IF NOT EXISTS focus_text_sums
 ENGINE = MergeTree
 PARTITION BY delivery
 ORDER BY (file, currency)
-COMMENT 'What the texts of FOCUS files add up to';
+COMMENT 'Sums of the texts of FOCUS files';
 
 CREATE MATERIALIZED VIEW IF NOT EXISTS focus_landing_lines TO focus_lines AS
 SELECT
@@ -756,42 +756,42 @@ COMMENT 'The sums in sums_by_reason; of days that are being published, those of 
 
 CREATE OR REPLACE VIEW identities
 (
-    identity_id   String                 COMMENT 'id, as facts carry it',
-    identity_name String                 COMMENT 'name as people read it, empty when there is none',
+    identity_id   String                 COMMENT 'id, as in facts',
+    identity_name String                 COMMENT 'display name; empty if there is none',
     identity_type LowCardinality(String) COMMENT 'kind of identity',
-    team          LowCardinality(String) COMMENT 'team; UNASSIGNED without one, UNALLOCATED for nobody',
-    is_deleted    Bool                   COMMENT 'true when the upstream does not have it any more'
+    team          LowCardinality(String) COMMENT 'team; UNASSIGNED without one, UNALLOCATED for UNALLOCATED',
+    is_deleted    Bool                   COMMENT 'true if the upstream no longer has it'
 )
 AS SELECT entity_id AS identity_id, display_name AS identity_name, entity_type AS identity_type, team, is_deleted
 FROM inventory_names
 WHERE kind = 'identity' AND generation = (SELECT max(generation) FROM inventory_generations)
-COMMENT 'Who can pay, with names and teams';
+COMMENT 'Identities, with names and teams';
 
 CREATE OR REPLACE VIEW resources
 (
-    resource_id   String                 COMMENT 'id, as facts carry it',
-    resource_name String                 COMMENT 'name as people read it, empty when there is none',
+    resource_id   String                 COMMENT 'id, as in facts',
+    resource_name String                 COMMENT 'display name; empty if there is none',
     resource_type LowCardinality(String) COMMENT 'kind of resource',
-    parent_id     String                 COMMENT 'what it is part of, empty when there is none',
-    owner_id      String                 COMMENT 'identity that owns it, empty when there is none',
-    is_deleted    Bool                   COMMENT 'true when the upstream does not have it any more'
+    parent_id     String                 COMMENT 'resource that it is part of; empty if there is none',
+    owner_id      String                 COMMENT 'identity that owns it; empty if there is none',
+    is_deleted    Bool                   COMMENT 'true if the upstream no longer has it'
 )
 AS SELECT entity_id AS resource_id, display_name AS resource_name, entity_type AS resource_type, parent_id, owner_id, is_deleted
 FROM inventory_names
 WHERE kind = 'resource' AND generation = (SELECT max(generation) FROM inventory_generations)
-COMMENT 'What can be paid for, with names; without topics';
+COMMENT 'Resources, with names; without topics';
 
 CREATE OR REPLACE VIEW tags
 (
     tag_id           UInt64                 COMMENT 'id of the tag',
     tag_key          LowCardinality(String) COMMENT 'key of the tag',
-    display_name     String                 COMMENT 'name of the tag as people read it',
-    dimension_id     UInt64                 COMMENT 'dimension the tag hangs on',
-    environment_id   LowCardinality(String) COMMENT 'environment of the resource, empty when there is none',
-    resource_id      LowCardinality(String) COMMENT 'what was paid for',
+    display_name     String                 COMMENT 'display name of the tag',
+    dimension_id     UInt64                 COMMENT 'id of the dimension of the tag',
+    environment_id   LowCardinality(String) COMMENT 'environment of the resource, empty if there is none',
+    resource_id      LowCardinality(String) COMMENT 'resource that is billed',
     product_category LowCardinality(String) COMMENT 'family of the product',
     product_type     LowCardinality(String) COMMENT 'product as the bill names it',
-    identity_id      LowCardinality(String) COMMENT 'who pays',
+    identity_id      LowCardinality(String) COMMENT 'identity that is charged',
     cost_type        LowCardinality(String) COMMENT 'usage or shared'
 )
 AS SELECT
@@ -800,13 +800,13 @@ AS SELECT
     d.identity_id AS identity_id, d.cost_type AS cost_type
 FROM (SELECT tag_id, tag_key, display_name, dimension_id FROM dimension_tags FINAL) AS t
 LEFT SEMI JOIN dimensions AS d ON t.dimension_id = d.dimension_id
-COMMENT 'Every tag, with the dimension it hangs on';
+COMMENT 'Tags, with their dimensions';
 
 CREATE OR REPLACE VIEW provisional_days
 (
     date                         Date COMMENT 'UTC day',
-    is_chargeback_provisional    Bool COMMENT 'true while its chargebacks may still change, because something is missing',
-    is_attribution_provisional   Bool COMMENT 'true while its attributions to topics may still change'
+    is_chargeback_provisional    Bool COMMENT 'true while data for its chargebacks is missing: they may still change',
+    is_attribution_provisional   Bool COMMENT 'true while data for its attributions to topics is missing: they may still change'
 )
 AS SELECT day AS date, max(ledger = 'chargebacks') AS is_chargeback_provisional, max(ledger = 'topic_attributions') AS is_attribution_provisional
 FROM (
@@ -815,38 +815,38 @@ FROM (
     SELECT DISTINCT day, 'topic_attributions' FROM topic_attributions WHERE provisional
 )
 GROUP BY date
-COMMENT 'Days that the service waits for something of';
+COMMENT 'Provisional days: some of their data is missing';
 
 -- Views for BI tools. Their columns have names of the API.
 CREATE OR REPLACE VIEW chargeback_details
 (
     date              Date                   COMMENT 'UTC day',
     timestamp         DateTime('UTC')        COMMENT 'start of the billed period, UTC',
-    environment_id    LowCardinality(String) COMMENT 'environment of the resource, empty when there is none',
-    resource_id       LowCardinality(String) COMMENT 'what was paid for',
+    environment_id    LowCardinality(String) COMMENT 'environment of the resource, empty if there is none',
+    resource_id       LowCardinality(String) COMMENT 'resource that is billed',
     product_category  LowCardinality(String) COMMENT 'family of the product',
     product_type      LowCardinality(String) COMMENT 'product as the bill names it',
-    identity_id       LowCardinality(String) COMMENT 'who pays; UNALLOCATED when nobody was found',
-    cost_type         LowCardinality(String) COMMENT 'usage: by measured usage, to a sole owner or to whom the line names; shared: divided by cost, fixed shares or evenly, or unallocated',
-    amount            Decimal(38, 12)        COMMENT 'cost given to the identity, in its currency',
+    identity_id       LowCardinality(String) COMMENT 'identity that is charged; UNALLOCATED if none was found',
+    cost_type         LowCardinality(String) COMMENT 'usage: by measured usage, to a sole owner or to the identity that the line names; shared: divided by cost, fixed shares or evenly, or unallocated',
+    amount            Decimal(38, 12)        COMMENT 'cost charged to the identity, in its currency',
     currency          LowCardinality(String) COMMENT 'ISO 4217 code of the amount',
     allocation_method LowCardinality(String) COMMENT 'usage_ratio, direct_owner, even_split, line_identity, cost_ratio, fixed_ratio or terminal',
-    allocation_detail LowCardinality(String) COMMENT 'why this method applied',
-    is_issue          Bool                   COMMENT 'true when somebody should look why the cost was allocated this way',
-    is_provisional    Bool                   COMMENT 'true while the service waits for what is missing of the day: it may still change',
-    dimension_id      UInt64                 COMMENT 'what tags hang on, as in tags',
-    identity_name     LowCardinality(String) COMMENT 'name of the identity, empty when there is none',
-    identity_type     LowCardinality(String) COMMENT 'kind of identity, empty when it is not known',
-    team              LowCardinality(String) COMMENT 'team of the identity; UNASSIGNED without one, UNALLOCATED for nobody',
-    resource_name     LowCardinality(String) COMMENT 'name of the resource, empty when there is none',
-    resource_type     LowCardinality(String) COMMENT 'kind of resource, empty when it is not known',
-    charge_category   LowCardinality(String) COMMENT 'Usage, Purchase, Tax, Credit or Adjustment; empty when the bill does not say',
-    service_provider  LowCardinality(String) COMMENT 'who provides the service; empty when the bill does not say',
-    account_id        LowCardinality(String) COMMENT 'account that is billed; empty when the bill does not say',
-    region_id         LowCardinality(String) COMMENT 'region of the resource; empty when there is none',
-    sku_id            LowCardinality(String) COMMENT 'what is priced; empty when the bill does not say',
+    allocation_detail LowCardinality(String) COMMENT 'reason why this method applied',
+    is_issue          Bool                   COMMENT 'true if the reason of the allocation should be checked',
+    is_provisional    Bool                   COMMENT 'true while data of the day is missing: it may still change',
+    dimension_id      UInt64                 COMMENT 'id of the dimension, the key of tags',
+    identity_name     LowCardinality(String) COMMENT 'name of the identity, empty if there is none',
+    identity_type     LowCardinality(String) COMMENT 'kind of identity, empty if it is not known',
+    team              LowCardinality(String) COMMENT 'team of the identity; UNASSIGNED without one, UNALLOCATED for UNALLOCATED',
+    resource_name     LowCardinality(String) COMMENT 'name of the resource, empty if there is none',
+    resource_type     LowCardinality(String) COMMENT 'kind of resource, empty if it is not known',
+    charge_category   LowCardinality(String) COMMENT 'Usage, Purchase, Tax, Credit or Adjustment; empty if the bill does not state it',
+    service_provider  LowCardinality(String) COMMENT 'provider of the service; empty if the bill does not state it',
+    account_id        LowCardinality(String) COMMENT 'account that is billed; empty if the bill does not state it',
+    region_id         LowCardinality(String) COMMENT 'region of the resource; empty if there is none',
+    sku_id            LowCardinality(String) COMMENT 'SKU that is priced; empty if the bill does not state it',
     line_tags         Map(LowCardinality(String), String) COMMENT 'tags of the billing line as the bill has them, by key',
-    rule              LowCardinality(String) COMMENT 'configured rule that took the line; empty: the rule of its product type'
+    rule              LowCardinality(String) COMMENT 'configured rule that applies to the line; empty: the rule of its product type'
 )
 AS WITH
     (SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities) AS known_identities,
@@ -868,22 +868,22 @@ SELECT
     transform(resource_id, known_resources.1, known_resources.3, '') AS resource_type,
     charge_category, service_provider, account_id, region_id, sku_id, line_tags, rule
 FROM chargebacks
-COMMENT 'Every part of every bill, with the identity that pays it';
+COMMENT 'Each part of each billing line, with the identity that it is charged to';
 
 CREATE OR REPLACE VIEW billing_line_items
 (
     date             Date                   COMMENT 'UTC day',
     timestamp        DateTime('UTC')        COMMENT 'start of the billed period, UTC',
-    environment_id   LowCardinality(String) COMMENT 'environment of the resource, empty when there is none',
-    resource_id      LowCardinality(String) COMMENT 'what was paid for',
+    environment_id   LowCardinality(String) COMMENT 'environment of the resource, empty if there is none',
+    resource_id      LowCardinality(String) COMMENT 'resource that is billed',
     product_category LowCardinality(String) COMMENT 'family of the product',
     product_type     LowCardinality(String) COMMENT 'product as the bill names it',
     quantity         Decimal(38, 12)        COMMENT 'billed quantity, in the unit of the product',
     unit_price       Decimal(38, 12)        COMMENT 'price of one unit',
     total_cost       Decimal(38, 12)        COMMENT 'cost of the line, negative for refunds',
     currency         LowCardinality(String) COMMENT 'ISO 4217 code',
-    resource_name    LowCardinality(String) COMMENT 'name of the resource, empty when there is none',
-    resource_type    LowCardinality(String) COMMENT 'kind of resource, empty when it is not known'
+    resource_name    LowCardinality(String) COMMENT 'name of the resource, empty if there is none',
+    resource_type    LowCardinality(String) COMMENT 'kind of resource, empty if it is not known'
 )
 AS WITH
     (SELECT (groupArray(resource_id), groupArray(resource_name), groupArray(toString(resource_type))) FROM resources) AS known_resources
@@ -892,38 +892,38 @@ SELECT
     transform(resource_id, known_resources.1, known_resources.2, '') AS resource_name,
     transform(resource_id, known_resources.1, known_resources.3, '') AS resource_type
 FROM published_billing
-COMMENT 'The bill as it was gathered';
+COMMENT 'Billing lines, as they were gathered';
 
 CREATE OR REPLACE VIEW usage_quantities
 (
     date        Date                   COMMENT 'UTC day',
     hour        DateTime('UTC')        COMMENT 'start of the measured period, UTC',
     metric      LowCardinality(String) COMMENT 'what was measured',
-    resource_id LowCardinality(String) COMMENT 'resource it was measured on',
-    identity_id LowCardinality(String) COMMENT 'identity it was measured for',
-    quantity    Decimal(38, 12)        COMMENT 'measured quantity, in the unit of the metric; what is below the twelfth place is cut off'
+    resource_id LowCardinality(String) COMMENT 'resource that it was measured on',
+    identity_id LowCardinality(String) COMMENT 'identity that it was measured for',
+    quantity    Decimal(38, 12)        COMMENT 'measured quantity, in the unit of the metric; digits after the twelfth decimal place are cut off'
 )
 AS SELECT day AS date, timestamp AS hour, metric, resource_id, identity_id,
     reinterpret(toInt128(if(scale <= 6, micro_units * intExp10(6 - least(scale, 6)), intDiv(micro_units, toInt128(exp10(least(scale, 28) - 6))))), 'Decimal(38, 12)') AS quantity
 FROM usage
-COMMENT 'Measured usage that costs are split by';
+COMMENT 'Measured usage, the weights of the allocation';
 
 CREATE OR REPLACE VIEW topic_attribution_details
 (
     date                Date                   COMMENT 'UTC day',
     timestamp           DateTime('UTC')        COMMENT 'start of the billed period, UTC',
-    environment_id      LowCardinality(String) COMMENT 'environment of the cluster, empty when there is none',
-    cluster_resource_id LowCardinality(String) COMMENT 'cluster that was paid for',
+    environment_id      LowCardinality(String) COMMENT 'environment of the cluster, empty if there is none',
+    cluster_resource_id LowCardinality(String) COMMENT 'cluster that is billed',
     product_category    LowCardinality(String) COMMENT 'family of the product',
     product_type        LowCardinality(String) COMMENT 'product as the bill names it',
-    topic_name          LowCardinality(String) COMMENT 'topic the cost is attributed to; __UNATTRIBUTED__ when none was found',
+    topic_name          LowCardinality(String) COMMENT 'topic that the cost is attributed to; __UNATTRIBUTED__ if none was found',
     amount              Decimal(38, 12)        COMMENT 'cost attributed to the topic, in its currency',
     currency            LowCardinality(String) COMMENT 'ISO 4217 code of the amount',
     attribution_method  LowCardinality(String) COMMENT 'bytes_ratio, retained_bytes_ratio, even_split or terminal',
-    attribution_detail  LowCardinality(String) COMMENT 'why this method applied',
-    is_issue            Bool                   COMMENT 'true when somebody should look why the cost was attributed this way',
-    is_provisional      Bool                   COMMENT 'true while the service waits for what is missing of the day: it may still change',
-    cluster_name        LowCardinality(String) COMMENT 'name of the cluster, empty when there is none'
+    attribution_detail  LowCardinality(String) COMMENT 'reason why this method applied',
+    is_issue            Bool                   COMMENT 'true if the reason of the attribution should be checked',
+    is_provisional      Bool                   COMMENT 'true while data of the day is missing: it may still change',
+    cluster_name        LowCardinality(String) COMMENT 'name of the cluster, empty if there is none'
 )
 AS WITH (SELECT (groupArray(resource_id), groupArray(resource_name)) FROM resources) AS known_resources
 SELECT
@@ -932,22 +932,22 @@ SELECT
     attribution_detail NOT IN ('usage_ratio_allocation', 'even_split_allocation') AS is_issue, provisional AS is_provisional,
     transform(cluster_resource_id, known_resources.1, known_resources.2, '') AS cluster_name
 FROM topic_attributions
-COMMENT 'Every part of every bill of a Kafka cluster, with the topic it is attributed to';
+COMMENT 'Each part of each billing line of a Kafka cluster, with the topic that it is attributed to';
 
--- Views that read the tables of sums.
+-- These views read the tables of sums.
 CREATE OR REPLACE VIEW daily_cost_by_identity
 (
     date           Date                   COMMENT 'UTC day',
-    identity_id    LowCardinality(String) COMMENT 'who pays; UNALLOCATED when nobody was found',
+    identity_id    LowCardinality(String) COMMENT 'identity that is charged; UNALLOCATED if none was found',
     currency       LowCardinality(String) COMMENT 'ISO 4217 code of the amounts',
     usage_amount   Decimal(38, 12)        COMMENT 'cost by measured usage or sole ownership, in its currency',
     shared_amount  Decimal(38, 12)        COMMENT 'cost divided evenly or unallocated, in its currency',
     total_amount   Decimal(38, 12)        COMMENT 'usage_amount + shared_amount',
     row_count      UInt64                 COMMENT 'number of chargebacks',
-    is_provisional Bool                   COMMENT 'true while the service waits for what is missing of the day: it may still change',
-    identity_name  LowCardinality(String) COMMENT 'name of the identity, empty when there is none',
-    identity_type  LowCardinality(String) COMMENT 'kind of identity, empty when it is not known',
-    team           LowCardinality(String) COMMENT 'team of the identity; UNASSIGNED without one, UNALLOCATED for nobody'
+    is_provisional Bool                   COMMENT 'true while data of the day is missing: it may still change',
+    identity_name  LowCardinality(String) COMMENT 'name of the identity, empty if there is none',
+    identity_type  LowCardinality(String) COMMENT 'kind of identity, empty if it is not known',
+    team           LowCardinality(String) COMMENT 'team of the identity; UNASSIGNED without one, UNALLOCATED for UNALLOCATED'
 )
 AS WITH
     (SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities) AS known_identities
@@ -963,31 +963,31 @@ FROM (
     FROM published_sums_by_identity AS sums
     GROUP BY date, identity_id, currency
 )
-COMMENT 'What each identity cost per day';
+COMMENT 'Costs by day and identity';
 
 CREATE OR REPLACE VIEW daily_cost_by_team
 (
     date          Date                   COMMENT 'UTC day',
-    team          LowCardinality(String) COMMENT 'team of the identities; UNASSIGNED without one, UNALLOCATED for nobody',
+    team          LowCardinality(String) COMMENT 'team of the identities; UNASSIGNED without one, UNALLOCATED for UNALLOCATED',
     currency      LowCardinality(String) COMMENT 'ISO 4217 code of the amounts',
     usage_amount  Decimal(38, 12)        COMMENT 'cost by measured usage or sole ownership, in its currency',
     shared_amount Decimal(38, 12)        COMMENT 'cost divided evenly or unallocated, in its currency',
     total_amount  Decimal(38, 12)        COMMENT 'usage_amount + shared_amount',
     row_count     UInt64                 COMMENT 'number of chargebacks',
-    is_provisional Bool                  COMMENT 'true while the service waits for what is missing of the day: it may still change'
+    is_provisional Bool                  COMMENT 'true while data of the day is missing: it may still change'
 )
 AS SELECT
     date, team, currency, sum(usage_amount) AS usage_amount, sum(shared_amount) AS shared_amount, sum(total_amount) AS total_amount, sum(row_count) AS row_count,
     max(is_provisional) AS is_provisional
 FROM daily_cost_by_identity
 GROUP BY date, team, currency
-COMMENT 'What the identities of each team cost per day';
+COMMENT 'Costs by day and team';
 
 CREATE OR REPLACE VIEW daily_cost_by_resource
 (
     date             Date                   COMMENT 'UTC day',
-    environment_id   LowCardinality(String) COMMENT 'environment of the resource, empty when there is none',
-    resource_id      LowCardinality(String) COMMENT 'what was paid for',
+    environment_id   LowCardinality(String) COMMENT 'environment of the resource, empty if there is none',
+    resource_id      LowCardinality(String) COMMENT 'resource that is billed',
     product_category LowCardinality(String) COMMENT 'family of the product',
     product_type     LowCardinality(String) COMMENT 'product as the bill names it',
     currency         LowCardinality(String) COMMENT 'ISO 4217 code of the amounts',
@@ -995,9 +995,9 @@ CREATE OR REPLACE VIEW daily_cost_by_resource
     shared_amount    Decimal(38, 12)        COMMENT 'cost divided evenly or unallocated, in its currency',
     total_amount     Decimal(38, 12)        COMMENT 'usage_amount + shared_amount',
     row_count        UInt64                 COMMENT 'number of chargebacks',
-    is_provisional   Bool                   COMMENT 'true while the service waits for what is missing of the day: it may still change',
-    resource_name    LowCardinality(String) COMMENT 'name of the resource, empty when there is none',
-    resource_type    LowCardinality(String) COMMENT 'kind of resource, empty when it is not known'
+    is_provisional   Bool                   COMMENT 'true while data of the day is missing: it may still change',
+    resource_name    LowCardinality(String) COMMENT 'name of the resource, empty if there is none',
+    resource_type    LowCardinality(String) COMMENT 'kind of resource, empty if it is not known'
 )
 AS WITH
     (SELECT (groupArray(resource_id), groupArray(resource_name), groupArray(toString(resource_type))) FROM resources) AS known_resources
@@ -1012,19 +1012,19 @@ FROM (
     FROM published_sums_by_resource AS sums
     GROUP BY date, environment_id, resource_id, product_category, product_type, currency
 )
-COMMENT 'What each resource and product cost per day';
+COMMENT 'Costs by day, resource and product';
 
 CREATE OR REPLACE VIEW daily_cost_by_tag
 (
     date          Date                   COMMENT 'UTC day',
     tag_key       LowCardinality(String) COMMENT 'key of the tag',
-    display_name  String                 COMMENT 'name of the tag as people read it',
+    display_name  String                 COMMENT 'display name of the tag',
     currency      LowCardinality(String) COMMENT 'ISO 4217 code of the amounts',
     usage_amount  Decimal(38, 12)        COMMENT 'cost by measured usage or sole ownership, in its currency',
     shared_amount Decimal(38, 12)        COMMENT 'cost divided evenly or unallocated, in its currency',
     total_amount  Decimal(38, 12)        COMMENT 'usage_amount + shared_amount',
     row_count     UInt64                 COMMENT 'number of chargebacks',
-    is_provisional Bool                  COMMENT 'true while the service waits for what is missing of the day: it may still change'
+    is_provisional Bool                  COMMENT 'true while data of the day is missing: it may still change'
 )
 AS SELECT
     c.day AS date, t.tag_key AS tag_key, t.display_name AS display_name, c.currency AS currency,
@@ -1050,19 +1050,19 @@ ON c.ecosystem = t.ecosystem AND c.tenant_id = t.tenant_id AND c.env_id = t.env_
     AND c.product_category = t.product_category AND c.product_type = t.product_type AND c.identity_id = t.identity_id
     AND c.cost_type = t.cost_type
 GROUP BY date, tag_key, display_name, currency
-COMMENT 'What the dimensions with each tag cost per day; a dimension with tags of several keys counts under each key';
+COMMENT 'Costs by day, tag key and tag. A dimension with tags of several keys counts under each key';
 
 CREATE OR REPLACE VIEW daily_cost_by_topic
 (
     date                Date                   COMMENT 'UTC day',
-    environment_id      LowCardinality(String) COMMENT 'environment of the cluster, empty when there is none',
-    cluster_resource_id LowCardinality(String) COMMENT 'cluster that was paid for',
-    topic_name          LowCardinality(String) COMMENT 'topic the cost is attributed to; __UNATTRIBUTED__ when none was found',
+    environment_id      LowCardinality(String) COMMENT 'environment of the cluster, empty if there is none',
+    cluster_resource_id LowCardinality(String) COMMENT 'cluster that is billed',
+    topic_name          LowCardinality(String) COMMENT 'topic that the cost is attributed to; __UNATTRIBUTED__ if none was found',
     currency            LowCardinality(String) COMMENT 'ISO 4217 code of the amounts',
     total_amount        Decimal(38, 12)        COMMENT 'cost attributed to the topic, in its currency',
     row_count           UInt64                 COMMENT 'number of attributions',
-    is_provisional      Bool                   COMMENT 'true while the service waits for what is missing of the day: it may still change',
-    cluster_name        LowCardinality(String) COMMENT 'name of the cluster, empty when there is none'
+    is_provisional      Bool                   COMMENT 'true while data of the day is missing: it may still change',
+    cluster_name        LowCardinality(String) COMMENT 'name of the cluster, empty if there is none'
 )
 AS WITH (SELECT (groupArray(resource_id), groupArray(resource_name)) FROM resources) AS known_resources
 SELECT
@@ -1075,7 +1075,7 @@ FROM (
     FROM topic_attributions
     GROUP BY date, environment_id, cluster_resource_id, topic_name, currency
 )
-COMMENT 'What each topic cost per day';
+COMMENT 'Costs by day and topic';
 
 CREATE OR REPLACE VIEW daily_reconciliation
 (
@@ -1094,4 +1094,4 @@ FROM (
     GROUP BY date, currency
 )
 GROUP BY date, currency
-COMMENT 'Proof that every cent of the bill was given to somebody';
+COMMENT 'Comparison of the bill with its chargebacks, by day and currency';

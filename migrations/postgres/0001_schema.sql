@@ -1,6 +1,6 @@
 -- Up Migration
--- State of the service: what is small, changes in place and needs transactions. Facts live in ClickHouse. Everything
--- is keyed by tenant_name, the key of the tenant in the configuration.
+-- The state of the service, which is small, is updated and needs transactions. Facts are in ClickHouse. All keys begin with
+-- tenant_name, the key of the tenant in the configuration.
 
 CREATE TABLE tenants (
   tenant_name       text PRIMARY KEY,
@@ -18,17 +18,17 @@ CREATE TABLE tenants (
   gathered_settings text,
   files_checked_at  timestamptz
 );
-COMMENT ON COLUMN tenants.gather_failures IS 'consecutive failed gathers; reset by a good one and by a restart';
+COMMENT ON COLUMN tenants.gather_failures IS 'consecutive failed gatherings; reset by a successful one and by a restart';
 COMMENT ON COLUMN tenants.zero_gathers IS 'consecutive complete gathers that returned nothing, per entity type';
-COMMENT ON COLUMN tenants.inventory_generation IS 'copy of the inventory that the tenant''s ClickHouse shows; 0 before the first';
-COMMENT ON COLUMN tenants.run_clock IS 'latest time that a run has taken for now, by the clock of its worker';
-COMMENT ON COLUMN tenants.runs_cut_off IS 'runs in a row that the loss of a store has cut off';
-COMMENT ON COLUMN tenants.control_report IS 'digest of what the control totals were computed from, and the sentences about them: an unchanged tenant is not counted again';
-COMMENT ON COLUMN tenants.gathered_settings IS 'digest of the settings, without secrets, that the last good gathering had';
-COMMENT ON COLUMN tenants.files_checked_at IS 'when all files of the store were last read and had their checksums; null where some had not';
+COMMENT ON COLUMN tenants.inventory_generation IS 'number of the copy of the inventory that is visible in the tenant''s ClickHouse; 0 before the first';
+COMMENT ON COLUMN tenants.run_clock IS 'latest current time of a run, by the clock of its worker';
+COMMENT ON COLUMN tenants.runs_cut_off IS 'consecutive runs that a lost store interrupted';
+COMMENT ON COLUMN tenants.control_report IS 'digest of the input of the control totals, and sentences about them. An unchanged tenant is not counted again';
+COMMENT ON COLUMN tenants.gathered_settings IS 'digest of the settings of the last successful gathering, without secrets';
+COMMENT ON COLUMN tenants.files_checked_at IS 'time of the last check of all files of the store by their checksums; null if some were wrong';
 
--- The process that may change a tenant's data. The epoch only ever grows: it is the fencing token that every publish checks, and
--- it names the staging tables in ClickHouse.
+-- The lock on a tenant: the process that may change its data. The epoch only grows. It is the fencing token that every publish
+-- checks, and part of the names of the staging tables in ClickHouse.
 CREATE TABLE leases (
   tenant_name text PRIMARY KEY REFERENCES tenants ON DELETE CASCADE,
   holder      text NOT NULL,
@@ -36,7 +36,7 @@ CREATE TABLE leases (
   expires_at  timestamptz NOT NULL
 );
 
--- A queued run waits for a free worker. A run in which only some days or sources failed has completed with errors.
+-- A queued run waits for a free worker. If only some days or sources fail, a run completes with errors.
 CREATE TABLE runs (
   run_id                  uuid PRIMARY KEY,
   tenant_name             text NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -54,7 +54,7 @@ CREATE TABLE runs (
   ended_at                timestamptz,
   notes                   jsonb NOT NULL DEFAULT '[]'
 );
-COMMENT ON COLUMN runs.notes IS 'what is worth knowing of the run and is no error, as sentences';
+COMMENT ON COLUMN runs.notes IS 'remarks about the run that are not errors, as sentences';
 CREATE INDEX runs_by_tenant ON runs (tenant_name, started_at DESC);
 
 -- One UTC day of one tenant. staged_hash: hash of the complete input waiting in the staging tables, null when there is
@@ -85,12 +85,12 @@ CREATE TABLE tracking_dates (
   CHECK ((doubted_bill IS NULL) = (doubted_epoch IS NULL))
 );
 
-COMMENT ON COLUMN tracking_dates.lost_at IS 'when the store was found to have lost the day; null once it is published again';
-COMMENT ON COLUMN tracking_dates.provisional IS 'data of the published day is missing, and the service still waits for it';
-COMMENT ON COLUMN tracking_dates.lacks IS 'sentences: which data was missing when the day was gathered last';
-COMMENT ON COLUMN tracking_dates.provisional_attempts IS 'gathers in a row with missing data; at the limit the day becomes final as it is';
-COMMENT ON COLUMN tracking_dates.doubted_bill IS 'lines and amount of a bill that has lost most of what is published; null without such a bill';
-COMMENT ON COLUMN tracking_dates.doubted_epoch IS 'epoch of the lease under which the upstream first reported it';
+COMMENT ON COLUMN tracking_dates.lost_at IS 'time when the day was found to be missing in the store; null after it was published again';
+COMMENT ON COLUMN tracking_dates.provisional IS 'true if data of the published day is missing and may still arrive';
+COMMENT ON COLUMN tracking_dates.lacks IS 'data that was missing in the last gathering of the day, as sentences';
+COMMENT ON COLUMN tracking_dates.provisional_attempts IS 'consecutive gatherings with missing data. At the limit, the day becomes final as it is';
+COMMENT ON COLUMN tracking_dates.doubted_bill IS 'lines and amount of a new bill with less than half of the published amount; null if there is none';
+COMMENT ON COLUMN tracking_dates.doubted_epoch IS 'epoch of the lease of the run that first gathered it';
 
 CREATE TABLE resources (
   tenant_name   text NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -123,7 +123,7 @@ CREATE TABLE identities (
   PRIMARY KEY (tenant_name, identity_id)
 );
 
--- The attribution of a day to topics, for tenants that have it switched on: a second ledger of the same bill, with its own
+-- The attribution of a day to topics, if it is enabled: a second ledger of the same bill, with its own
 -- hashes and attempts, so that neither ledger waits for data that only the other one needs. Columns are as in tracking_dates.
 -- publishing_hash is 'withdrawn' while rows that do not add up to a new bill are removed.
 
@@ -145,9 +145,9 @@ CREATE TABLE topic_attribution_dates (
   PRIMARY KEY (tenant_name, tracking_date),
   FOREIGN KEY (tenant_name, tracking_date) REFERENCES tracking_dates ON DELETE CASCADE
 );
-COMMENT ON TABLE topic_attribution_dates IS 'one UTC day of one tenant, as attributed to topics';
+COMMENT ON TABLE topic_attribution_dates IS 'attributions to topics of one UTC day of one tenant';
 COMMENT ON COLUMN topic_attribution_dates.billing_lines IS 'lines of the day that have a rule for topics';
-COMMENT ON COLUMN topic_attribution_dates.lost_at IS 'when the store was found to have lost the attributions; null once they are published again';
+COMMENT ON COLUMN topic_attribution_dates.lost_at IS 'time when the attributions were found to be missing in the store; null after they were published again';
 COMMENT ON COLUMN topic_attribution_dates.provisional IS 'as in tracking_dates';
 COMMENT ON COLUMN topic_attribution_dates.lacks IS 'as in tracking_dates';
 COMMENT ON COLUMN topic_attribution_dates.provisional_attempts IS 'as in tracking_dates';
@@ -170,9 +170,9 @@ CREATE TABLE fact_store_holders (
   PRIMARY KEY (tenant_name, holder)
 );
 COMMENT ON COLUMN fact_store_holders.holder IS 'id of the process';
-COMMENT ON COLUMN fact_store_holders.location IS 'where the store is, for people: host and data directory, or the address of the server';
+COMMENT ON COLUMN fact_store_holders.location IS 'location of the store: host and data directory, or the address of the server';
 
--- Days that were gathered and have nothing to publish, and days whose bill could not be gathered the last time.
+-- Days that were gathered without anything to publish, and days whose bill could not be gathered in the last attempt.
 CREATE TABLE gathered_days (
   tenant_name   text NOT NULL REFERENCES tenants ON DELETE CASCADE,
   tracking_date date NOT NULL,
@@ -181,10 +181,10 @@ CREATE TABLE gathered_days (
   gathered_at   timestamptz NOT NULL DEFAULT now(),
   PRIMARY KEY (tenant_name, tracking_date)
 );
-COMMENT ON TABLE gathered_days IS 'outcome of the last gathering of a day that brought no bill';
+COMMENT ON TABLE gathered_days IS 'outcome of the last gathering of a day without a bill';
 
--- The last complete gathering of each window: digests of the upstream's responses, and the hash of each day's input that was
--- made from them. A row is never wrong, only outdated: it says what follows from these responses.
+-- The last complete gathering of each window: digests of the upstream's responses, and the hash of each day's input that
+-- resulted from them. A row may be outdated, but is never wrong.
 
 CREATE TABLE gathered_windows (
   tenant_name      text NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -198,10 +198,10 @@ CREATE TABLE gathered_windows (
   PRIMARY KEY (tenant_name, window_start)
 );
 COMMENT ON TABLE gathered_windows IS 'result of the last complete gathering of each window';
-COMMENT ON COLUMN gathered_windows.settings_hash IS 'of all settings that decide what is made of the responses';
-COMMENT ON COLUMN gathered_windows.day_hashes IS 'day → hash of its input, of days with lines';
+COMMENT ON COLUMN gathered_windows.settings_hash IS 'hash of all settings that the result depends on';
+COMMENT ON COLUMN gathered_windows.day_hashes IS 'hashes of the input of days with lines, by day';
 COMMENT ON COLUMN gathered_windows.responses IS 'digests of the responses, in the form of the ecosystem';
-COMMENT ON COLUMN gathered_windows.outcome IS 'counts of what was gathered, and of what was dropped';
+COMMENT ON COLUMN gathered_windows.outcome IS 'counts of gathered and of dropped records';
 
 -- The history of each resource and identity: one row for each state. `resources` and `identities` have the present state. Every
 -- gathering changes those (last_seen_at); it adds a version only if the content changed, or the entity was deleted or came back.
@@ -237,10 +237,10 @@ CREATE TABLE resource_versions (
   FOREIGN KEY (tenant_name, resource_id) REFERENCES resources ON DELETE CASCADE,
   CHECK (valid_from < valid_to)
 );
-COMMENT ON TABLE resource_versions IS 'states that each resource was in, as they were known; no gaps, a deletion is a state';
+COMMENT ON TABLE resource_versions IS 'states of each resource over time, without gaps. A deletion is a state';
 COMMENT ON COLUMN resource_versions.valid_from IS 'inclusive; -infinity in the first version';
 COMMENT ON COLUMN resource_versions.valid_to IS 'exclusive; infinity in the newest version';
-COMMENT ON COLUMN resource_versions.recorded_at IS 'time of the gathering that brought it';
+COMMENT ON COLUMN resource_versions.recorded_at IS 'time of the gathering that found it';
 COMMENT ON COLUMN resource_versions.last_seen_at IS 'last gathering that returned the resource in this state; null in the newest version';
 
 CREATE TABLE identity_versions (
@@ -262,21 +262,21 @@ CREATE TABLE identity_versions (
   FOREIGN KEY (tenant_name, identity_id) REFERENCES identities ON DELETE CASCADE,
   CHECK (valid_from < valid_to)
 );
-COMMENT ON TABLE identity_versions IS 'states that each identity was in, as they were known; no gaps, a deletion is a state';
+COMMENT ON TABLE identity_versions IS 'states of each identity over time, without gaps. A deletion is a state';
 COMMENT ON COLUMN identity_versions.valid_from IS 'inclusive; -infinity in the first version';
 COMMENT ON COLUMN identity_versions.valid_to IS 'exclusive; infinity in the newest version';
-COMMENT ON COLUMN identity_versions.recorded_at IS 'time of the gathering that brought it';
+COMMENT ON COLUMN identity_versions.recorded_at IS 'time of the gathering that found it';
 COMMENT ON COLUMN identity_versions.last_seen_at IS 'last gathering that returned the identity in this state; null in the newest version';
 
 CREATE SEQUENCE inventory_generations;
 COMMENT ON SEQUENCE inventory_generations IS 'numbers of the copies of the inventory in ClickHouse; part of ETags, so no number is used twice';
 
--- Tags, and what they hang on. Names compare by their bytes (COLLATE "C"): keys are case-sensitive, and lists have one order on
+-- Tags and their dimensions. Names compare by their bytes (COLLATE "C"): keys are case-sensitive, and lists have one order on
 -- every server. No foreign keys: checking them row by row would double the time of a bulk of 100,000 tags. Instead
 -- every writer holds the tenant's advisory lock, shared, and what removes dimensions holds it alone.
 
--- Copy of what the tenant's ClickHouse knows of each dimension, so that a tag is checked, written and listed without it. The ids
--- are hashes of the other columns: a row never changes.
+-- A copy of the dimensions in the tenant's ClickHouse, so that tags are validated, written and listed without it. The ids are
+-- hashes of the other columns, so a row never changes.
 CREATE TABLE dimensions (
   tenant_name      text COLLATE "C" NOT NULL,
   dimension_id     bigint NOT NULL CHECK (dimension_id BETWEEN 0 AND 9007199254740991),
@@ -291,8 +291,8 @@ CREATE TABLE dimensions (
   PRIMARY KEY (dimension_id, tenant_name)
 );
 
--- Each different pair of key and display name, once, with the number of tags that have it: a search looks at these few, and
--- knows its total without counting tags. label_hash: SHA-256 of both (they are too long for an index entry).
+-- The distinct pairs of key and display name, with the number of their tags. A search reads only these, and gets its total
+-- without counting tags. label_hash: SHA-256 of both (they are too long for an index entry).
 -- search_text: both in upper case, as the service folds it, with a line feed between them that no text can hold.
 CREATE TABLE tag_labels (
   label_id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -305,10 +305,10 @@ CREATE TABLE tag_labels (
   used_at      timestamptz NOT NULL DEFAULT now(),
   UNIQUE (tenant_name, label_hash)
 );
-COMMENT ON COLUMN tag_labels.used_at IS 'when a writer last asked for it, to the hour: one without tags is dropped a day later';
+COMMENT ON COLUMN tag_labels.used_at IS 'time of its last use by a writer, to the hour. A pair without tags is dropped a day later';
 
--- Keys begin with the id where they can: it settles nearly every comparison, and a bulk takes a third less time than with the
--- tenant's name first. tag_id comes from a sequence that is never set back: an id is never used twice.
+-- Keys begin with the id where possible, because it decides nearly every comparison: a bulk takes a third less time than with
+-- the tenant's name first. tag_id comes from a sequence that is never set back: an id is never used twice.
 CREATE TABLE tags (
   tag_id       bigint GENERATED ALWAYS AS IDENTITY CHECK (tag_id <= 9007199254740991),
   tenant_name  text COLLATE "C" NOT NULL,
@@ -323,8 +323,8 @@ CREATE TABLE tags (
 );
 CREATE INDEX tags_by_label ON tags (label_id, tag_id);
 
--- Changes that the tenant's ClickHouse does not show yet, written in the transaction of the change. Only which tags: what they are
--- now is read when they are mirrored, so that a change that waits never overtakes a newer one.
+-- Tags with changes that the tenant's ClickHouse does not have yet, written in the transaction of the change. The values are
+-- read when they are mirrored, so that a waiting change never overtakes a newer one.
 CREATE TABLE tag_outbox (
   outbox_id     bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   tenant_name   text COLLATE "C" NOT NULL,
@@ -334,8 +334,8 @@ CREATE TABLE tag_outbox (
 );
 CREATE INDEX tag_outbox_by_tenant ON tag_outbox (tenant_name, outbox_id);
 
--- What a tenant's ClickHouse holds of its tags. mirror_id stands there too: another one, or none, is another database. The row is
--- locked by whoever mirrors. version: of the newest mirrored rows.
+-- The mirror of tags in a tenant's ClickHouse. mirror_id is there as well: if it differs or is missing, it is another database.
+-- The process that mirrors locks the row. version: version of the newest mirrored rows.
 CREATE TABLE tag_mirrors (
   tenant_name           text COLLATE "C" PRIMARY KEY,
   mirror_id             uuid NOT NULL DEFAULT gen_random_uuid(),
@@ -348,8 +348,8 @@ COMMENT ON COLUMN tag_mirrors.oldest_day IS 'oldest day with chargebacks when di
 
 CREATE SEQUENCE tag_mirror_versions;
 
--- FOCUS bills as they were delivered. The lines of a delivery are a partition of focus_lines in the tenant's store. They count
--- while the delivery is current here. Its accounts, billing periods, bytes and charges decide which of its lines count.
+-- FOCUS bills, as they were delivered. The lines of a delivery are a partition of focus_lines in the tenant's store. They
+-- count while the delivery is current. Its accounts, billing periods, bytes and charges decide which of its lines count.
 
 CREATE TABLE deliveries (
   delivery_id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -391,33 +391,33 @@ CREATE TABLE deliveries (
 );
 CREATE INDEX deliveries_current ON deliveries (tenant_name, source, scope) WHERE state = 'current';
 CREATE INDEX deliveries_of_source ON deliveries (tenant_name, source, scope, delivery_id);
-COMMENT ON TABLE deliveries IS 'bills of FOCUS as they were delivered, and which of them count';
+COMMENT ON TABLE deliveries IS 'FOCUS bills as they were delivered, and which of them count';
 COMMENT ON COLUMN deliveries.delivery_id IS 'number of its partition in focus_lines; never used again';
-COMMENT ON COLUMN deliveries.scope IS 'what a newer snapshot replaces: the billing period, empty for the whole source; of an addition the name of its file';
+COMMENT ON COLUMN deliveries.scope IS 'scope that a newer snapshot replaces: the billing period; empty for the whole source; for an addition, the name of its file';
 COMMENT ON COLUMN deliveries.content_id IS 'digest of the names, sizes and versions of its files';
-COMMENT ON COLUMN deliveries.settings_hash IS 'of the settings that decide what is read from the files';
+COMMENT ON COLUMN deliveries.settings_hash IS 'hash of the settings for reading the files';
 COMMENT ON COLUMN deliveries.state IS 'current: its lines count; waiting_for_acceptance: loaded, and a person or a setting has to decide; refused: not readable; expired: older than retention_days, its lines are dropped; superseded: all of its charges count in other deliveries; no_bill: none of its files is a bill';
-COMMENT ON COLUMN deliveries.files IS 'name, size, version, SHA-256, FOCUS version and sums of each file that was loaded; its place is the number of the file in focus_lines';
+COMMENT ON COLUMN deliveries.files IS 'name, size, version, SHA-256, FOCUS version and sums of each file that was loaded; its position is the number of the file in focus_lines';
 COMMENT ON COLUMN deliveries.sums IS 'lines and the four costs, by currency; amounts as text';
-COMMENT ON COLUMN deliveries.findings IS 'what is odd about its lines: id, sentence, number of lines, up to 5 examples';
-COMMENT ON COLUMN deliveries.remarks IS 'what is odd about its files, as sentences';
-COMMENT ON COLUMN deliveries.problem IS 'why it is refused, waits, has expired, is superseded or no bill, as a sentence';
+COMMENT ON COLUMN deliveries.findings IS 'possible problems of its lines: id, sentence, number of lines, up to 5 examples';
+COMMENT ON COLUMN deliveries.remarks IS 'possible problems of its files, as sentences';
+COMMENT ON COLUMN deliveries.problem IS 'reason why it is refused, waits, has expired, is superseded or is no bill, as a sentence';
 COMMENT ON COLUMN deliveries.first_day IS 'UTC day on which its first charge begins';
-COMMENT ON COLUMN deliveries.last_day IS 'last UTC day on which one of its charges runs';
-COMMENT ON COLUMN deliveries.epoch IS 'lease under which it was loaded';
-COMMENT ON COLUMN deliveries.accepted_at IS 'when a person accepted it although it lacks most of what it replaced';
-COMMENT ON COLUMN deliveries.replaces IS 'deliveries of other scopes that it takes the place of, because the source delivers their charges in another way now';
-COMMENT ON COLUMN deliveries.last_start_day IS 'UTC day on which its last charge begins; null where it was loaded before this was recorded';
-COMMENT ON COLUMN deliveries.expired_at IS 'when its lines were dropped, because all of its days were older than retention_days';
-COMMENT ON COLUMN deliveries.duplicates IS 'files that were not loaded, because another file with the same bytes counts: which, and what that file adds up to';
-COMMENT ON COLUMN deliveries.periods IS 'days and sums by billing account and billing period; null where it was loaded before this was recorded';
+COMMENT ON COLUMN deliveries.last_day IS 'last UTC day of its charges';
+COMMENT ON COLUMN deliveries.epoch IS 'epoch of the lease of the run that loaded it';
+COMMENT ON COLUMN deliveries.accepted_at IS 'time when a person accepted it although it is much smaller than before';
+COMMENT ON COLUMN deliveries.replaces IS 'deliveries of other scopes that it replaces, because the source now delivers their charges in another way';
+COMMENT ON COLUMN deliveries.last_start_day IS 'UTC day on which its last charge begins; null if it was loaded before this was recorded';
+COMMENT ON COLUMN deliveries.expired_at IS 'time when its lines were dropped, because all of its days were older than retention_days';
+COMMENT ON COLUMN deliveries.duplicates IS 'files that were not loaded because another file with the same bytes counts, with the sums of that file';
+COMMENT ON COLUMN deliveries.periods IS 'days and sums by billing account and billing period; null if it was loaded before this was recorded';
 COMMENT ON COLUMN deliveries.retired IS 'accounts and periods that newer deliveries of its scope have replaced';
 COMMENT ON COLUMN deliveries.superseded IS 'accounts and periods of some of its files that do not count, because they count in another file or delivery';
-COMMENT ON COLUMN deliveries.shared_charges IS 'charges that other files or older deliveries have as well; null where it was not compared yet';
-COMMENT ON COLUMN deliveries.waits_for IS 'why it waits: it is much smaller than before, its source delivers in another way, or it overlaps';
+COMMENT ON COLUMN deliveries.shared_charges IS 'charges that other files or older deliveries have as well; null if it was not compared yet';
+COMMENT ON COLUMN deliveries.waits_for IS 'reason why it waits: it is much smaller than before, its source delivers in another way, or it overlaps';
 COMMENT ON COLUMN deliveries.month_sums IS 'lines and the four costs, by currency and by month in which the charge begins; amounts as text';
 
--- Control totals: what an upstream delivered, and where each of its rows went.
+-- Control totals: the rows that an upstream delivered, and the class of each.
 
 CREATE TABLE control_totals (
   tenant_name text NOT NULL REFERENCES tenants ON DELETE CASCADE,
@@ -432,14 +432,14 @@ CREATE TABLE control_totals (
   effective   numeric NOT NULL
 );
 CREATE INDEX control_totals_of_tenant ON control_totals (tenant_name, day);
-COMMENT ON TABLE control_totals IS 'what an upstream delivered, and where each of its rows went; delivered = the sum of all other classes but published_only';
-COMMENT ON COLUMN control_totals.delivery_id IS 'the delivery whose rows these are; null for ecosystems without deliveries';
-COMMENT ON COLUMN control_totals.day IS 'UTC day on which the charge begins; null where a row has no readable day; the first of the month for the class delivered';
-COMMENT ON COLUMN control_totals.class IS 'delivered: all rows; the other classes say where they went, each row in exactly one. published_only: published amounts that no delivered row explains any more';
-COMMENT ON COLUMN control_totals.reason IS 'why rows are in the class, such as before_lookback, within_cutoff or the finding that left them out';
+COMMENT ON TABLE control_totals IS 'rows that an upstream delivered, by class. delivered is the sum of all other classes except published_only';
+COMMENT ON COLUMN control_totals.delivery_id IS 'delivery of the rows; null for ecosystems without deliveries';
+COMMENT ON COLUMN control_totals.day IS 'UTC day on which the charge begins; null if a row has no readable day; the first of the month for the class delivered';
+COMMENT ON COLUMN control_totals.class IS 'delivered: all rows. Each row is also in exactly one of the other classes. published_only: published amounts that no delivered row explains any more';
+COMMENT ON COLUMN control_totals.reason IS 'reason why rows are in the class, such as before_lookback, within_cutoff or a finding';
 COMMENT ON COLUMN control_totals.cost IS 'the amount that the tenant charges';
-COMMENT ON COLUMN control_totals.billed IS 'BilledCost; equals cost where the upstream has one amount alone';
-COMMENT ON COLUMN control_totals.effective IS 'EffectiveCost; equals cost where the upstream has one amount alone';
+COMMENT ON COLUMN control_totals.billed IS 'BilledCost; equals cost if the upstream has only one amount';
+COMMENT ON COLUMN control_totals.effective IS 'EffectiveCost; equals cost if the upstream has only one amount';
 
 -- Uploads of usage. The rows of an upload are a partition of usage_uploads in the tenant's store; they count for the days and metrics that
 -- usage_days names, which one transaction gives to a newer upload as a whole.
@@ -468,15 +468,15 @@ CREATE TABLE usage_uploads (
 );
 CREATE UNIQUE INDEX usage_uploads_by_key ON usage_uploads (tenant_name, origin, idempotency_key) WHERE state <> 'loading';
 CREATE INDEX usage_uploads_of_tenant ON usage_uploads (tenant_name, upload_id);
-COMMENT ON TABLE usage_uploads IS 'uploads of usage, those that were refused in the folder too';
+COMMENT ON TABLE usage_uploads IS 'uploads of usage, including those that were refused in the folder';
 COMMENT ON COLUMN usage_uploads.upload_id IS 'number of its partition in usage_uploads of the store; never used again';
-COMMENT ON COLUMN usage_uploads.idempotency_key IS 'of the request, or name and version of the file';
-COMMENT ON COLUMN usage_uploads.state IS 'loading: not loaded completely; stored: loaded as a whole; refused: nothing of it is kept';
+COMMENT ON COLUMN usage_uploads.idempotency_key IS 'idempotency key of the request, or name and version of the file';
+COMMENT ON COLUMN usage_uploads.state IS 'loading: not loaded completely; stored: loaded as a whole; refused: none of it is kept';
 COMMENT ON COLUMN usage_uploads.content_digest IS 'SHA-256 of the bytes';
 COMMENT ON COLUMN usage_uploads.day_metrics IS 'number of pairs of a day and a metric that it covers';
-COMMENT ON COLUMN usage_uploads.days_to_recalculate IS 'days of it that runs gathered when it was stored, or would later';
-COMMENT ON COLUMN usage_uploads.days_past_lookback IS 'days of it that no run gathered any more when it was stored';
-COMMENT ON COLUMN usage_uploads.problems IS 'why it was refused: row, column and a sentence each';
+COMMENT ON COLUMN usage_uploads.days_to_recalculate IS 'number of its days that runs gather, or will gather';
+COMMENT ON COLUMN usage_uploads.days_past_lookback IS 'number of its days that no run gathered any more when it was stored';
+COMMENT ON COLUMN usage_uploads.problems IS 'reasons why it was refused: row, column and a sentence each';
 
 CREATE TABLE usage_days (
   tenant_name text NOT NULL,
@@ -486,7 +486,7 @@ CREATE TABLE usage_days (
   PRIMARY KEY (tenant_name, day, metric)
 );
 CREATE INDEX usage_days_of_upload ON usage_days (upload_id);
-COMMENT ON TABLE usage_days IS 'which upload the usage of a day and metric comes from';
+COMMENT ON TABLE usage_days IS 'the upload that the usage of a day and metric comes from';
 
 -- One row for each file that an emitter of a tenant keeps up to date. content_hash is a hash of the days and settings that were
 -- emitted last; null before the first success. It stays while newer content cannot be emitted, because the file has the old one.
@@ -509,9 +509,9 @@ CREATE TABLE emissions (
   CHECK (span = 'day' OR extract(day FROM first_day) = 1)
 );
 COMMENT ON TABLE emissions IS 'files that emitters wrote, or failed to write';
-COMMENT ON COLUMN emissions.first_day IS 'UTC day that the file holds, or the first of the month that it holds';
-COMMENT ON COLUMN emissions.file IS 'absolute path of what was written last';
-COMMENT ON COLUMN emissions.attempts IS 'failed attempts since the last good one';
+COMMENT ON COLUMN emissions.first_day IS 'UTC day of the file, or the first day of its month';
+COMMENT ON COLUMN emissions.file IS 'absolute path of the file that was written last';
+COMMENT ON COLUMN emissions.attempts IS 'failed attempts since the last successful one';
 
 -- Who may call the API, and who changed what.
 
@@ -527,11 +527,11 @@ CREATE TABLE api_tokens (
   last_used_at timestamptz,
   revoked_at   timestamptz
 );
-COMMENT ON TABLE api_tokens IS 'credentials for api.auth: tokens; a token is never deleted, so that the audit can name it';
+COMMENT ON TABLE api_tokens IS 'credentials for api.auth: tokens. A token is never deleted, because the audit log refers to it';
 COMMENT ON COLUMN api_tokens.secret_hash IS 'SHA-256 of the token, whose 256 bits are random: it cannot be guessed, and needs no slow hash';
-COMMENT ON COLUMN api_tokens.name IS 'who uses it: what the audit and new tags say';
-COMMENT ON COLUMN api_tokens.tenants IS 'names of the tenants it is for; NULL: all, those of the future too';
-COMMENT ON COLUMN api_tokens.last_used_at IS 'to the hour';
+COMMENT ON COLUMN api_tokens.name IS 'name of its user, which is shown in the audit log and on new tags';
+COMMENT ON COLUMN api_tokens.tenants IS 'names of the tenants that it permits; NULL: all, including future ones';
+COMMENT ON COLUMN api_tokens.last_used_at IS 'time of its last use, to the hour';
 
 CREATE TABLE audit_entries (
   audit_id    bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -546,12 +546,12 @@ CREATE TABLE audit_entries (
   subject     jsonb NOT NULL DEFAULT '{}'
 );
 CREATE INDEX audit_entries_of_tenant ON audit_entries (tenant_name, audit_id);
-COMMENT ON TABLE audit_entries IS 'who changed what, when and from where; written by the transaction of the change, and never changed';
-COMMENT ON COLUMN audit_entries.actor IS 'name of the caller; NULL where nobody says who they are';
-COMMENT ON COLUMN audit_entries.actor_kind IS 'how the caller is known; command: the command line of this machine';
-COMMENT ON COLUMN audit_entries.address IS 'where the request came from';
-COMMENT ON COLUMN audit_entries.tenant_name IS 'whose data was changed; NULL: nobody''s';
-COMMENT ON COLUMN audit_entries.subject IS 'what was changed: ids, keys, numbers';
+COMMENT ON TABLE audit_entries IS 'the audit log: caller, time, address and subject of each change. Written by the transaction of the change, and never updated';
+COMMENT ON COLUMN audit_entries.actor IS 'name of the caller; NULL if it is unknown';
+COMMENT ON COLUMN audit_entries.actor_kind IS 'way in which the caller was identified; command: the command line of this machine';
+COMMENT ON COLUMN audit_entries.address IS 'address that the request came from';
+COMMENT ON COLUMN audit_entries.tenant_name IS 'tenant whose data was changed; NULL: none';
+COMMENT ON COLUMN audit_entries.subject IS 'ids, keys and numbers of the changed object';
 
 CREATE FUNCTION refuse_change() RETURNS trigger LANGUAGE plpgsql AS $$
 BEGIN
