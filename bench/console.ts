@@ -31,17 +31,17 @@ export const benchConsole: Benchmark = async ({ store, repeat, service }) => {
     const path = `${url}/api/v1/tenants/${store.tenantName}/chargebacks/breakdown?${days}&${query}`;
     // The service caches responses, so each turn requests one more group.
     let limit = 10;
-    const ask = () => readAll(`${path}&limit=${limit}`);
+    const send = () => readAll(`${path}&limit=${limit}`);
     const value = await medianMs(repeat, async () => {
       limit += 1;
-      await ask();
+      await send();
     });
     figures.push({
       benchmark: "console",
       name,
       unit: "ms",
       value,
-      note: `kept: ${(await medianMs(repeat, ask)).toFixed(1)} ms`,
+      note: `kept: ${(await medianMs(repeat, send)).toFixed(1)} ms`,
     });
   }
   const browser = await openBrowser();

@@ -13,7 +13,7 @@ type Ask = (sql: string) => Promise<readonly string[][]>;
 
 interface DuckWay {
   readonly name: string;
-  run(ask: Ask, table: string, input: AggregateInput): Promise<void>;
+  run(send: Ask, table: string, input: AggregateInput): Promise<void>;
 }
 
 const SUMS = `sum(amount) AS total, sum(amount) FILTER (cost_type = 'usage') AS usage,
@@ -25,9 +25,9 @@ const SUMS = `sum(amount) AS total, sum(amount) FILTER (cost_type = 'usage') AS 
 export const duckWays: readonly DuckWay[] = [
   {
     name: "one statement",
-    async run(ask, table, input) {
+    async run(send, table, input) {
       const { keys, where } = partsOf(input);
-      await ask(`
+      await send(`
 WITH buckets AS (SELECT ${keys.select}, ${SUMS} FROM ${table} WHERE ${where} GROUP BY ALL)
 SELECT *, sum(total) OVER (), sum(usage) OVER (), sum(shared) OVER (), sum(n) OVER (), count(*) OVER ()
 FROM buckets ORDER BY ${keys.names} LIMIT ${BUCKET_LIMIT}`);
@@ -35,30 +35,30 @@ FROM buckets ORDER BY ${keys.names} LIMIT ${BUCKET_LIMIT}`);
   },
   {
     name: "two statements",
-    async run(ask, table, input) {
+    async run(send, table, input) {
       const { keys, where } = partsOf(input);
       const extent = `
 WITH buckets AS (SELECT ${keys.select}, ${SUMS} FROM ${table} WHERE ${where} GROUP BY ALL)
 SELECT bucket, count(*), sum(total), sum(usage), sum(shared), sum(n) FROM buckets GROUP BY bucket ORDER BY bucket`;
-      await firstBuckets(ask, table, input, await ask(extent));
+      await firstBuckets(send, table, input, await send(extent));
     },
   },
   {
     name: "two statements, buckets counted apart",
-    async run(ask, table, input) {
+    async run(send, table, input) {
       const { keys, where } = partsOf(input);
       const extent = `
 SELECT bucket, buckets, total, usage, shared, n
 FROM (SELECT CAST(timestamp AS DATE) AS bucket, ${SUMS} FROM ${table} WHERE ${where} GROUP BY bucket)
 JOIN (SELECT bucket, count(*) AS buckets FROM (SELECT DISTINCT ${keys.select} FROM ${table} WHERE ${where}) GROUP BY bucket) USING (bucket)
 ORDER BY bucket`;
-      await firstBuckets(ask, table, input, await ask(extent));
+      await firstBuckets(send, table, input, await send(extent));
     },
   },
 ];
 
 async function firstBuckets(
-  ask: Ask,
+  send: Ask,
   table: string,
   input: AggregateInput,
   extent: readonly string[][],
@@ -70,7 +70,7 @@ async function firstBuckets(
   });
   const [last] = reached ?? extent.at(-1) ?? [];
   const { keys, where } = partsOf(input);
-  await ask(`
+  await send(`
 SELECT ${keys.select}, ${SUMS} FROM ${table} WHERE ${where} AND timestamp < CAST(DATE '${last}' AS TIMESTAMP) + INTERVAL 1 DAY
 GROUP BY ALL ORDER BY ${keys.names} LIMIT ${BUCKET_LIMIT}`);
 }

@@ -119,9 +119,9 @@ export async function spawnService(
 }
 
 /** Repeats `ask` until it returns true. */
-export async function untilReady(ask: () => Promise<boolean>, withinMs: number): Promise<void> {
+export async function untilReady(send: () => Promise<boolean>, withinMs: number): Promise<void> {
   const deadline = performance.now() + withinMs;
-  while (!(await ask())) {
+  while (!(await send())) {
     if (performance.now() > deadline) throw new Error(`nothing after ${withinMs} ms`);
     await delay(5);
   }

@@ -117,13 +117,13 @@ t.test("stores that are in use can be backed up and restored", async (t) => {
   const target = join(folder, "backups", "first");
 
   await t.test("a backup to a target that cannot be used is refused", async (t) => {
-    const ask = (path: string) => command(backup, path, "--config", live.file);
-    await t.rejects(ask(target), {
+    const send = (path: string) => command(backup, path, "--config", live.file);
+    await t.rejects(send(target), {
       message: `${folder}/backups does not exist: make it, or mount it, first.`,
     });
     mkdirSync(join(folder, "backups"));
-    await t.rejects(ask(folder), { message: `${folder} exists already: choose a name that is free.` });
-    await t.rejects(ask(join(folder, "live", "b")), { message: /live\/b is in the data directory: choose/ });
+    await t.rejects(send(folder), { message: `${folder} exists already: choose a name that is free.` });
+    await t.rejects(send(join(folder, "live", "b")), { message: /live\/b is in the data directory: choose/ });
     const server = configured(
       folder,
       "server",

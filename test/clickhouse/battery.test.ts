@@ -177,9 +177,9 @@ const cases: readonly Case[] = [
   [
     "parameters of parallel queries do not mix",
     async (t, { client }) => {
-      const asked = Array.from({ length: 200 }, (_, index) => index);
+      const requested = Array.from({ length: 200 }, (_, index) => index);
       const got = await Promise.all(
-        asked.map(async (n) => {
+        requested.map(async (n) => {
           const result = await client.query({
             query: "SELECT {n:UInt32} AS n, sum(number) AS s FROM numbers({n:UInt32})",
             query_params: { n },
@@ -191,7 +191,7 @@ const cases: readonly Case[] = [
       );
       t.same(
         got,
-        asked.map((n) => ({ n, s: (n * (n - 1)) / 2 })),
+        requested.map((n) => ({ n, s: (n * (n - 1)) / 2 })),
       );
     },
   ],

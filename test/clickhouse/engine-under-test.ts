@@ -119,7 +119,7 @@ export interface EngineResponse {
 }
 
 /** Sends a request without any client library. */
-export function ask(
+export function sendRequest(
   endpoint: ClientEndpoint,
   path: string,
   options: {
@@ -132,7 +132,7 @@ export function ask(
   const credentials = Buffer.from(`${endpoint.username}:${endpoint.password}`).toString("base64");
   const authorization = options.anonymous === true ? {} : { Authorization: `Basic ${credentials}` };
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const requested = request(
       new URL(path, endpoint.url),
       {
         method: options.method ?? "POST",
@@ -154,8 +154,8 @@ export function ask(
         response.on("close", done);
       },
     );
-    asked.on("error", reject);
-    asked.end(options.body);
+    requested.on("error", reject);
+    requested.end(options.body);
   });
 }
 

@@ -47,13 +47,13 @@ const refused: [name: string, costTypes: string, settings: string[], problems: s
     "a measured type without metrics",
     `[${fixed()}, ${measured}]`,
     [named],
-    [`6: ${P}.metrics: is required: cost_types[1] asks Prometheus`],
+    [`6: ${P}.metrics: is required: cost_types[1] queries Prometheus`],
   ],
   [
     "usage without metrics",
     `[${usage}]`,
     [named],
-    [`6: ${P}.metrics: is required: cost_types[0] asks Prometheus`],
+    [`6: ${P}.metrics: is required: cost_types[0] queries Prometheus`],
   ],
   [
     "discovery without metrics",

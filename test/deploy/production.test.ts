@@ -148,7 +148,7 @@ t.test(
     await startNginx(t, at("."), site);
 
     /** Sends a request to the public name, like curl and browsers. */
-    const ask = async (
+    const send = async (
       path: string,
       {
         method = "GET",
@@ -181,30 +181,30 @@ t.test(
     await until(
       "nginx responds",
       async () =>
-        await ask("/health").then(
+        await send("/health").then(
           () => true,
           () => false,
         ),
     );
 
     await t.test("a client reads with a token through nginx", async (t) => {
-      t.equal((await ask("/api/v1/tenants")).status, 401);
-      const { status, body } = await ask("/api/v1/tenants", bearer(token));
+      t.equal((await send("/api/v1/tenants")).status, 401);
+      const { status, body } = await send("/api/v1/tenants", bearer(token));
       t.strictSame(
         [status, JSON.parse(body).map((each: { tenant_name: string }) => each.tenant_name)],
         [200, ["support"]],
       );
-      t.equal((await ask("/metrics")).status, 404, "the metrics are not passed on");
+      t.equal((await send("/metrics")).status, 404, "the metrics are not passed on");
       const insecure = await fetch(`http://127.0.0.1:${plain}/x`, { redirect: "manual" });
       t.equal(insecure.status, 301);
     });
 
     await t.test("the worker runs the tenant, and the API shows its costs", async (t) => {
       const status = async () =>
-        JSON.parse((await ask("/api/v1/tenants/support/pipeline/status", bearer(token))).body);
+        JSON.parse((await send("/api/v1/tenants/support/pipeline/status", bearer(token))).body);
       await until("the first run is over", async () => (await status()).last_result !== null, 120);
       // 59 days of 24 hours at 12.50, for two identities.
-      const sums = await ask(
+      const sums = await send(
         "/api/v1/tenants/support/chargebacks/aggregate?time_bucket=month",
         bearer(token),
       );
@@ -286,17 +286,17 @@ t.test(
       await until(
         "nginx responds",
         async () =>
-          await ask("/", { to: secure }).then(
+          await send("/", { to: secure }).then(
             () => true,
             () => false,
           ),
       );
-      t.equal((await ask("/api/v1/me", { to: secure })).status, 401, "nginx requires a password");
+      t.equal((await send("/api/v1/me", { to: secure })).status, 401, "nginx requires a password");
       const claims = { "x-forwarded-user": "root", "x-forwarded-groups": "nobody" };
-      const { body } = await ask("/api/v1/me", { to: secure, headers: { ...ada, ...claims } });
+      const { body } = await send("/api/v1/me", { to: secure, headers: { ...ada, ...claims } });
       t.equal(JSON.parse(body).name, "ada", "a name that the client sends is ignored");
       t.equal(
-        (await ask("/api/v1/audit", { to: secure, headers: ada })).status,
+        (await send("/api/v1/audit", { to: secure, headers: ada })).status,
         200,
         "the user has the role from nginx",
       );

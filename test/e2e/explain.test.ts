@@ -35,7 +35,7 @@ t.test("explanations of three ecosystems reproduce the amounts", async (t) => {
     const [newest] = (await runRecords(stores, tenant)).slice(-1);
     await t.test(`${tenant}: all ${rows.length} kinds of allocation are explained`, async (t) => {
       for (const { name, path } of rows) {
-        const { answer: explanation, faults } = await soundness(app, path);
+        const { response: explanation, faults } = await soundness(app, path);
         t.strictSame(faults, [], name);
         t.strictSame(
           [explanation.run?.run_id, explanation.run?.status],

@@ -6,8 +6,8 @@ import { setTimeout as delay } from "node:timers/promises";
 import type { Test } from "tap";
 
 export const faultKinds = [
-  "reset before the answer",
-  "reset within the answer",
+  "reset before the response",
+  "reset within the response",
   "stall, then reset",
   "cut, and said to be whole",
   "doubled",
@@ -17,7 +17,7 @@ export const faultKinds = [
   "200 with a page in HTML",
   "200 with nothing",
   "200 with JSON of something else",
-  "50 MB of blanks around the answer",
+  "50 MB of blanks around the response",
   "compressed, and not said to be",
   "a redirect to nowhere",
 ] as const;
@@ -27,7 +27,7 @@ export type FaultKind = (typeof faultKinds)[number];
 export const oddities = [
   "another content type",
   "a clock of years ago",
-  "an answer in small pieces",
+  "a response in small pieces",
 ] as const;
 export type ProxyOddity = (typeof oddities)[number];
 
@@ -52,7 +52,7 @@ export async function startFaultyProxy(
     for await (const chunk of request) chunks.push(chunk as Buffer);
     const fault = draw();
     try {
-      if (fault === "reset before the answer") return response.destroy();
+      if (fault === "reset before the response") return response.destroy();
       if (fault === "stall, then reset") {
         await delay(STALL_MS, undefined, { ref: false });
         return response.destroy();
@@ -67,7 +67,7 @@ export async function startFaultyProxy(
         headers: headers as Record<string, string>,
         ...(chunks.length > 0 && { body: Buffer.concat(chunks) }),
       });
-      const answer = {
+      const received = {
         status: upstream.status,
         headers: Object.fromEntries(
           [...upstream.headers].filter(
@@ -76,7 +76,7 @@ export async function startFaultyProxy(
         ),
         body: Buffer.from(await upstream.arrayBuffer()),
       };
-      await send(response, answer, fault);
+      await send(response, received, fault);
     } catch {
       response.destroy();
     }
@@ -92,12 +92,12 @@ export async function startFaultyProxy(
 
 async function send(
   response: ServerResponse,
-  answer: ProxiedResponse,
+  received: ProxiedResponse,
   fault: FaultKind | ProxyOddity | undefined,
 ) {
-  const { status, headers, body } = answer;
+  const { status, headers, body } = received;
   const whole = (changes: Partial<ProxiedResponse> = {}) => {
-    const { status: code, headers: head, body: text } = { ...answer, ...changes };
+    const { status: code, headers: head, body: text } = { ...received, ...changes };
     response.writeHead(code, { ...head, "content-length": text.length }).end(text);
   };
   const half = body.subarray(0, Math.floor(body.length / 2));
@@ -105,7 +105,7 @@ async function send(
   switch (fault) {
     case undefined:
       return whole();
-    case "reset within the answer":
+    case "reset within the response":
       response.writeHead(status, { ...headers, "content-length": body.length });
       response.write(half, () => response.destroy());
       return;
@@ -129,7 +129,7 @@ async function send(
         headers: json,
         body: Buffer.from('{"message":"no Route matched with those values"}'),
       });
-    case "50 MB of blanks around the answer":
+    case "50 MB of blanks around the response":
       return whole({ body: Buffer.concat([BLANKS, body, BLANKS]) });
     case "compressed, and not said to be":
       return whole({ body: Buffer.concat([Buffer.from([0x1f, 0x8b, 8, 0]), body]) });
@@ -139,7 +139,7 @@ async function send(
       return whole({ headers: { ...headers, "content-type": "text/plain" } });
     case "a clock of years ago":
       return whole({ headers: { ...headers, date: "Tue, 01 Jan 2019 00:00:00 GMT" } });
-    case "an answer in small pieces": {
+    case "a response in small pieces": {
       response.writeHead(status, headers);
       const size = Math.max(1, Math.ceil(body.length / 20));
       for (let at = 0; at < body.length; at += size) {
@@ -150,6 +150,6 @@ async function send(
       return;
     }
     default:
-      return fault satisfies "reset before the answer" | "stall, then reset";
+      return fault satisfies "reset before the response" | "stall, then reset";
   }
 }

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import { compress, decompress } from "../../src/embedded-clickhouse/server/compressed-blocks.js";
 import { nativeBlocks } from "../../src/embedded-clickhouse/server/native-blocks.js";
-import { ask, quietClient, sqlListener, startEngine } from "../clickhouse/engine-under-test.js";
+import { quietClient, sendRequest, sqlListener, startEngine } from "../clickhouse/engine-under-test.js";
 import { freePort } from "../free-port.js";
 
 const LIMIT = 1 << 28;
@@ -63,48 +63,48 @@ t.test("the embedded engine serves the drivers of BI tools", async (t) => {
         "X-ClickHouse-Format": "RowBinaryWithNamesAndTypes",
         "X-ClickHouse-Database": "default",
       };
-      const asked = async (path: string, body: string | Buffer) =>
-        await ask(endpoint, path, {
+      const requested = async (path: string, body: string | Buffer) =>
+        await sendRequest(endpoint, path, {
           anonymous: true,
           headers: { ...jdbc, "Content-Type": "text/plain" },
           body,
         });
-      const plain = await asked("/", "SELECT a, s FROM t ORDER BY a");
-      const packed = await asked("/?compress=1", "SELECT a, s FROM t ORDER BY a");
+      const plain = await requested("/", "SELECT a, s FROM t ORDER BY a");
+      const packed = await requested("/?compress=1", "SELECT a, s FROM t ORDER BY a");
       t.ok(decompress(packed.body, LIMIT).equals(plain.body));
-      const failed = await asked("/?compress=1", "SELECT nope");
+      const failed = await requested("/?compress=1", "SELECT nope");
       t.equal(failed.status, 404);
       t.match(decompress(failed.body, LIMIT).toString(), /^Code: 47\. /);
-      const sent = await asked("/?compress=1&decompress=1", compress(Buffer.from("SELECT 1 AS x")));
+      const sent = await requested("/?compress=1&decompress=1", compress(Buffer.from("SELECT 1 AS x")));
       t.same(decompress(sent.body, LIMIT), Buffer.from([1, 1, 120, 5, ...Buffer.from("UInt8"), 1]));
     },
   );
 
   await t.test("clickhouse-go, as Grafana uses it, gets Native blocks at its revision", async (t) => {
     const path = "/?client_protocol_version=54483&database=default&default_format=Native";
-    const ping = await ask(endpoint, path, { ...as, body: "SELECT 1" });
+    const ping = await sendRequest(endpoint, path, { ...as, body: "SELECT 1" });
     t.equal(ping.body.toString("hex"), `${BLOCK_INFO}0101013105${Buffer.from("UInt8").toString("hex")}0001`);
-    const hello = await ask(endpoint, path, {
+    const hello = await sendRequest(endpoint, path, {
       ...as,
       body: "SELECT displayName(), version(), revision(), timezone()",
     });
     t.equal(hello.status, 200);
     t.equal(hello.body.subarray(0, 10).toString("hex"), `${BLOCK_INFO}0401`);
-    const types = await ask(endpoint, path, { ...as, body: `SELECT ${TYPES} FROM numbers(3)` });
+    const types = await sendRequest(endpoint, path, { ...as, body: `SELECT ${TYPES} FROM numbers(3)` });
     t.equal(types.status, 200, types.body.toString().slice(0, 200));
-    const rows = await ask(endpoint, path, { ...as, body: "SELECT a, s FROM t" });
+    const rows = await sendRequest(endpoint, path, { ...as, body: "SELECT a, s FROM t" });
     t.equal(rows.headers["content-type"], "application/octet-stream");
-    const compressed = await ask(endpoint, `${path}&compress=1`, {
+    const compressed = await sendRequest(endpoint, `${path}&compress=1`, {
       ...as,
       body: "SELECT a, s FROM t ORDER BY a LIMIT 5",
     });
     t.ok(decompress(compressed.body, LIMIT).subarray(0, 8).toString("hex") === BLOCK_INFO);
-    const unknown = await ask(endpoint, path, { ...as, body: "SELECT '{}'::JSON AS j" });
+    const unknown = await sendRequest(endpoint, path, { ...as, body: "SELECT '{}'::JSON AS j" });
     t.match(unknown.body.toString(), /^Code: 48\. .*Column j of type JSON/);
   });
 
   await t.test("Native blocks are the same for any chunking of the stream", async (t) => {
-    const { body } = await ask(endpoint, "/?default_format=Native", {
+    const { body } = await sendRequest(endpoint, "/?default_format=Native", {
       ...as,
       body: `SELECT ${TYPES} FROM numbers(50)`,
     });
@@ -119,7 +119,7 @@ t.test("the embedded engine serves the drivers of BI tools", async (t) => {
   });
 
   await t.test("clickhouse-connect can start up and send its settings", async (t) => {
-    const settings = await ask(endpoint, "/", {
+    const settings = await sendRequest(endpoint, "/", {
       ...as,
       body: "SELECT name, value, readonly as readonly FROM system.settings LIMIT 10000 FORMAT TSV",
     });
@@ -137,12 +137,12 @@ t.test("the embedded engine serves the drivers of BI tools", async (t) => {
       t.ok(writable.includes(name), name);
     for (const name of ["readonly", "output_format_schema", "format_schema", "max_rows_to_group_by"])
       t.notOk(writable.includes(name), name);
-    const probe = await ask(endpoint, "/?client_protocol_version=54405", {
+    const probe = await sendRequest(endpoint, "/?client_protocol_version=54405", {
       ...as,
       body: "SELECT 1 AS check\n FORMAT Native",
     });
     t.equal(probe.body.subarray(8, 16).toString("latin1"), "\x01\x01\x05check");
-    const timed = await ask(endpoint, "/?max_execution_time=5&session_id=x&wait_end_of_query=1", {
+    const timed = await sendRequest(endpoint, "/?max_execution_time=5&session_id=x&wait_end_of_query=1", {
       ...as,
       body: "SELECT 1",
     });

@@ -4,7 +4,7 @@ import { connect } from "node:net";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import t from "tap";
-import { ask, type EngineUnderTest, startEngine } from "../clickhouse/engine-under-test.js";
+import { type EngineUnderTest, sendRequest, startEngine } from "../clickhouse/engine-under-test.js";
 import { holds } from "../holds.js";
 import { until } from "../until.js";
 
@@ -16,30 +16,30 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
   const under = await startEngine(t);
   const { endpoint } = under;
   const read = async (path: string, body?: string) =>
-    (await ask(endpoint, path, body === undefined ? {} : { body })).body.toString("utf8");
+    (await sendRequest(endpoint, path, body === undefined ? {} : { body })).body.toString("utf8");
   await read("/", "CREATE DATABASE d");
   await read("/", "CREATE TABLE d.t (a UInt64, b String) ENGINE = MergeTree ORDER BY a");
   t.beforeEach(async () => void (await read("/", "TRUNCATE TABLE d.t")));
 
   await t.test("health checks need no password, and HEAD works", async (t) => {
     for (const path of ["/ping", "/", "/replicas_status"]) {
-      const { status, body } = await ask(endpoint, path, { method: "GET", anonymous: true });
+      const { status, body } = await sendRequest(endpoint, path, { method: "GET", anonymous: true });
       t.same({ status, body: body.toString() }, { status: 200, body: "Ok.\n" }, path);
     }
-    const head = await ask(endpoint, "/ping", { method: "HEAD", anonymous: true });
+    const head = await sendRequest(endpoint, "/ping", { method: "HEAD", anonymous: true });
     t.same({ status: head.status, length: head.body.length }, { status: 200, length: 0 });
-    t.equal((await ask(endpoint, "/?query=SELECT+1", { method: "HEAD" })).status, 200);
-    t.equal((await ask(endpoint, "/nowhere")).status, 404);
+    t.equal((await sendRequest(endpoint, "/?query=SELECT+1", { method: "HEAD" })).status, 200);
+    t.equal((await sendRequest(endpoint, "/nowhere")).status, 404);
   });
 
   await t.test("credentials are accepted as Basic and in headers, but not in the URL", async (t) => {
     const { username, password } = endpoint;
     const anonymous = true;
     const query = "query=SELECT+1";
-    t.equal((await ask(endpoint, `/?${query}`)).status, 200);
+    t.equal((await sendRequest(endpoint, `/?${query}`)).status, 200);
     t.equal(
       (
-        await ask(endpoint, `/?${query}`, {
+        await sendRequest(endpoint, `/?${query}`, {
           anonymous,
           headers: { "X-ClickHouse-User": username, "X-ClickHouse-Key": password },
         })
@@ -47,11 +47,11 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
       200,
     );
     for (const options of [{ anonymous }, {}]) {
-      const inUrl = await ask(endpoint, `/?${query}&user=${username}&password=${password}`, options);
+      const inUrl = await sendRequest(endpoint, `/?${query}&user=${username}&password=${password}`, options);
       t.equal(inUrl.status, 403);
       t.notOk(inUrl.body.includes(password));
     }
-    const none = await ask(endpoint, `/?${query}`, { anonymous });
+    const none = await sendRequest(endpoint, `/?${query}`, { anonymous });
     holds(t, none, {
       status: 401,
       headers: { "x-clickhouse-exception-code": "194", "www-authenticate": /Basic/ },
@@ -62,7 +62,7 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
       { username: "other" },
       { username: "" },
     ]) {
-      const { status, headers, body } = await ask({ ...endpoint, ...wrong }, `/?${query}`);
+      const { status, headers, body } = await sendRequest({ ...endpoint, ...wrong }, `/?${query}`);
       holds(
         t,
         { status, headers, body: body.toString() },
@@ -73,7 +73,7 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
   });
 
   await t.test("a response has ClickHouse's headers", async (t) => {
-    const { status, headers } = await ask(endpoint, "/?query_id=my-id", {
+    const { status, headers } = await sendRequest(endpoint, "/?query_id=my-id", {
       body: "SELECT 1 AS x FORMAT JSON",
     });
     holds(
@@ -97,7 +97,7 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
   await t.test("the format is set by FORMAT, default_format or a header", async (t) => {
     t.equal(await read("/", "SELECT 1, 'x'"), "1\tx\n");
     t.equal(await read("/?default_format=CSV", "SELECT 1, 'x'"), '1,"x"\n');
-    const { body } = await ask(endpoint, "/", {
+    const { body } = await sendRequest(endpoint, "/", {
       body: "SELECT 1, 'x'",
       headers: { "X-ClickHouse-Format": "JSONCompactEachRow" },
     });
@@ -107,7 +107,7 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
   });
 
   await t.test("the query may be in the URL, in the body, or in both", async (t) => {
-    t.equal((await ask(endpoint, "/?query=SELECT+1%2B1", { method: "GET" })).body.toString(), "2\n");
+    t.equal((await sendRequest(endpoint, "/?query=SELECT+1%2B1", { method: "GET" })).body.toString(), "2\n");
     t.equal(await read("/?query=SELECT%201%20%2B", "2"), "3\n");
     await read("/?query=INSERT+INTO+d.t+FORMAT+CSV", '1,"a"\n2,"b"\n');
     await read("/?query=INSERT+INTO+d.t", "FORMAT TSV\n3\tc\n");
@@ -128,7 +128,7 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
     const query = (select: string) =>
       `/?query=${encodeURIComponent(`INSERT INTO d.t (a, b) SELECT ${select} FORMAT TSV`)}`;
     const each = query("n + 1, b FROM input('b String, n Array(UInt8)') ARRAY JOIN n");
-    const { status, headers } = await ask(endpoint, each, { body: "x\t[1,2]\ny\t[]\nz\t[7]\n" });
+    const { status, headers } = await sendRequest(endpoint, each, { body: "x\t[1,2]\ny\t[]\nz\t[7]\n" });
     holds(t, { status, headers }, { status: 200, headers: { "x-clickhouse-summary": /"written_rows":"3"/ } });
     t.equal(
       await read("/", "SELECT groupArray((a, b)) FROM (SELECT a, b FROM d.t ORDER BY a)"),
@@ -151,20 +151,23 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
 
   await t.test("the database is set by parameter or header", async (t) => {
     t.equal(await read("/?database=d", "SELECT currentDatabase(), count() FROM t"), "d\t0\n");
-    const { body } = await ask(endpoint, "/", {
+    const { body } = await sendRequest(endpoint, "/", {
       body: "SELECT currentDatabase()",
       headers: { "X-ClickHouse-Database": "d" },
     });
     t.equal(body.toString(), "d\n");
-    const missing = await ask(endpoint, "/?database=nothing", { body: "SELECT 1" });
+    const missing = await sendRequest(endpoint, "/?database=nothing", { body: "SELECT 1" });
     holds(
       t,
       { status: missing.status, body: missing.body.toString() },
       { status: 404, body: /UNKNOWN_DATABASE/ },
     );
     t.equal(
-      (await ask(endpoint, `/?database=${encodeURIComponent("d`; DROP TABLE d.t")}`, { body: "SELECT 1" }))
-        .status,
+      (
+        await sendRequest(endpoint, `/?database=${encodeURIComponent("d`; DROP TABLE d.t")}`, {
+          body: "SELECT 1",
+        })
+      ).status,
       404,
     );
   });
@@ -189,7 +192,7 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
       ["/?role=admin", "SELECT 1", 404, "511"],
     ];
     for (const [path, body, status, code] of expected) {
-      const got = await ask(endpoint, path, { body });
+      const got = await sendRequest(endpoint, path, { body });
       holds(
         t,
         got,
@@ -209,7 +212,7 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
   });
 
   await t.test("an error after the first byte sends the exception block and breaks the body", async (t) => {
-    const { status, headers, body, broken } = await ask(endpoint, "/", {
+    const { status, headers, body, broken } = await sendRequest(endpoint, "/", {
       body: "SELECT number, throwIf(number = 1000000, 'too late') FROM numbers(10000000)",
     });
     holds(t, { status, broken }, { status: 200, broken: true });
@@ -225,11 +228,11 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
   await t.test(
     "with wait_end_of_query nothing is sent before the end, so the status is correct",
     async (t) => {
-      const late = await ask(endpoint, "/?wait_end_of_query=1", {
+      const late = await sendRequest(endpoint, "/?wait_end_of_query=1", {
         body: "SELECT number, throwIf(number = 1000000) FROM numbers(10000000)",
       });
       holds(t, late, { status: 500, broken: false, headers: { "x-clickhouse-exception-code": "395" } });
-      const whole = await ask(endpoint, "/?wait_end_of_query=1", {
+      const whole = await sendRequest(endpoint, "/?wait_end_of_query=1", {
         body: "SELECT number FROM numbers(1000000)",
       });
       holds(t, whole, {
@@ -250,7 +253,9 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
       "SYSTEM JEMALLOC PURGE",
       "KILL QUERY WHERE 0",
     ]) {
-      const { status, body } = await ask(endpoint, `/?query=${encodeURIComponent(query)}`, { method: "GET" });
+      const { status, body } = await sendRequest(endpoint, `/?query=${encodeURIComponent(query)}`, {
+        method: "GET",
+      });
       holds(t, { status, body: body.toString() }, { status: 500, body: /\(READONLY\)/ }, query);
     }
     t.equal(await read("/", "SELECT count() FROM d.t"), "0\n");
@@ -258,23 +263,26 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
 
   await t.test("gzip is accepted by Content-Encoding, and sent if requested", async (t) => {
     const rows = Array.from({ length: 10_000 }, (_, a) => `${a}\tx\n`).join("");
-    const sent = await ask(endpoint, "/?query=INSERT+INTO+d.t+FORMAT+TSV", {
+    const sent = await sendRequest(endpoint, "/?query=INSERT+INTO+d.t+FORMAT+TSV", {
       body: gzipSync(rows),
       headers: { "Content-Encoding": "gzip" },
     });
     holds(t, sent, { status: 200, headers: { "x-clickhouse-summary": /"written_rows":"10000"/ } });
-    const asked = { body: "SELECT * FROM d.t ORDER BY a", headers: { "Accept-Encoding": "gzip" } };
-    const got = await ask(endpoint, "/?enable_http_compression=1", asked);
+    const requested = { body: "SELECT * FROM d.t ORDER BY a", headers: { "Accept-Encoding": "gzip" } };
+    const got = await sendRequest(endpoint, "/?enable_http_compression=1", requested);
     t.equal(got.headers["content-encoding"], "gzip");
     t.equal(gunzipSync(got.body).toString(), rows);
-    t.equal((await ask(endpoint, "/", asked)).headers["content-encoding"], undefined);
-    const cutOff = await ask(endpoint, "/?query=INSERT+INTO+d.t+FORMAT+TSV", {
+    t.equal((await sendRequest(endpoint, "/", requested)).headers["content-encoding"], undefined);
+    const cutOff = await sendRequest(endpoint, "/?query=INSERT+INTO+d.t+FORMAT+TSV", {
       body: gzipSync(rows).subarray(0, 500),
       headers: { "Content-Encoding": "gzip" },
     });
     t.not(cutOff.status, 200);
     t.equal(await read("/", "SELECT count() FROM d.t"), "10000\n");
-    const unknown = await ask(endpoint, "/", { body: "SELECT 1", headers: { "Content-Encoding": "snappy" } });
+    const unknown = await sendRequest(endpoint, "/", {
+      body: "SELECT 1",
+      headers: { "Content-Encoding": "snappy" },
+    });
     holds(t, unknown, { status: 501 });
   });
 
@@ -296,7 +304,9 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
     async (t) => {
       const io = join(under.dataDir, "io");
       await rename(io, `${io}.away`);
-      const failed = await ask(endpoint, "/?wait_end_of_query=1", { body: "SELECT number FROM numbers(3)" });
+      const failed = await sendRequest(endpoint, "/?wait_end_of_query=1", {
+        body: "SELECT number FROM numbers(3)",
+      });
       await rename(`${io}.away`, io);
       t.equal(failed.status, 500);
       t.match(
@@ -310,11 +320,15 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
 
   await t.test("a query id that is too long, or that a header cannot contain, is refused", async (t) => {
     for (const id of ["a\nb", "\u0394", " a", "a".repeat(201)]) {
-      const { status } = await ask(endpoint, `/?query_id=${encodeURIComponent(id)}`, { body: "SELECT 1" });
+      const { status } = await sendRequest(endpoint, `/?query_id=${encodeURIComponent(id)}`, {
+        body: "SELECT 1",
+      });
       t.equal(status, 400, JSON.stringify(id));
     }
     for (const id of ["a", "\u00e9 \u00fc", "a".repeat(200)]) {
-      const { headers } = await ask(endpoint, `/?query_id=${encodeURIComponent(id)}`, { body: "SELECT 1" });
+      const { headers } = await sendRequest(endpoint, `/?query_id=${encodeURIComponent(id)}`, {
+        body: "SELECT 1",
+      });
       t.equal(
         headers["x-clickhouse-query-id"],
         id,
@@ -325,24 +339,24 @@ t.test("the HTTP interface behaves like that of a ClickHouse server", async (t) 
 
   await t.test("a query id can run only once at a time, unless the request replaces it", async (t) => {
     const slow = "SELECT count() FROM numbers(1000000000000) WHERE NOT ignore(sipHash64(number))";
-    const first = ask(endpoint, "/?query_id=same", { body: slow });
+    const first = sendRequest(endpoint, "/?query_id=same", { body: slow });
     await until(
       "the query to run",
       async () => (await read("/", "SELECT count() FROM system.processes")) === "2\n",
     );
-    const second = await ask(endpoint, "/?query_id=same", { body: "SELECT 1" });
+    const second = await sendRequest(endpoint, "/?query_id=same", { body: "SELECT 1" });
     holds(t, second, { headers: { "x-clickhouse-exception-code": "216" } });
     t.equal(await read("/?query_id=same&replace_running_query=1", "SELECT 1"), "1\n");
     holds(t, await first, { headers: { "x-clickhouse-exception-code": "394" } });
   });
 
   await t.test("more queries than slots all get a response", async (t) => {
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       Array.from({ length: 60 }, (_, index) => read("/", `SELECT ${index}, sleep(0.05)`)),
     );
     t.same(
-      answers,
-      answers.map((_, index) => `${index}\t0\n`),
+      responses,
+      responses.map((_, index) => `${index}\t0\n`),
     );
   });
 });

@@ -12,7 +12,7 @@ t.test("reads that reuse a session do not affect each other", async (t) => {
   const client = quietClient(t, endpoint);
   const read = async (query: string, params: Params = {}, settings: ClickHouseSettings = {}) =>
     await readRows<{ value: unknown }>(client, { query, params }, undefined, settings);
-  const one = async (...asked: Parameters<typeof read>) => (await read(...asked))[0]?.value;
+  const one = async (...requested: Parameters<typeof read>) => (await read(...requested))[0]?.value;
 
   await t.test("a read in a reused session has only its own parameters", async (t) => {
     t.equal(await one("SELECT {a:UInt8} + {b:UInt8} AS value", { a: 1, b: 2 }), 3);
@@ -39,8 +39,8 @@ t.test("reads that reuse a session do not affect each other", async (t) => {
     const comment = async (query_id: string, log_comment: string) => {
       const query = "SELECT getSetting('log_comment') AS value";
       const clickhouse_settings = { ...readSettings, log_comment };
-      const answer = await client.query({ query, query_id, clickhouse_settings, format: "JSONEachRow" });
-      const [row] = await answer.json<{ value: string }>();
+      const response = await client.query({ query, query_id, clickhouse_settings, format: "JSONEachRow" });
+      const [row] = await response.json<{ value: string }>();
       return row?.value.replace(/^\/\*q:[0-9a-f]{16} /, "");
     };
     t.equal(await comment("first", "one"), "query_id:first*/ one");

@@ -6,9 +6,9 @@ import { isRefusedFunction } from "../../src/embedded-clickhouse/server/sql-port
 import { ADMITTED_SETTINGS } from "../../src/embedded-clickhouse/server/sql-port/admitted-settings.js";
 import { checkWords } from "../../src/embedded-clickhouse/server/sql-port/check-words.js";
 import {
-  ask,
   engineResponseText,
   quietClient,
+  sendRequest,
   sqlListener,
   startEngine,
 } from "../clickhouse/engine-under-test.js";
@@ -176,7 +176,7 @@ t.test("a SQL user cannot reach other tenants, files or secrets", async (t) => {
   await writeFile(path, SECRET);
   const endpoint = { url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" };
   const said = async (body: string, query = "") =>
-    (await ask(endpoint, `/?${query}`, { body })).body.toString("utf8");
+    (await sendRequest(endpoint, `/?${query}`, { body })).body.toString("utf8");
   const names = async (table: string) =>
     (await engineResponseText(service, `SELECT name FROM system.${table}`)).split("\n");
   async function each<Item>(items: readonly Item[], run: (item: Item) => Promise<void>) {
@@ -190,11 +190,11 @@ t.test("a SQL user cannot reach other tenants, files or secrets", async (t) => {
     const refused = (await names("functions")).filter((name) => isRefusedFunction(name, engine.functions));
     t.ok(refused.length > 130 && refused.includes("file"), `${refused.length} functions`);
     const wrong: string[] = [];
-    const isRight = (answer: string) =>
-      /is not admitted on this read-only port/.test(answer) && !answer.includes(SECRET);
+    const isRight = (response: string) =>
+      /is not admitted on this read-only port/.test(response) && !response.includes(SECRET);
     const attempt = async (statement: string, query = "") => {
-      const answer = await said(statement, query);
-      if (!isRight(answer)) wrong.push(`${statement} ${query}: ${answer.slice(0, 120)}`);
+      const response = await said(statement, query);
+      if (!isRight(response)) wrong.push(`${statement} ${query}: ${response.slice(0, 120)}`);
     };
     const written = (form: string, name: string) => form.replaceAll("@", () => name).replaceAll("!", path);
     // Each function in forms that once admitted all of them, and the other forms with the most dangerous functions.
@@ -249,7 +249,9 @@ t.test("a SQL user cannot reach other tenants, files or secrets", async (t) => {
     for (const explain of EXPLAINS)
       for (const statement of ["SELECT 1", "SELECT a, sum(b) FROM own WHERE a < 3 GROUP BY a", "(SELECT 1)"])
         for (const format of ["", " FORMAT JSON", " FORMAT Native"]) {
-          const { status, body } = await ask(endpoint, "/", { body: `${explain} ${statement}${format}` });
+          const { status, body } = await sendRequest(endpoint, "/", {
+            body: `${explain} ${statement}${format}`,
+          });
           const shown = body.toString("latin1");
           t.equal(status, 200, `${explain} ${statement}${format}: ${shown.slice(0, 200)}`);
           t.notMatch(shown, /embedded-clickhouse|\/io\/|OUTFILE|APPEND/, `${explain} ${statement}${format}`);
@@ -324,7 +326,7 @@ t.test("a SQL user cannot reach other tenants, files or secrets", async (t) => {
       "SELECT a FROM own SETTINGS additional_table_filters = {'own': '1) OR (SELECT 1'}",
     ])
       t.match(await said(body), /^Code: \d+\. DB::Exception/, body);
-    t.equal((await ask(endpoint, "/?role=service", { body: "SELECT 1" })).status === 200, false);
+    t.equal((await sendRequest(endpoint, "/?role=service", { body: "SELECT 1" })).status === 200, false);
     for (const name of ["max_execution_time", "max_memory_usage", "max_result_rows", "max_threads"]) {
       const limit = await said(`SELECT getSetting('${name}')`);
       for (const value of ["0", "1000000000000", "'x'", "-1"])

@@ -4,7 +4,7 @@ import { Agent, createServer, request } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 import t, { type Test } from "tap";
 import { boundConnections } from "../../src/embedded-clickhouse/server/sql-port/connections.js";
-import { ask, sqlListener, startEngine } from "../clickhouse/engine-under-test.js";
+import { sendRequest, sqlListener, startEngine } from "../clickhouse/engine-under-test.js";
 import { freePort } from "../free-port.js";
 import { until } from "../until.js";
 
@@ -28,7 +28,7 @@ t.test("256 and more idle connections and incomplete requests do not block the S
   const bi = { url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" };
   const idle = await opened(t, port, 300);
   for (const socket of idle.slice(0, 150)) socket.write("POST / HTTP/1.1\r\nHost: localhost\r\n");
-  const { status, body } = await ask(bi, "/", { body: "SELECT 1" });
+  const { status, body } = await sendRequest(bi, "/", { body: "SELECT 1" });
   t.equal(status, 200);
   t.equal(body.toString(), "1\n");
   t.ok(areOpen(idle) <= 256, `${areOpen(idle)} are open`);
@@ -48,10 +48,10 @@ async function bound(t: Test, most: number, signOnMs: number): Promise<Bound> {
     finish = resolve;
   });
   let begun = 0;
-  const server = createServer((asked, response) => {
-    if (asked.url === "/slow") begun += 1;
-    if (asked.url !== "/") connections.signedOn(asked, response);
-    void (asked.url === "/slow" ? slow : Promise.resolve()).then(() => response.end("ok"));
+  const server = createServer((requested, response) => {
+    if (requested.url === "/slow") begun += 1;
+    if (requested.url !== "/") connections.signedOn(requested, response);
+    void (requested.url === "/slow" ? slow : Promise.resolve()).then(() => response.end("ok"));
   });
   const connections = boundConnections(server, most, signOnMs);
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -64,15 +64,15 @@ async function bound(t: Test, most: number, signOnMs: number): Promise<Bound> {
 
 function get(port: number, path: string, agent: Agent, localAddress = "127.0.0.1"): Promise<string> {
   return new Promise((resolve, reject) => {
-    const asked = request({ port, host: "127.0.0.1", localAddress, path, agent }, (response) => {
+    const requested = request({ port, host: "127.0.0.1", localAddress, path, agent }, (response) => {
       let text = "";
       response.on("data", (chunk: Buffer) => {
         text += chunk.toString();
       });
       response.on("end", () => resolve(text));
     });
-    asked.on("error", reject);
-    asked.end();
+    requested.on("error", reject);
+    requested.end();
   });
 }
 

@@ -17,9 +17,9 @@ import {
   LOWERABLE_SETTINGS,
 } from "../../src/embedded-clickhouse/server/sql-port/admitted-settings.js";
 import {
-  ask,
   engineResponseText,
   quietClient,
+  sendRequest,
   sqlListener,
   startEngine,
 } from "../clickhouse/engine-under-test.js";
@@ -142,8 +142,8 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
   };
 
   const endpoint = { url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" };
-  const asked = async (path: string, body: string) => {
-    const { status, headers } = await ask(endpoint, path, { body });
+  const requested = async (path: string, body: string) => {
+    const { status, headers } = await sendRequest(endpoint, path, { body });
     return { ok: status === 200, code: headers["x-clickhouse-exception-code"] };
   };
   async function each<Item>(items: readonly Item[], run: (item: Item, index: number) => Promise<void>) {
@@ -160,16 +160,16 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
         [],
         "admitted names are settings",
       );
-      const answers = new Map<string, unknown>();
+      const responses = new Map<string, unknown>();
       await each(
         settings.filter((name) => !admitted.has(name)),
         async (name, index) => {
           const path = `/?${name}=${encodeURIComponent(target(index))}`;
-          answers.set(name, (await asked(path, "SELECT 1 AS a FORMAT Protobuf")).code);
+          responses.set(name, (await requested(path, "SELECT 1 AS a FORMAT Protobuf")).code);
         },
       );
       t.same(
-        [...answers]
+        [...responses]
           .filter(([, code]) => code !== "164")
           .map(([name]) => name)
           .sort(), // the responses come in any order
@@ -177,7 +177,10 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
         "all are refused except the protocol's own, which never reach the engine",
       );
       await each(settings, async (name, index) => {
-        const { code } = await asked("/", `SELECT 1 AS a FORMAT TSV SETTINGS ${name} = '${target(index)}'`);
+        const { code } = await requested(
+          "/",
+          `SELECT 1 AS a FORMAT TSV SETTINGS ${name} = '${target(index)}'`,
+        );
         if (!admitted.has(name) && code !== "164") t.fail(`${name}: ${code}`);
       });
       await untouched();
@@ -187,14 +190,14 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
   await t.test("an allowed setting with a path as its value makes no file in any format", async (t) => {
     const named = [...ADMITTED_SETTINGS].map((name, index) => [name, target(index)] as const);
     await each([...formats, ...WITH_SCHEMA], async (format, index) => {
-      const { ok } = await asked("/", `SELECT 1 AS a FORMAT ${format}`);
+      const { ok } = await requested("/", `SELECT 1 AS a FORMAT ${format}`);
       if (ok !== ADMITTED_FORMATS.includes(format)) t.fail(format);
       const schema = `/?output_format_schema=${encodeURIComponent(target(index))}&default_format=${format}`;
-      t.equal((await asked(schema, "SELECT 1 AS a")).code, "164");
+      t.equal((await requested(schema, "SELECT 1 AS a")).code, "164");
     });
     await each(named, async ([name, path], index) => {
       const format = ADMITTED_FORMATS[index % ADMITTED_FORMATS.length];
-      await asked(`/?${name}=${encodeURIComponent(path)}&default_format=${format}`, "SELECT 1 AS a");
+      await requested(`/?${name}=${encodeURIComponent(path)}&default_format=${format}`, "SELECT 1 AS a");
     });
     await untouched();
   });
@@ -209,7 +212,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
     const refused = functions.filter((name) => isRefusedFunction(name, known));
     await each(refused, async (name) => {
       for (const call of [`${name}('${target(0)}')`, `arrayMap(${name}, ['${target(0)}'])`])
-        if ((await asked("/", `SELECT ${call}`)).code !== "164") t.fail(call);
+        if ((await requested("/", `SELECT ${call}`)).code !== "164") t.fail(call);
     });
     t.same(tableFunctions.filter(isAdmittedTableFunction), [
       "generateSeries",
@@ -225,7 +228,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
       tableFunctions.filter((name) => !isAdmittedTableFunction(name)),
       async (name) => {
         for (const call of [`FROM ${name}('${target(2)}')`, `WHERE 1 IN ${name}('${target(2)}')`]) {
-          const { ok, code } = await asked("/", `SELECT 1 ${call}`);
+          const { ok, code } = await requested("/", `SELECT 1 ${call}`);
           // The engine also has an admitted function of that name, and refuses the table function to the role.
           if (ok || (name !== "format" && !["164", "62"].includes(String(code)))) t.fail(call);
         }
@@ -251,7 +254,7 @@ t.test("no setting, format or function of the engine makes a file", async (t) =>
       for (const [index, statement] of FILE_STATEMENTS.entries()) {
         const sql = statement.replaceAll("{out}", target(index)).replaceAll("{saved}", saved);
         for (const path of ["/", "/?database=facts", "/?database=default"]) {
-          const { ok, code } = await asked(path, sql);
+          const { ok, code } = await requested(path, sql);
           if (ok || !["164", "62", "60", "81"].includes(String(code))) t.fail(`${code} ${path}: ${sql}`);
         }
       }

@@ -6,9 +6,9 @@ import { exception, ServerException } from "../../src/embedded-clickhouse/server
 import { createFailedSignOns } from "../../src/embedded-clickhouse/server/sql-port/failed-sign-ons.js";
 import { createQuotas } from "../../src/embedded-clickhouse/server/sql-port/quotas.js";
 import {
-  ask,
   engineResponseText,
   quietClient,
+  sendRequest,
   sqlListener,
   startEngine,
 } from "../clickhouse/engine-under-test.js";
@@ -27,7 +27,7 @@ t.test("the SQL port limits statements, responses, queries and users", async (t)
   const service = quietClient(t, under.endpoint);
   const as = (username: string) => ({ url: `http://127.0.0.1:${port}`, username, password: "p" });
   const code = async (body: string, path = "/", user = "a") =>
-    (await ask(as(user), path, { body })).headers["x-clickhouse-exception-code"];
+    (await sendRequest(as(user), path, { body })).headers["x-clickhouse-exception-code"];
 
   await t.test("statements, responses and the memory of queries are limited on the SQL port", async (t) => {
     t.equal(await code(`SELECT '${"x".repeat(128 * 1024)}'`), "229");
@@ -38,12 +38,12 @@ t.test("the SQL port limits statements, responses, queries and users", async (t)
   });
 
   await t.test("one SQL user cannot take all slots, and the service has its own", async (t) => {
-    const slow = Array.from({ length: 6 }, () => ask(as("a"), "/", { body: SLOW }));
+    const slow = Array.from({ length: 6 }, () => sendRequest(as("a"), "/", { body: SLOW }));
     await until(
       "three to run",
       async () => (await engineResponseText(service, "SELECT count() FROM system.processes")) === "4",
     );
-    t.equal((await ask(as("b"), "/", { body: "SELECT 1" })).body.toString(), "1\n");
+    t.equal((await sendRequest(as("b"), "/", { body: "SELECT 1" })).body.toString(), "1\n");
     for (const { status } of await Promise.all(slow)) t.equal(status, 408);
     t.equal(await engineResponseText(service, "SELECT 1"), "1");
   });
@@ -89,10 +89,10 @@ t.test("a client that guesses passwords has to wait", async (t) => {
   const port = await freePort();
   await startEngine(t, { sqlPort: sqlListener(port, users) });
   const as = async (username: string, password: string) => {
-    const answer = await ask({ url: `http://127.0.0.1:${port}`, username, password }, "/", {
+    const response = await sendRequest({ url: `http://127.0.0.1:${port}`, username, password }, "/", {
       body: "SELECT 1",
     });
-    return [answer.status, answer.headers["x-clickhouse-exception-code"]];
+    return [response.status, response.headers["x-clickhouse-exception-code"]];
   };
   t.strictSame(await as("a", "p"), [200, undefined]);
   for (let tries = 0; tries < 9; tries++) t.strictSame(await as("a", `guess ${tries}`), [403, "516"]);

@@ -4,10 +4,10 @@ import { pino } from "pino";
 import t from "tap";
 import { createSlots } from "../../src/embedded-clickhouse/server/slots.js";
 import {
-  ask,
   type EngineResponse,
   engineResponseText,
   quietClient,
+  sendRequest,
   sqlListener,
   startEngine,
 } from "../clickhouse/engine-under-test.js";
@@ -44,14 +44,14 @@ t.test("two users whose statements cannot be stopped do not block the SQL port f
   const { engine, endpoint } = await startEngine(t, { sqlPort, logger, maxMemoryBytes: MEMORY_BYTES });
   const service = quietClient(t, endpoint);
   const as = (username: string) => ({ url: `http://127.0.0.1:${port}`, username, password: "p" });
-  const send = (user: string, body: string, path = "/") => ask(as(user), path, { body });
+  const send = (user: string, body: string, path = "/") => sendRequest(as(user), path, { body });
   const said = async (user: string, body: string) => {
-    const { status, body: answer } = await send(user, body);
-    return [status, answer.toString()];
+    const { status, body: response } = await send(user, body);
+    return [status, response.toString()];
   };
-  const timed = async (answer: Promise<EngineResponse>) => {
+  const timed = async (response: Promise<EngineResponse>) => {
     const from = performance.now();
-    return [...codeOf(await answer), performance.now() - from < MAX_SECONDS * 1000 + SOON_MS];
+    return [...codeOf(await response), performance.now() - from < MAX_SECONDS * 1000 + SOON_MS];
   };
 
   t.strictSame(await said("c", MEMORY), [200, `${PORT_BYTES / 4}\n`]);
@@ -79,7 +79,7 @@ t.test("two users whose statements cannot be stopped do not block the SQL port f
   );
   await until("a user's whole share", async () => (await engineResponseText(service, IN_ENGINE)) === "6");
   gone.abort();
-  for (const answer of left) await t.rejects(answer, { name: "AbortError" });
+  for (const response of left) await t.rejects(response, { name: "AbortError" });
   // A statement that can be stopped may take this long.
   await delay(1_000);
   const bytes = Math.floor(PORT_BYTES / (4 + 6));
@@ -130,11 +130,11 @@ t.test("a statement that finally ends frees its slot, its memory and its id", as
   const { endpoint } = await startEngine(t, { sqlPort, maxMemoryBytes: MEMORY_BYTES });
   const service = quietClient(t, endpoint);
   const send = (body: string, path = "/", username = "a") =>
-    ask({ url: `http://127.0.0.1:${port}`, username, password: "p" }, path, { body });
+    sendRequest({ url: `http://127.0.0.1:${port}`, username, password: "p" }, path, { body });
   for (let round = 0; round < 2; round++) {
-    const answer = send(SECONDS, "/?query_id=same");
+    const response = send(SECONDS, "/?query_id=same");
     await until("it to run", async () => (await engineResponseText(service, IN_ENGINE)) === "1");
-    t.strictSame(codeOf(await answer), OVERDUE);
+    t.strictSame(codeOf(await response), OVERDUE);
     t.strictSame(codeOf(await send("SELECT 1")), OVERDUE);
     await until("its end", async () => (await engineResponseText(service, IN_ENGINE)) === "0");
     const { status, body } = await send(MEMORY, "/?query_id=same");

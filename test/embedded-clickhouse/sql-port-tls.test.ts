@@ -4,7 +4,7 @@ import { request } from "node:https";
 import { connect } from "node:net";
 import t from "tap";
 import { certificateFiles, first, renewed } from "../certificates.js";
-import { ask, sqlListener, startEngine } from "../clickhouse/engine-under-test.js";
+import { sendRequest, sqlListener, startEngine } from "../clickhouse/engine-under-test.js";
 import { freePort } from "../free-port.js";
 import { until } from "../until.js";
 
@@ -15,7 +15,7 @@ t.test("the SQL port serves clients over TLS and renews its certificate", async 
   const listeners = process.listenerCount("SIGHUP");
   const { engine } = await startEngine(t, { sqlPort: sqlListener(port, [user], { tls: settings }) });
   const query = async (ca: string) => {
-    const asked = request({
+    const requested = request({
       host: "127.0.0.1",
       port,
       method: "POST",
@@ -24,9 +24,9 @@ t.test("the SQL port serves clients over TLS and renews its certificate", async 
       auth: "bi:s3cret",
       agent: false,
     }).end("SELECT 6 * 7");
-    const [answer] = await once(asked, "response");
+    const [response] = await once(requested, "response");
     let body = "";
-    for await (const chunk of answer) body += chunk;
+    for await (const chunk of response) body += chunk;
     return body;
   };
   t.equal(await query(first.certificate), "42\n");
@@ -37,7 +37,7 @@ t.test("the SQL port serves clients over TLS and renews its certificate", async 
   t.ok(idle.filter((socket) => socket.closed).length >= 44, "the oldest of them were closed");
   for (const socket of idle) socket.destroy();
   await t.rejects(query(renewed.certificate), { code: "DEPTH_ZERO_SELF_SIGNED_CERT" });
-  const plain = ask({ url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" }, "/", {
+  const plain = sendRequest({ url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" }, "/", {
     body: "SELECT 1",
   });
   await t.rejects(plain, { code: "ECONNRESET" }, "passwords are not accepted without TLS");

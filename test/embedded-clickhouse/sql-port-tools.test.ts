@@ -2,7 +2,7 @@
 import t from "tap";
 import { roleOf } from "../../src/embedded-clickhouse/server/sql-port/roles.js";
 import { createSessionMemory } from "../../src/embedded-clickhouse/server/sql-port/session-cache.js";
-import { ask, quietClient, sqlListener, startEngine } from "../clickhouse/engine-under-test.js";
+import { quietClient, sendRequest, sqlListener, startEngine } from "../clickhouse/engine-under-test.js";
 import { freePort } from "../free-port.js";
 
 const one = { user: "bi", password: "s3cret", databases: ["facts"] };
@@ -30,16 +30,16 @@ t.test("the SQL port accepts what BI tools send with their statements", async (t
   const bi = { url: `http://127.0.0.1:${port}`, username: "bi", password: "s3cret" };
   const everything = { ...bi, username: "both", password: "b0th" };
   const said = async (body: string, query = "", as = bi) =>
-    (await ask(as, `/?${query}`, { body })).body.toString("utf8");
+    (await sendRequest(as, `/?${query}`, { body })).body.toString("utf8");
 
   await t.test("the engine's time zone is UTC, whatever the host's is", async (t) => {
     t.equal(
       await said("SELECT timezone(), serverTimezone(), toString(toDateTime(0))"),
       "UTC\tUTC\t1970-01-01 00:00:00\n",
     );
-    const { headers } = await ask(bi, "/", { body: "SELECT 1" });
+    const { headers } = await sendRequest(bi, "/", { body: "SELECT 1" });
     t.equal(headers["x-clickhouse-timezone"], "UTC");
-    t.equal((await ask(under.endpoint, "/", { body: "SELECT timezone()" })).body.toString(), "UTC\n");
+    t.equal((await sendRequest(under.endpoint, "/", { body: "SELECT timezone()" })).body.toString(), "UTC\n");
   });
 
   await t.test("SETTINGS at the end of a statement apply, before and after FORMAT", async (t) => {
@@ -168,7 +168,7 @@ t.test("the SQL port accepts what BI tools send with their statements", async (t
       t.ok(performance.now() - started < 20_000, `${query}: ${performance.now() - started} ms`);
     }
     const partial = "SELECT number FROM numbers(100000000000) WHERE number % 100000000 = 1";
-    const { status, body } = await ask(bi, "/?max_execution_time=1&timeout_overflow_mode=break", {
+    const { status, body } = await sendRequest(bi, "/?max_execution_time=1&timeout_overflow_mode=break", {
       body: partial,
     });
     t.equal(status, 200);

@@ -2,9 +2,9 @@
 import { existsSync } from "node:fs";
 import t from "tap";
 import {
-  ask,
   type EngineUnderTest,
   quietClient,
+  sendRequest,
   sqlListener,
   startEngine,
 } from "../clickhouse/engine-under-test.js";
@@ -193,21 +193,21 @@ t.test("the SQL port allows its users to read their own tables only", async (t) 
   const everything = { ...endpoint, username: "both", password: "b0th" };
   const out = `${under.dataDir}/out`;
   const said = async (query: string, as = endpoint, path = "/") =>
-    (await ask(as, path, { body: query })).body.toString();
+    (await sendRequest(as, path, { body: query })).body.toString();
 
   await t.test("the SQL port accepts statements that read tables", async (t) => {
     for (const body of allowed) {
-      const { status, body: answer } = await ask(endpoint, "/", { body });
-      t.equal(status, 200, `${body}: ${answer.toString("utf8").slice(0, 200)}`);
+      const { status, body: response } = await sendRequest(endpoint, "/", { body });
+      t.equal(status, 200, `${body}: ${response.toString("utf8").slice(0, 200)}`);
     }
   });
 
   await t.test("the SQL port refuses all other statements", async (t) => {
     for (const template of refused) {
       const body = template.replace("{out}", out);
-      const { status, body: answer } = await ask(endpoint, "/", { body });
-      t.not(status, 200, `${body}: ${answer.toString("utf8").slice(0, 200)}`);
-      t.match(answer.toString("utf8"), /^Code: \d+\. DB::Exception/);
+      const { status, body: response } = await sendRequest(endpoint, "/", { body });
+      t.not(status, 200, `${body}: ${response.toString("utf8").slice(0, 200)}`);
+      t.match(response.toString("utf8"), /^Code: \d+\. DB::Exception/);
     }
     t.notOk(existsSync(out), "no file was written");
     t.equal(await said("SELECT count(), sum(b) FROM facts.t"), "100000\t200000\n");
@@ -225,7 +225,7 @@ t.test("the SQL port allows its users to read their own tables only", async (t) 
       ["/?database=system", "SELECT * FROM processes"],
       ["/?database=other", "SELECT 1"],
     ] as const) {
-      t.not((await ask(endpoint, path, { body })).status, 200, `${path} ${body}`);
+      t.not((await sendRequest(endpoint, path, { body })).status, 200, `${path} ${body}`);
     }
     t.equal(
       await said("SELECT count() FROM {t:Identifier} WHERE a < {n:UInt8}", endpoint, "/?param_t=t&param_n=5"),
@@ -291,7 +291,9 @@ t.test("the SQL port allows its users to read their own tables only", async (t) 
       "table_engines",
     ];
     for (const table of seen) {
-      const { status, body } = await ask(endpoint, "/", { body: `SELECT * FROM system.${table} FORMAT TSV` });
+      const { status, body } = await sendRequest(endpoint, "/", {
+        body: `SELECT * FROM system.${table} FORMAT TSV`,
+      });
       t.equal(status, 200, table);
       t.notOk(body.includes(under.dataDir), table);
       t.notOk(body.includes("/store/"), table);
@@ -303,7 +305,7 @@ t.test("the SQL port allows its users to read their own tables only", async (t) 
   });
 
   await t.test("the SQL port accepts settings of the response, and no others", async (t) => {
-    const ok = await ask(
+    const ok = await sendRequest(
       endpoint,
       "/?output_format_json_quote_64bit_integers=0&session_timezone=Asia/Tokyo&max_result_rows=10&result_overflow_mode=break&max_block_size=10&default_format=JSONEachRow",
       {
@@ -323,13 +325,13 @@ t.test("the SQL port allows its users to read their own tables only", async (t) 
       "enable_analyzer=0",
     ]) {
       t.match(
-        (await ask(endpoint, `/?${setting}`, { body: "SELECT 1" })).body.toString(),
+        (await sendRequest(endpoint, `/?${setting}`, { body: "SELECT 1" })).body.toString(),
         /^Code: 164\. .*\(READONLY\)/,
         setting,
       );
     }
-    const limit = async (asked: string) =>
-      await said("SELECT getSetting('max_execution_time')", endpoint, `/?max_execution_time=${asked}`);
+    const limit = async (requested: string) =>
+      await said("SELECT getSetting('max_execution_time')", endpoint, `/?max_execution_time=${requested}`);
     t.equal(await limit("5"), "5\n");
     t.equal(await limit("0"), "60\n", "no limit exceeds the configured one");
     t.equal(await limit("100000"), "60\n");
@@ -342,40 +344,52 @@ t.test("the SQL port allows its users to read their own tables only", async (t) 
   });
 
   await t.test("users of the SQL port cannot sign on at the service's socket", async (t) => {
-    t.equal((await ask({ ...endpoint, password: "wrong" }, "/", { body: "SELECT 1" })).status, 403);
-    t.equal((await ask({ ...endpoint, username: "both" }, "/", { body: "SELECT 1" })).status, 403);
-    t.equal((await ask(endpoint, "/?user=bi&password=s3cret", { body: "SELECT 1" })).status, 403);
+    t.equal((await sendRequest({ ...endpoint, password: "wrong" }, "/", { body: "SELECT 1" })).status, 403);
+    t.equal((await sendRequest({ ...endpoint, username: "both" }, "/", { body: "SELECT 1" })).status, 403);
+    t.equal((await sendRequest(endpoint, "/?user=bi&password=s3cret", { body: "SELECT 1" })).status, 403);
     t.equal(
-      (await ask(endpoint, "/?query=SELECT+1&user=bi&password=s3cret", { method: "GET", anonymous: true }))
-        .status,
+      (
+        await sendRequest(endpoint, "/?query=SELECT+1&user=bi&password=s3cret", {
+          method: "GET",
+          anonymous: true,
+        })
+      ).status,
       403,
     );
     t.equal(
-      (await ask({ ...under.endpoint, username: "bi", password: "s3cret" }, "/", { body: "SELECT 1" }))
-        .status,
+      (
+        await sendRequest({ ...under.endpoint, username: "bi", password: "s3cret" }, "/", {
+          body: "SELECT 1",
+        })
+      ).status,
       403,
     );
     const { username, password } = under.endpoint;
-    t.equal((await ask({ ...endpoint, username, password }, "/", { body: "SELECT 1" })).status, 403);
+    t.equal((await sendRequest({ ...endpoint, username, password }, "/", { body: "SELECT 1" })).status, 403);
   });
 
   await t.test("a web page cannot use the SQL port", async (t) => {
-    const asked = async (headers: Record<string, string>) =>
-      (await ask(endpoint, "/?query=SELECT+1", { method: "GET", headers })).status;
-    t.equal(await asked({ Origin: "https://evil.example" }), 403);
-    t.equal(await asked({ Origin: "null" }), 403);
+    const requested = async (headers: Record<string, string>) =>
+      (await sendRequest(endpoint, "/?query=SELECT+1", { method: "GET", headers })).status;
+    t.equal(await requested({ Origin: "https://evil.example" }), 403);
+    t.equal(await requested({ Origin: "null" }), 403);
     for (const site of ["cross-site", "same-site", "same-origin"])
-      t.equal(await asked({ "Sec-Fetch-Site": site }), 403, site);
-    t.equal(await asked({ "Sec-Fetch-Site": "none" }), 200);
-    t.equal(await asked({ Host: `evil.example:${port}` }), 403);
-    t.equal(await asked({ Host: `localhost:${port}` }), 200);
-    t.equal(await asked({ Host: `[::1]:${port}` }), 200);
+      t.equal(await requested({ "Sec-Fetch-Site": site }), 403, site);
+    t.equal(await requested({ "Sec-Fetch-Site": "none" }), 200);
+    t.equal(await requested({ Host: `evil.example:${port}` }), 403);
+    t.equal(await requested({ Host: `localhost:${port}` }), 200);
+    t.equal(await requested({ Host: `[::1]:${port}` }), 200);
     t.equal(
-      (await ask(endpoint, "/ping", { method: "GET", anonymous: true, headers: { Host: "evil.example" } }))
-        .status,
+      (
+        await sendRequest(endpoint, "/ping", {
+          method: "GET",
+          anonymous: true,
+          headers: { Host: "evil.example" },
+        })
+      ).status,
       403,
     );
-    const preflight = await ask(endpoint, "/", {
+    const preflight = await sendRequest(endpoint, "/", {
       method: "OPTIONS",
       anonymous: true,
       headers: { Origin: "https://evil.example" },

@@ -5,12 +5,12 @@ import { Readable } from "node:stream";
 import { setImmediate as turn, setTimeout as wait } from "node:timers/promises";
 import t, { type Test } from "tap";
 import {
-  ask,
   type EngineUnderTest,
   engineResponseText,
   newDatabase,
   quietClient,
   residentMiB,
+  sendRequest,
   startEngine,
 } from "../clickhouse/engine-under-test.js";
 import { until } from "../until.js";
@@ -96,7 +96,7 @@ t.test(
         let lines = 0;
         const grown = await growth(t, under, async () => {
           await new Promise<void>((resolve, reject) => {
-            const asked = request(
+            const requested = request(
               url,
               { method: "POST", headers: { authorization }, socketPath },
               (response) => {
@@ -110,8 +110,8 @@ t.test(
                 }, reject);
               },
             );
-            asked.on("error", reject);
-            asked.end(`/* slow reader */ SELECT number FROM numbers(${ROWS})`);
+            requested.on("error", reject);
+            requested.end(`/* slow reader */ SELECT number FROM numbers(${ROWS})`);
           });
         });
         t.equal(lines, ROWS);
@@ -163,7 +163,7 @@ t.test(
         "the engine to be idle",
         async () => (await engineResponseText(client, "SELECT count() FROM system.processes")) === "1",
       );
-      const { body } = await ask(under.endpoint, "/", { body: "SELECT 1" });
+      const { body } = await sendRequest(under.endpoint, "/", { body: "SELECT 1" });
       t.equal(body.toString(), "1\n");
     });
   },

@@ -80,7 +80,7 @@ t.test("a killed server restarts with all acknowledged rows, and the pool contin
   const lent = await pool.connect(); // The connection breaks while it is in use and while it is idle. Neither may end the process.
   process.kill(firstPid, "SIGKILL");
   await until("a new postmaster", () => postgres.pid !== firstPid);
-  await until("an answer", () =>
+  await until("a response", () =>
     pool.query("SELECT 1").then(
       () => true,
       () => false,

@@ -94,8 +94,8 @@ t.test("a second owner is refused, and the first one's server does not notice", 
 t.test("of two owners that start together, one serves and one is refused", async (t) => {
   const dataDir = postgresFolder(t);
   const owners = [startOwner(t, dataDir), startOwner(t, dataDir)];
-  const answers = await Promise.all(owners.map((owner) => owner.next()));
-  t.strictSame(answers.map((answer) => answer.split(" ")[0]).sort(), ["The", "postmaster"]);
+  const responses = await Promise.all(owners.map((owner) => owner.next()));
+  t.strictSame(responses.map((response) => response.split(" ")[0]).sort(), ["The", "postmaster"]);
   for (const owner of owners) owner.child.kill("SIGTERM");
   await Promise.all(owners.map((owner) => owner.ended));
 });

@@ -134,10 +134,10 @@ t.test("runs and the API do not disturb each other", async (t) => {
     ];
     await lossSaidBefore(stores, "acme");
     const before = (await runRecords(stores, "acme")).length;
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       [...apps, ...apps, ...apps, ...apps].map((app) => sendTagRequest(app, "POST", "acme/pipeline/run")),
     );
-    t.same(answers.map(({ status }) => status).sort(), [202, ...Array.from({ length: 7 }, () => 409)]);
+    t.same(responses.map(({ status }) => status).sort(), [202, ...Array.from({ length: 7 }, () => 409)]);
     t.equal((await runRecords(stores, "acme")).length, before + 1);
     await until("the run is over", async () => {
       proceed();

@@ -103,7 +103,7 @@ t.test("tagging everything does not block other requests", async (t) => {
   await t.test(
     "one request tags more dimensions than a page or a list of ids can have, and other requests are served meanwhile",
     async (t) => {
-      let answered = 0;
+      let responded = 0;
       let done = false;
       const tagging = sendTagRequest(app, "POST", "acme/tags/bulk-by-filter", {
         tag_key: "all",
@@ -114,11 +114,11 @@ t.test("tagging everything does not block other requests", async (t) => {
       });
       while (!done) {
         t.equal((await get(app, "/health")).status, 200);
-        if (!done) answered += 1;
+        if (!done) responded += 1;
         await new Promise((resolve) => setImmediate(resolve));
       }
       t.same((await tagging).body, { created_count: MANY, updated_count: 0, skipped_count: 0, errors: [] });
-      t.ok(answered > 10, `${answered} requests were answered while it ran`);
+      t.ok(responded > 10, `${responded} requests got a response while it ran`);
     },
   );
 });

@@ -102,10 +102,10 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
     run: await made(["read", "tags"]),
     admin: await made(["read", "tags", "run"]),
   };
-  const ask = async (request: InjectOptions, on = app) => {
-    const answer = await on.inject(request);
-    const isProblem = answer.headers["content-type"] === "application/problem+json";
-    return `${answer.statusCode}${isProblem && request.method !== "HEAD" ? ` ${answer.json().code}` : ""}`;
+  const sendRequest = async (request: InjectOptions, on = app) => {
+    const response = await on.inject(request);
+    const isProblem = response.headers["content-type"] === "application/problem+json";
+    return `${response.statusCode}${isProblem && request.method !== "HEAD" ? ` ${response.json().code}` : ""}`;
   };
 
   const closed = { ...config, api: { ...config.api, public: [] } };
@@ -129,15 +129,15 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
       ({ method: method as "GET", url, headers }) as const;
     await t.test(`${method} ${path} needs ${inWords(needs)}`, async (t) => {
       const isHead = method === "HEAD";
-      const without = await ask(request(), strict);
+      const without = await sendRequest(request(), strict);
       if (needs.scope === "public") return void t.notMatch(without, /^40[13]/);
       t.equal(without, isHead ? "401" : "401 unauthenticated");
       const wrong = `Bearer chgt_${"A".repeat(43)}`;
-      t.equal(await ask(request({ authorization: wrong }), strict), without);
+      t.equal(await sendRequest(request({ authorization: wrong }), strict), without);
       if (needs.scope === "any") return;
       const less = { authorization: lesser[needs.scope].authorization };
-      t.equal(await ask(request(less), strict), isHead ? "403" : "403 forbidden");
-      const elsewhere = await ask(request({ authorization: ofGlobex.authorization }), strict);
+      t.equal(await sendRequest(request(less), strict), isHead ? "403" : "403 forbidden");
+      const elsewhere = await sendRequest(request({ authorization: ofGlobex.authorization }), strict);
       if (path.includes(":tenant_name")) t.equal(elsewhere, isHead ? "404" : "404 tenant_not_found");
       if (needs.everyTenant) t.equal(elsewhere, isHead ? "403" : "403 forbidden");
     });
@@ -187,14 +187,17 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
       ["Bearer", 401],
       ["Bearer chgt_' OR true --", 401],
     ] as const) {
-      const answer = await get(app, "/api/v1/me", { authorization });
-      t.equal(answer.status, status, authorization.replace(token, "TOKEN"));
+      const response = await get(app, "/api/v1/me", { authorization });
+      t.equal(response.status, status, authorization.replace(token, "TOKEN"));
     }
     t.equal((await get(app, `/api/v1/me?token=${token}`)).status, 401);
-    const asked = async (headers: Record<string, string>) =>
+    const requested = async (headers: Record<string, string>) =>
       (await get(app, "/api/v1/me", headers)).headers["www-authenticate"];
-    t.equal(await asked({}), 'Bearer realm="chargehouse"');
-    t.equal(await asked({ authorization: "Bearer x" }), 'Bearer realm="chargehouse", error="invalid_token"');
+    t.equal(await requested({}), 'Bearer realm="chargehouse"');
+    t.equal(
+      await requested({ authorization: "Bearer x" }),
+      'Bearer realm="chargehouse", error="invalid_token"',
+    );
   });
 
   await t.test("a token is valid until it is revoked or expires", async (t) => {
@@ -219,13 +222,13 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
   await t.test("the API creates, lists and revokes tokens", async (t) => {
     const { authorization } = admin;
     const send = async (method: "POST" | "DELETE", url: string, payload?: object) => {
-      const answer = await app.inject({
+      const response = await app.inject({
         method,
         url,
         headers: { authorization },
         ...(payload && { payload }),
       });
-      return { status: answer.statusCode, body: answer.json() };
+      return { status: response.statusCode, body: response.json() };
     };
     const wanted = { name: "grafana", scopes: ["read"], tenants: ["acme"] };
     const { status, body } = await send("POST", "/api/v1/tokens", wanted);
@@ -280,16 +283,24 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
         config: { ...open, api: { ...open.api, public: [...open.api.public] } },
       });
       for (const url of ["/docs", "/openapi.json", "/metrics", "/api/v1/readiness", "/health"]) {
-        t.notMatch(await ask({ url }, everything), /^40/, url);
+        t.notMatch(await sendRequest({ url }, everything), /^40/, url);
         const wrong = { authorization: "Bearer wrong" };
-        t.notMatch(await ask({ url, headers: wrong }, everything), /^40/, `${url} with wrong credentials`);
+        t.notMatch(
+          await sendRequest({ url, headers: wrong }, everything),
+          /^40/,
+          `${url} with wrong credentials`,
+        );
       }
       t.strictSame((await get(everything, "/api/v1/readiness")).body.tenants, []);
       t.notMatch((await everything.inject({ url: "/docs/json" })).body, /globex/);
       const headers = { authorization: ofGlobex.authorization };
       t.equal((await get(everything, "/api/v1/readiness", headers)).body.tenants.length, 1);
-      t.equal(await ask({ url: "/docs" }), "200", "the documentation is public by default");
-      t.equal(await ask({ url: "/metrics" }), "401 unauthenticated", "metrics are not public by default");
+      t.equal(await sendRequest({ url: "/docs" }), "200", "the documentation is public by default");
+      t.equal(
+        await sendRequest({ url: "/metrics" }),
+        "401 unauthenticated",
+        "metrics are not public by default",
+      );
     },
   );
 
@@ -297,12 +308,12 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
     const cors = { enable_cors: true, cors_origins: ["https://console.example.org"] };
     const crossing = await build({ config: { ...config, api: { ...config.api, ...cors } } });
     const origin = "https://console.example.org";
-    const asked = {
+    const requested = {
       "access-control-request-method": "GET",
       "access-control-request-headers": "authorization",
     };
     const url = "/api/v1/tenants";
-    const preflight = await crossing.inject({ method: "OPTIONS", url, headers: { origin, ...asked } });
+    const preflight = await crossing.inject({ method: "OPTIONS", url, headers: { origin, ...requested } });
     t.equal(preflight.statusCode, 204);
     t.equal(preflight.headers["access-control-allow-headers"], "authorization");
     const refused = await crossing.inject({ url, headers: { origin } });
@@ -357,7 +368,7 @@ t.test("a route that does not declare its scope is an error at startup", async (
   const app = fastify();
   t.teardown(() => app.close());
   await app.register(requiredScopes);
-  t.throws(() => app.get("/anything", async () => "answer"), {
+  t.throws(() => app.get("/anything", async () => "response"), {
     message: "GET /anything must declare in its config: scope",
   });
 });

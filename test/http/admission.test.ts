@@ -150,9 +150,9 @@ t.test("the service limits its heavy reads", async (t) => {
     });
     sent.on("error", () => undefined);
     sent.end(JSON.stringify({ columns: Array.from({ length: 50 }, () => "allocation_detail") }));
-    const [answer] = await once(sent, "response");
-    answer.on("error", () => undefined);
-    return answer;
+    const [response] = await once(sent, "response");
+    response.on("error", () => undefined);
+    return response;
   };
   const load = async () => {
     const values = (await metrics.heavyReads.get()).values.map(({ labels, value }) => [labels.state, value]);
@@ -225,11 +225,11 @@ t.test("the service limits its heavy reads", async (t) => {
       ["export", post({})],
       ["tags/bulk-by-filter", post(filter)],
     ] as const) {
-      const answer = await fetch(`${full}/api/v1/tenants/acme/${path}`, init);
-      t.equal(answer.status, 503, path);
-      t.equal(answer.headers.get("retry-after"), "5");
+      const response = await fetch(`${full}/api/v1/tenants/acme/${path}`, init);
+      t.equal(response.status, 503, path);
+      t.equal(response.headers.get("retry-after"), "5");
       if ("method" in init && init.method === "HEAD") continue;
-      const problem: Record<string, unknown> = JSON.parse(await answer.text());
+      const problem: Record<string, unknown> = JSON.parse(await response.text());
       holds(t, problem, { code: "too_busy", title: "Too busy", detail: /max_heavy_reads/ });
       t.notOk("error_id" in problem);
     }
@@ -240,9 +240,9 @@ t.test("the service limits its heavy reads", async (t) => {
     );
     held.destroy();
     await eventually("the place is free", async () => {
-      const answer = await fetch(`${full}/api/v1/tenants/acme/chargebacks/aggregate`);
-      await answer.arrayBuffer();
-      return answer.status === 200;
+      const response = await fetch(`${full}/api/v1/tenants/acme/chargebacks/aggregate`);
+      await response.arrayBuffer();
+      return response.status === 200;
     });
   });
 
@@ -255,9 +255,9 @@ t.test("the service limits its heavy reads", async (t) => {
     });
     const address = await hasty.listen({ host: "127.0.0.1", port: 0 });
     const held = await beginExport(address);
-    const answer = await fetch(`${address}/api/v1/tenants/globex/chargebacks/aggregate`);
-    t.equal(answer.status, 503);
-    holds(t, await answer.json(), { code: "too_busy" });
+    const response = await fetch(`${address}/api/v1/tenants/globex/chargebacks/aggregate`);
+    t.equal(response.status, 503);
+    holds(t, await response.json(), { code: "too_busy" });
     held.destroy();
   });
 
@@ -266,9 +266,9 @@ t.test("the service limits its heavy reads", async (t) => {
     const waiting = fetch(aggregate);
     await loaded(2, 1);
     abandoned?.destroy();
-    const answer = await waiting;
-    t.equal(answer.status, 200, "the slot went to the read that waited");
-    holds(t, await answer.json(), { total_rows: 200_000 });
+    const response = await waiting;
+    t.equal(response.status, 200, "the slot went to the read that waited");
+    holds(t, await response.json(), { total_rows: 200_000 });
     await loaded(1, 0);
     let bytes = 0;
     for await (const chunk of read ?? []) bytes += chunk.length;

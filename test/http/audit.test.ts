@@ -28,8 +28,8 @@ t.test("the audit records every change", async (t) => {
     .items[0];
   const send = async (method: "POST" | "PATCH" | "DELETE", path: string, payload?: object, on = app) => {
     const request: InjectOptions = { method, url: `${acme}/${path}`, headers, ...(payload && { payload }) };
-    const answer = await on.inject(request);
-    return { status: answer.statusCode, body: answer.body === "" ? undefined : answer.json() };
+    const response = await on.inject(request);
+    return { status: response.statusCode, body: response.body === "" ? undefined : response.json() };
   };
   const entries = async (url = `${acme}/audit`) => (await get(app, url, admin)).body;
   const shown = ({ action, subject }: { action: string; subject: object }) => [action, subject];

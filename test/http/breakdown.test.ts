@@ -114,14 +114,14 @@ function expected({ columns, limit, order, filter = {} }: Question, read = rows)
 
 t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
   const { app, stores } = await startService(t);
-  const ask = async (query: string) => {
+  const send = async (query: string) => {
     const { status, body } = await get(app, `${base}?${query}`);
     t.equal(status, 200, query);
     return body;
   };
 
   await t.test("without rows the response is empty", async (t) => {
-    t.strictSame(await ask(`${window}&time_bucket=day`), {
+    t.strictSame(await send(`${window}&time_bucket=day`), {
       time_buckets: [],
       groups: [],
       others: [],
@@ -141,7 +141,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
   for (const question of questions) {
     const query = queryOf(question);
     await t.test(`is that of the rows, to the last digit: ${query}`, async (t) => {
-      t.strictSame(await ask(`${window}&${query}`), expected(question));
+      t.strictSame(await send(`${window}&${query}`), expected(question));
     });
   }
 
@@ -153,14 +153,14 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
         ...Object.entries(filter).map(([name, value]) => `${name}=${encodeURIComponent(value)}`),
       ].join("&");
       const of = `${window}&${grouped}&time_bucket=day`;
-      const byChange = await ask(`${window}&${grouped}&order=change&limit=3`);
+      const byChange = await send(`${window}&${grouped}&order=change&limit=3`);
       for (const order of ["amount", "change"] as const) {
-        const { movers, ...found } = await ask(`${of}&order=${order}&limit=2&movers=3`);
+        const { movers, ...found } = await send(`${of}&order=${order}&limit=2&movers=3`);
         t.strictSame(movers, byChange.groups);
         t.strictSame(found, expected({ ...question, order, limit: 2 }));
       }
     }
-    t.notOk("movers" in (await ask(`${window}&compare=previous`)));
+    t.notOk("movers" in (await send(`${window}&compare=previous`)));
   });
 
   await t.test("the previous period may be any earlier days", async (t) => {
@@ -170,9 +170,9 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
     for (const question of questions) {
       const query = queryOf(question);
       const before = "compare_start_date=2026-03-01&compare_end_date=2026-03-02";
-      t.strictSame(await ask(`${window}&${query}&${before}`), expected(question, apart), query);
+      t.strictSame(await send(`${window}&${query}&${before}`), expected(question, apart), query);
       t.strictSame(
-        await ask(`${window}&${query}&compare_start_date=2026-03-03`),
+        await send(`${window}&${query}&compare_start_date=2026-03-03`),
         expected(
           question,
           rows.filter(({ timestamp }) => timestamp >= "2026-03-03"),
@@ -180,23 +180,23 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
         `${query}, up to the period`,
       );
     }
-    const plain = await ask(`${window}&compare_start_date=2026-03-01&compare_end_date=2026-03-02`);
-    t.strictSame(plain, await ask(window), "both fields are null without a comparison");
+    const plain = await send(`${window}&compare_start_date=2026-03-01&compare_end_date=2026-03-02`);
+    t.strictSame(plain, await send(window), "both fields are null without a comparison");
   });
 
   await t.test("the previous period and amounts over time are only returned on request", async (t) => {
-    const { groups, totals, time_buckets } = await ask(`${window}&limit=2`);
+    const { groups, totals, time_buckets } = await send(`${window}&limit=2`);
     t.strictSame(time_buckets, []);
     for (const each of [...groups, ...totals]) {
       t.notOk("previous_amount" in each);
       t.notOk("amounts" in each);
     }
-    const [changed] = (await ask(`${window}&order=change&limit=1`)).groups;
+    const [changed] = (await send(`${window}&order=change&limit=1`)).groups;
     t.type(changed.previous_amount, "string", "a request for the change also returns the previous amount");
   });
 
   await t.test("a search is case-insensitive, and totals are those of the matching groups", async (t) => {
-    const { groups, totals } = await ask(`${window}&search=${encodeURIComponent("U-Ä")}&currency=USD`);
+    const { groups, totals } = await send(`${window}&search=${encodeURIComponent("U-Ä")}&currency=USD`);
     t.strictSame(
       groups.map(({ dimensions }: { dimensions: unknown }) => dimensions),
       [{ identity_id: "u-ä" }],
@@ -204,7 +204,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown", async (t) => {
     t.equal(totals[0].total_amount, groups[0].total_amount);
     t.equal(totals[0].group_count, 1);
     for (const text of ["nobody", "%", "sa_1", "' OR '1'='1", "\\"])
-      t.strictSame((await ask(`${window}&search=${encodeURIComponent(text)}`)).groups, [], text);
+      t.strictSame((await send(`${window}&search=${encodeURIComponent(text)}`)).groups, [], text);
   });
 
   await t.test("invalid parameters are refused by name", async (t) => {

@@ -21,19 +21,19 @@ t.test("pages of other origins and hosts cannot use the API", async (t) => {
   const closed = await build({ config: { ...config, api: { ...config.api, enable_cors: false } } });
   const open = await build({ config: { ...config, api: { ...config.api, cors_origins: ["*"] } } });
 
-  const asked = async (headers: Record<string, string>, to = app) => {
-    const answer = await to.inject({
+  const requested = async (headers: Record<string, string>, to = app) => {
+    const response = await to.inject({
       method: "POST",
       url: `${acme}/chargebacks/${id}/tags`,
       headers: { host: "localhost:8080", ...headers },
       payload: tag,
     });
-    if (answer.statusCode === 201) {
-      await app.inject({ method: "DELETE", url: String(answer.headers.location) });
+    if (response.statusCode === 201) {
+      await app.inject({ method: "DELETE", url: String(response.headers.location) });
       return 201;
     }
     t.strictSame(await writtenTags(stores, "acme"), [], "nothing was written");
-    return `${answer.statusCode} ${answer.json().code}`;
+    return `${response.statusCode} ${response.json().code}`;
   };
   const refused = "403 cross_site_request";
   const cases: [Record<string, string>, 201 | string][] = [
@@ -58,14 +58,14 @@ t.test("pages of other origins and hosts cannot use the API", async (t) => {
   ];
   for (const [headers, wanted] of cases) {
     await t.test(`a write with ${JSON.stringify(headers)}: ${wanted}`, async (t) => {
-      t.equal(await asked(headers), wanted);
+      t.equal(await requested(headers), wanted);
     });
   }
   await t.test("without enable_cors no other origin can write, and with * every origin can", async (t) => {
     const foreign = { origin: CONSOLE, "sec-fetch-site": "cross-site" };
-    t.equal(await asked(foreign, closed), refused);
-    t.equal(await asked(foreign, open), 201);
-    t.equal(await asked({ origin: "null", "sec-fetch-site": "cross-site" }, open), 201);
+    t.equal(await requested(foreign, closed), refused);
+    t.equal(await requested(foreign, open), 201);
+    t.equal(await requested({ origin: "null", "sec-fetch-site": "cross-site" }, open), 201);
   });
 
   await t.test("every operation with a body refuses cross-site requests, and no read does", async (t) => {
@@ -88,8 +88,8 @@ t.test("pages of other origins and hosts cannot use the API", async (t) => {
 
   await t.test("a Host that is not allowed gets 421 for every path except liveness", async (t) => {
     const under = async (url: string, headers: Record<string, string>, method: "GET" | "OPTIONS" = "GET") => {
-      const answer = await app.inject({ method, url, headers });
-      return [answer.statusCode, answer.headers["content-type"], answer.json().code];
+      const response = await app.inject({ method, url, headers });
+      return [response.statusCode, response.headers["content-type"], response.json().code];
     };
     const problem = [421, "application/problem+json", "host_not_allowed"];
     const host = "evil.example:8080";
@@ -117,8 +117,8 @@ t.test("pages of other origins and hosts cannot use the API", async (t) => {
 async function inBrowser(t: Test, { stores, build, config }: Service): Promise<void> {
   const [id] = await dimensionIds(stores, "acme", "sa-1");
   const browser = await launchBrowser(t, "MAP *.example 127.0.0.1");
-  const pages = createServer((_, answer) =>
-    answer.setHeader("content-type", "text/html").end("<p>a page</p>"),
+  const pages = createServer((_, response) =>
+    response.setHeader("content-type", "text/html").end("<p>a page</p>"),
   );
   await new Promise<void>((resolve) => pages.listen(0, "127.0.0.1", resolve));
   t.teardown(() => pages.close());

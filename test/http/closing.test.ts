@@ -12,14 +12,14 @@ const NEVER_MS = 2 ** 31 - 1;
 
 t.test("closing waits for active responses and not for idle connections", async (t) => {
   const { config, stores } = await openTestStores(t);
-  const [asked, ask] = promise();
+  const [requested, send] = promise();
   const [held, release] = promise();
   const server = await startHttpServer({
     config: { ...config, api: { ...config.api, port: 0 } },
     stores,
     control: {
       async trigger() {
-        ask();
+        send();
         await held;
         return { run_id: "0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a10", queued: false };
       },
@@ -40,11 +40,11 @@ t.test("closing waits for active responses and not for idle connections", async 
   const request = (line: string) =>
     `${line} HTTP/1.1\r\nHost: 127.0.0.1:${port}\r\nContent-Length: 0\r\n\r\n`;
 
-  const answered = await open(request("GET /health"));
-  await once(answered, "data");
-  const others = [answered, await open(""), await open("GET /health HTTP/1.1\r\nHo")];
+  const responded = await open(request("GET /health"));
+  await once(responded, "data");
+  const others = [responded, await open(""), await open("GET /health HTTP/1.1\r\nHo")];
   const busy = await open(`${request("POST /api/v1/tenants/acme/pipeline/run")}${request("GET /health")}`);
-  await asked;
+  await requested;
 
   let closed = false;
   const closing = server.close(NEVER_MS).then(() => {
@@ -52,15 +52,15 @@ t.test("closing waits for active responses and not for idle connections", async 
   });
   await Promise.all(others.map((socket) => socket.closed || once(socket.resume(), "close")));
   t.equal(closed, false, "the active response is sent before the connection closes");
-  let answer = "";
+  let response = "";
   busy.on("data", (data) => {
-    answer += data;
+    response += data;
   });
   release();
   await once(busy, "close");
   await closing;
   t.match(
-    answer,
+    response,
     /^HTTP\/1\.1 202 .*HTTP\/1\.1 200 .*"status":"ok"/s,
     "the pipelined request also gets its response",
   );

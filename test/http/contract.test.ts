@@ -104,11 +104,11 @@ t.test("a response that breaks the documented contract is reported", async (t) =
       /not documented/,
     ],
   ];
-  for (const [name, answer, fault] of faults) {
+  for (const [name, response, fault] of faults) {
     await t.test(name, async (t) => {
       holds(
         t,
-        judge({ ...answer, body: answer.body && JSON.parse(JSON.stringify(answer.body)) }) ?? "nothing",
+        judge({ ...response, body: response.body && JSON.parse(JSON.stringify(response.body)) }) ?? "nothing",
         fault,
       );
     });

@@ -17,7 +17,7 @@ import {
 const PROBLEM = "application/problem+json";
 
 /** Describes what is wrong with a response. Returns undefined if nothing is. */
-export type Judge = (answer: ContractResponse) => string | undefined;
+export type Judge = (received: ContractResponse) => string | undefined;
 
 export interface ContractResponse {
   /** Undefined for paths and methods that the API does not have. */

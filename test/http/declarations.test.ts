@@ -143,7 +143,7 @@ t.test("a route that declares nothing is an error at startup", async (t) => {
   for (const name of ["access", "admission", "response-cache", "tag-mirror"])
     await app.register(fp(async () => undefined, { name }));
   await app.register(declarations);
-  const handler = async () => "answer";
+  const handler = async () => "response";
   t.throws(() => app.get("/nothing", handler), {
     message: "GET /nothing must declare in its config: scope, heavy, etag, showsTags",
   });
@@ -152,7 +152,7 @@ t.test("a route that declares nothing is an error at startup", async (t) => {
     message: "GET /some must declare in its config: showsTags",
   });
   app.get("/all", { config: { scope: "read", heavy: false, etag: false, showsTags: false } }, handler);
-  t.equal((await app.inject({ url: "/all" })).body, "answer");
+  t.equal((await app.inject({ url: "/all" })).body, "response");
 });
 
 function never(): never {

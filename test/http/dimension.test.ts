@@ -168,10 +168,10 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
         ["GET", `${at(id)}/tags`, undefined],
         ["POST", `${at(id)}/tags`, tag("k", "n")],
       ] as const) {
-        const answer = await sendTagRequest(app, method, path, body);
+        const response = await sendTagRequest(app, method, path, body);
         holds(
           t,
-          answer,
+          response,
           { status: 400, body: { code: "invalid_request", errors: [{ in: "path", name: "dimension_id" }] } },
           `${method} ${path}`,
         );
@@ -184,10 +184,10 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
         ["GET", `${at(id)}/tags`, undefined],
         ["POST", `${at(id)}/tags`, tag("k", "n")],
       ] as const) {
-        const answer = await sendTagRequest(app, method, path, body);
+        const response = await sendTagRequest(app, method, path, body);
         holds(
           t,
-          answer,
+          response,
           {
             status: 404,
             body: { code: "dimension_not_found", detail: `Chargeback dimension ${id} not found.` },
@@ -297,13 +297,13 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       ["tag_key", null],
       ["tag_key", ["a"]],
     ] as const) {
-      const answer = await sendTagRequest(app, "POST", `${at(two)}/tags`, {
+      const response = await sendTagRequest(app, "POST", `${at(two)}/tags`, {
         ...tag("fresh", "n"),
         [field]: bad,
       });
       holds(
         t,
-        answer,
+        response,
         { status: 400, body: { code: "invalid_request", errors: [{ in: "body", name: field }] } },
         `${field} ${JSON.stringify(bad).slice(0, 20)}`,
       );
@@ -388,8 +388,8 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       ],
       [{ add_tag: [] }, 400, "invalid_request"],
     ] as const) {
-      const answer = await sendTagRequest(app, "PATCH", at(one), changes);
-      holds(t, answer, { status, body: { code } }, JSON.stringify(changes).slice(0, 80));
+      const response = await sendTagRequest(app, "PATCH", at(one), changes);
+      holds(t, response, { status, body: { code } }, JSON.stringify(changes).slice(0, 80));
       t.same(await read(one), before);
     }
     const wrong = { remove_tag_ids: Array.from({ length: 1000 }, () => "x") };

@@ -63,11 +63,11 @@ t.test("/docs works in a real browser", needs(browserPath), async (t) => {
       const summary = block.locator(".opblock-summary-control");
       if ((await summary.getAttribute("aria-expanded")) !== "true") await summary.click();
       await block.getByRole("button", { name: "Try it out" }).click();
-      const answered = page.waitForResponse(
+      const responded = page.waitForResponse(
         (response) => response.request().method() === method.toUpperCase(),
       );
       await block.getByRole("button", { name: "Execute" }).click();
-      const response = await answered;
+      const response = await responded;
       return {
         url: response.url().replace(/^.*\d\/api/, "/api"),
         status: response.status(),

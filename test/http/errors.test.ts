@@ -23,17 +23,22 @@ t.test("all endpoints share their errors and headers", async (t) => {
       ["POST", `${acme}/export`, "foo", 400],
     ] as const) {
       const headers = { "content-encoding": encoding, "content-type": "application/json" };
-      const answer = await app.inject({ method, url, headers, ...(status === 400 && { payload }) });
-      t.equal(answer.statusCode, status, `${method} ${url} ${encoding}`);
+      const response = await app.inject({ method, url, headers, ...(status === 400 && { payload }) });
+      t.equal(response.statusCode, status, `${method} ${url} ${encoding}`);
     }
   });
 
   await t.test("a body that is not UTF-8 is refused", async (t) => {
     const payload = Buffer.from('{"tag_key":"a","display_name":"M\u00fcller"}', "latin1");
     const headers = { "content-type": "application/json" };
-    const answer = await app.inject({ method: "POST", url: `${acme}/chargebacks/1/tags`, headers, payload });
+    const response = await app.inject({
+      method: "POST",
+      url: `${acme}/chargebacks/1/tags`,
+      headers,
+      payload,
+    });
     t.strictSame(
-      [answer.statusCode, answer.json().code, answer.json().detail],
+      [response.statusCode, response.json().code, response.json().detail],
       [400, "malformed_body", "The body is not text in UTF-8."],
     );
   });
@@ -114,10 +119,10 @@ t.test("all endpoints share their errors and headers", async (t) => {
   await t.test("unknown paths are 404, and unknown methods 405", async (t) => {
     holds(t, (await get(app, "/nope")).body, { status: 404, code: "path_not_found" });
     holds(t, (await get(app, `${acme}/billing/`)).body, { status: 404, detail: /do not end with a slash/ });
-    const answer = await app.inject({ method: "DELETE", url: `${acme}/billing` });
-    t.equal(answer.statusCode, 405);
-    t.equal(answer.headers.allow, "GET, HEAD");
-    t.equal(answer.json().code, "method_not_allowed");
+    const response = await app.inject({ method: "DELETE", url: `${acme}/billing` });
+    t.equal(response.statusCode, 405);
+    t.equal(response.headers.allow, "GET, HEAD");
+    t.equal(response.json().code, "method_not_allowed");
     const broken = { payload: "{", headers: { "content-type": "application/json" } };
     t.equal((await app.inject({ method: "POST", url: "/nope", ...broken })).statusCode, 404);
     t.equal((await app.inject({ method: "POST", url: `${acme}/billing`, ...broken })).statusCode, 405);
@@ -133,8 +138,8 @@ t.test("all endpoints share their errors and headers", async (t) => {
       ["POST", `${acme}/chargebacks/999/tags`, "invalid_request"],
       ["POST", `${acme}/pipeline/run`, "pipeline_unavailable"],
     ] as const) {
-      const answer = await app.inject({ method, url, headers });
-      const code = answer.statusCode < 300 ? undefined : answer.json().code;
+      const response = await app.inject({ method, url, headers });
+      const code = response.statusCode < 300 ? undefined : response.json().code;
       t.equal(code, wanted, `${method} ${url}`);
       const blank = await app.inject({ method, url, headers, payload: " " });
       holds(t, blank.json(), { status: 400, code: "malformed_body" }, "a blank is not JSON");
@@ -175,10 +180,10 @@ t.test("all endpoints share their errors and headers", async (t) => {
         url: `${acme}/billing`,
         headers: { origin, "access-control-request-method": method },
       });
-    const answer = await preflight("GET");
-    t.equal(answer.statusCode, 204);
-    t.equal(answer.headers["access-control-allow-methods"], "GET, POST, PATCH, DELETE");
-    t.equal(answer.headers["access-control-allow-origin"], "https://console.example.org");
+    const response = await preflight("GET");
+    t.equal(response.statusCode, 204);
+    t.equal(response.headers["access-control-allow-methods"], "GET, POST, PATCH, DELETE");
+    t.equal(response.headers["access-control-allow-origin"], "https://console.example.org");
     t.notOk((await preflight("GET", "https://evil.example.org")).headers["access-control-allow-origin"]);
     const headers = { origin: "https://console.example.org" };
     for (const url of [
@@ -232,10 +237,10 @@ t.test("all endpoints share their errors and headers", async (t) => {
             ["/nope", 404, "path_not_found", undefined],
             ["/docs/nope/", 404, "path_not_found", undefined],
           ] as const) {
-            const answer = await to.inject({ method: "OPTIONS", url, headers });
-            const seen = [answer.statusCode, answer.json().code, answer.headers.allow];
+            const response = await to.inject({ method: "OPTIONS", url, headers });
+            const seen = [response.statusCode, response.json().code, response.headers.allow];
             t.strictSame(seen, [status, code, allow], `${url} ${Object.keys(headers)}`);
-            t.equal(answer.headers["content-type"], "application/problem+json");
+            t.equal(response.headers["content-type"], "application/problem+json");
           }
         }
       }
@@ -253,17 +258,17 @@ t.test("all endpoints share their errors and headers", async (t) => {
       "%00",
       "a%5cb",
     ]) {
-      const answer = await app.inject({ url: `/docs/static/${path}` });
-      const { code } = answer.json();
+      const response = await app.inject({ url: `/docs/static/${path}` });
+      const { code } = response.json();
       t.strictSame(
-        [answer.statusCode, answer.headers["content-type"], code],
+        [response.statusCode, response.headers["content-type"], code],
         [404, "application/problem+json", "path_not_found"],
         path,
       );
     }
     for (const headers of [{ range: "bytes=999999999-" }, { "if-match": '"x"' }]) {
-      const answer = await app.inject({ url: "/docs/static/swagger-ui.css", headers });
-      t.strictSame([answer.statusCode, answer.json().code], [400, "unreadable_request"]);
+      const response = await app.inject({ url: "/docs/static/swagger-ui.css", headers });
+      t.strictSame([response.statusCode, response.json().code], [400, "unreadable_request"]);
     }
   });
 
@@ -313,8 +318,8 @@ t.test("all endpoints share their errors and headers", async (t) => {
 
   await t.test("liveness is 200 with any query, body and Host", async (t) => {
     for (const query of ["", "?", "?probe=1", "?probe=1&probe=2", "?%zz", "?tag:x", `?${"a".repeat(5000)}`]) {
-      const answer = await get(app, `/health${query}`, { host: "10.0.0.1", accept: "text/html" });
-      t.strictSame([answer.status, answer.body], [200, { status: "ok", version: "1.2.3" }], query);
+      const response = await get(app, `/health${query}`, { host: "10.0.0.1", accept: "text/html" });
+      t.strictSame([response.status, response.body], [200, { status: "ok", version: "1.2.3" }], query);
     }
     const headers = { "content-type": "text/plain", "sec-fetch-site": "cross-site" };
     const odd = await app.inject({ method: "GET", url: "/health", headers, payload: "{" });

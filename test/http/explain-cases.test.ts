@@ -207,14 +207,14 @@ t.test("an explanation shows how an amount was calculated", async (t) => {
     });
     const found: Record<string, unknown> = {};
     for (const { path } of await splitRows(stores, "acme")) {
-      const { answer, faults } = await soundness(app, path);
-      t.strictSame(faults, [], answer.resource_id);
-      t.equal(answer.row.provisional, true);
-      const told = answer.tiers?.map(({ kind, outcome, sources }) => {
+      const { response, faults } = await soundness(app, path);
+      t.strictSame(faults, [], response.resource_id);
+      t.equal(response.row.provisional, true);
+      const reported = response.tiers?.map(({ kind, outcome, sources }) => {
         const gaps = sources.flatMap(({ gap }) => gap ?? []);
         return [kind, outcome, ...sources.flatMap(({ identities }) => identities ?? []), ...gaps].join(" ");
       });
-      found[answer.resource_id] = [answer.row.allocation_detail, ...(told ?? [])];
+      found[response.resource_id] = [response.row.allocation_detail, ...(reported ?? [])];
     }
     t.strictSame(found, {
       "r-gap": [
@@ -239,10 +239,10 @@ t.test("an explanation shows how an amount was calculated", async (t) => {
 
   await t.test("a day that was given up has an explanation", async (t) => {
     await publish({ ...nothing, lines: [lineOf("lkc-1", "CKU", 7n * unit + 3n)], givenUp: true });
-    const { answer, faults } = await soundness(app, await firstPath());
+    const { response, faults } = await soundness(app, await firstPath());
     t.strictSame(faults, []);
     t.strictSame(
-      [answer.rule?.given_up, answer.tiers?.map(({ outcome }) => outcome)],
+      [response.rule?.given_up, response.tiers?.map(({ outcome }) => outcome)],
       [true, ["given_up", "given_up", "given_up"]],
     );
   });
@@ -262,14 +262,14 @@ t.test("an explanation shows how an amount was calculated", async (t) => {
         },
       ]);
       await publish({ ...nothing, rules, lines: [lineOf("lkc-1", "CKU", 10n * unit)], givenUp: true });
-      const { answer, faults } = await soundness(app, await firstPath());
+      const { response, faults } = await soundness(app, await firstPath());
       t.strictSame(faults, []);
       t.strictSame(
-        [answer.row.amount, answer.rule?.given_up, answer.tiers?.map(({ outcome }) => outcome)],
+        [response.row.amount, response.rule?.given_up, response.tiers?.map(({ outcome }) => outcome)],
         ["10", true, ["given_up"]],
       );
       t.strictSame(
-        answer.rule?.components.map(({ ratio, amount }) => [ratio, amount]),
+        response.rule?.components.map(({ ratio, amount }) => [ratio, amount]),
         [["1", "10"]],
       );
     },

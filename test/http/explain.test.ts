@@ -19,11 +19,11 @@ t.test("amounts of every kind can be calculated again from their explanation", a
     if (input === undefined) throw new Error("nothing was drawn");
     await publishFacts(stores, "acme", index + 1, input);
     for (const { name, path } of await splitRows(stores, "acme")) {
-      const { answer, everybody, faults } = await soundness(app, path);
+      const { response, everybody, faults } = await soundness(app, path);
       t.strictSame(faults, [], `FC_SEED=${seed}, ${places} places, ${width}: ${name}`);
       // One counterexample is sufficient. Shrinking takes minutes.
       if (!t.passing()) return;
-      const { row, line, split, tiers } = answer;
+      const { row, line, split, tiers } = response;
       met.add(row.allocation_method).add(`component ${row.component}`);
       for (const tier of tiers ?? []) met.add(`tier ${tier.outcome}`);
       if (line?.total_cost.startsWith("-")) met.add("refund");

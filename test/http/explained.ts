@@ -45,8 +45,8 @@ function drawn(
 }
 
 /** Lists every number that differs from the explanation, and the amounts of all recipients by identity. */
-function recalculated(answer: ExplanationBody, everybody: readonly Recipient[]) {
-  const { line, rule, split, row } = answer;
+function recalculated(response: ExplanationBody, everybody: readonly Recipient[]) {
+  const { line, rule, split, row } = response;
   if (line === null || rule === null || split === null) throw new Error("nothing is explained");
   const cost = scaled(line.total_cost);
   const [sign, size] = cost < 0n ? [-1n, -cost] : [1n, cost];
@@ -54,7 +54,7 @@ function recalculated(answer: ExplanationBody, everybody: readonly Recipient[]) 
   const lineTicks = size / tick;
   const residue = size - lineTicks * tick;
 
-  const ofLine = (point: string) => drawn(answer, point, SCALE, SCALE / 1_000_000n);
+  const ofLine = (point: string) => drawn(response, point, SCALE, SCALE / 1_000_000n);
   const [componentsOffset, residuePoint] = [ofLine("components"), ofLine("residue component")];
   let [ratio, before] = [0n, 0n];
   const components = rule.components.map((component) => {
@@ -76,7 +76,7 @@ function recalculated(answer: ExplanationBody, everybody: readonly Recipient[]) 
   const unit = ["usage_ratio", "cost_ratio", "fixed_ratio"].includes(row.allocation_method)
     ? SCALE / 1_000_000n
     : SCALE;
-  const ofWeights = (point: string) => drawn(answer, point, total, unit);
+  const ofWeights = (point: string) => drawn(response, point, total, unit);
   const [offset, point] = [ofWeights("recipients"), ofWeights("residue recipient")];
   let walked = 0n;
   const amounts = weights.map(({ identity_id, weight }) => {
@@ -113,23 +113,23 @@ function amountOf({ line, split }: ExplanationBody, recipient: Recipient): strin
 async function explained(
   app: FastifyInstance,
   path: string,
-): Promise<{ answer: ExplanationBody; everybody: Recipient[] }> {
+): Promise<{ response: ExplanationBody; everybody: Recipient[] }> {
   const pages: ExplanationBody[] = [];
   do {
     const { status, body } = await get(app, `${path}&page_size=1000&page=${pages.length + 1}`);
     if (status !== 200) throw new Error(`${path}: ${status} ${JSON.stringify(body)}`);
     pages.push(body);
   } while (pages.length < (pages[0]?.recipients.pages ?? 0));
-  const [answer] = pages;
-  if (answer === undefined) throw new Error("no page");
-  return { answer, everybody: pages.flatMap(({ recipients }) => recipients.items) };
+  const [response] = pages;
+  if (response === undefined) throw new Error("no page");
+  return { response, everybody: pages.flatMap(({ recipients }) => recipients.items) };
 }
 
 /** Checks all amounts of a row. A correct row returns a value that equals `sound`. */
 export async function soundness(app: FastifyInstance, path: string) {
-  const { answer, everybody } = await explained(app, path);
-  const { rule, split, line, row, tiers, samples } = answer;
-  const again = recalculated(answer, everybody);
+  const { response, everybody } = await explained(app, path);
+  const { rule, split, line, row, tiers, samples } = response;
+  const again = recalculated(response, everybody);
   const shown = Object.fromEntries(everybody.map(({ identity_id, amount }) => [identity_id, amount]));
   const wrong = Object.keys(again.amounts).filter((who) => again.amounts[who] !== shown[who]);
   const sum = everybody.reduce((total, { amount }) => total + scaled(amount), 0n);
@@ -138,23 +138,25 @@ export async function soundness(app: FastifyInstance, path: string) {
   const used = tiers?.find(({ outcome }) => outcome === "used");
   const passed = tiers?.filter(({ tier }) => tier < row.tier).map(({ outcome }) => outcome) ?? [];
   return {
-    answer,
+    response,
     everybody,
     faults: [
-      answer.weights_kept ? "" : "the weights are not kept",
+      response.weights_kept ? "" : "the weights are not kept",
       wrong.length === 0 ? "" : `other amounts: ${wrong.join()}`,
-      Object.keys(shown).length === answer.recipients.total ? "" : "recipients are missing",
+      Object.keys(shown).length === response.recipients.total ? "" : "recipients are missing",
       again.line === line?.total_cost ? "" : "components are not the line",
       plain(sum) === component?.amount ? "" : "recipients are not the component",
       again.componentAmount === component?.amount ? "" : "another component",
-      shown[answer.identity_id] === row.amount && answer.this.amount === row.amount ? "" : "another amount",
-      everybody.every((each) => amountOf(answer, each) === each.amount) ? "" : "ticks are not the amounts",
+      shown[response.identity_id] === row.amount && response.this.amount === row.amount
+        ? ""
+        : "another amount",
+      everybody.every((each) => amountOf(response, each) === each.amount) ? "" : "ticks are not the amounts",
       again.points.join() ===
       [rule?.rounding_offset, rule?.residue_point, split?.rounding_offset, split?.residue_point].join()
         ? ""
         : `other points: ${again.points.join()}`,
       plain(again.total) === split?.total_weight ? "" : "another total weight",
-      row.allocation_method === "usage_ratio" && plain(measured) !== answer.this.weight
+      row.allocation_method === "usage_ratio" && plain(measured) !== response.this.weight
         ? "other samples"
         : "",
       used?.tier === row.tier || rule?.given_up ? "" : "another tier",

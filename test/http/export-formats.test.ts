@@ -25,9 +25,9 @@ t.test("POST …/export returns Parquet or Arrow by Accept", async (t) => {
   const post = (body: object, headers: Record<string, string>, query = "") =>
     app.inject({ method: "POST", url: `${url}${query}`, payload: body, headers });
   const bytes = async (body: object, accept: string) => {
-    const answer = await post(body, { accept });
-    t.equal(answer.statusCode, 200, `${accept} ${JSON.stringify(body)}`);
-    return answer.rawPayload;
+    const response = await post(body, { accept });
+    t.equal(response.statusCode, 200, `${accept} ${JSON.stringify(body)}`);
+    return response.rawPayload;
   };
   /** Reads the file with DuckDB, which returns decimals as text in JSON. */
   const parquet = async (body: object, select = "*") => {
@@ -194,19 +194,19 @@ t.test("POST …/export returns Parquet or Arrow by Accept", async (t) => {
     ["nonsense, text/csv;q=7, */*", "text/csv; charset=utf-8"],
   ] as const) {
     await t.test(`Accept: ${accept}`, async (t) => {
-      const answer = await post(
+      const response = await post(
         { start_date: "2026-03-01" },
         { "accept-encoding": "gzip", ...(accept && { accept }) },
       );
-      t.equal(answer.statusCode, 200);
-      t.equal(answer.headers["content-type"], type);
+      t.equal(response.statusCode, 200);
+      t.equal(response.headers["content-type"], type);
       const extension = type === PARQUET ? "parquet" : type === ARROW ? "arrows" : "csv";
       t.equal(
-        answer.headers["content-disposition"],
+        response.headers["content-disposition"],
         `attachment; filename="chargebacks_acme_2026-03-01_2026-03-10.${extension}"`,
       );
       t.equal(
-        answer.headers["content-encoding"],
+        response.headers["content-encoding"],
         extension === "csv" ? "gzip" : undefined,
         "CSV is compressed, and no other format",
       );
@@ -215,9 +215,9 @@ t.test("POST …/export returns Parquet or Arrow by Accept", async (t) => {
 
   for (const accept of ["application/json", "image/*", "text/csv;q=0", "text/html, application/xhtml+xml"]) {
     await t.test(`406: ${accept}`, async (t) => {
-      const answer = await post({}, { accept });
-      t.equal(answer.statusCode, 406);
-      holds(t, answer.json(), {
+      const response = await post({}, { accept });
+      t.equal(response.statusCode, 406);
+      holds(t, response.json(), {
         code: "not_acceptable",
         detail: /text\/csv, application\/vnd\.apache\.parquet, application\/vnd\.apache\.arrow\.stream/,
       });
@@ -237,9 +237,9 @@ t.test("POST …/export returns Parquet or Arrow by Accept", async (t) => {
     [{ tags: { team: "x" } }, /Unknown field `tags`/],
   ] as const) {
     await t.test(`400: filters ${JSON.stringify(filters).slice(0, 40)}`, async (t) => {
-      const answer = await post({ filters }, {});
-      t.equal(answer.statusCode, 400);
-      holds(t, answer.json(), { code: "invalid_request", detail: named });
+      const response = await post({ filters }, {});
+      t.equal(response.statusCode, 400);
+      holds(t, response.json(), { code: "invalid_request", detail: named });
     });
   }
 });

@@ -15,17 +15,17 @@ t.test("an export breaks when the engine is killed, and the next one is complete
   await insertManyChargebacks(stores, "acme", { rows: 100_000, days: 5, identities: 100_000 });
   /** The export is larger than the sockets buffer. */
   const columns = ["identity_id", ...Array.from({ length: 49 }, () => "metadata")];
-  const ask = async (accept: string): Promise<IncomingMessage> => {
+  const send = async (accept: string): Promise<IncomingMessage> => {
     const headers = { "content-type": "application/json", accept };
     const sent = request(`${address}/api/v1/tenants/acme/export`, { method: "POST", agent: false, headers });
     sent.on("error", () => undefined);
     sent.end(JSON.stringify({ columns }));
-    const [answer] = await once(sent, "response");
-    return answer;
+    const [response] = await once(sent, "response");
+    return response;
   };
-  const read = async (answer: IncomingMessage) => {
+  const read = async (response: IncomingMessage) => {
     let bytes = 0;
-    for await (const chunk of answer) bytes += chunk.length;
+    for await (const chunk of response) bytes += chunk.length;
     return bytes;
   };
 
@@ -35,19 +35,19 @@ t.test("an export breaks when the engine is killed, and the next one is complete
     "application/vnd.apache.arrow.stream",
   ]) {
     await t.test(accept, async (t) => {
-      const whole = await ask(accept);
+      const whole = await send(accept);
       const size = await read(whole);
       t.equal(whole.complete, true);
 
       const logged = log.length;
-      const answer = await ask(accept);
-      t.equal(answer.statusCode, 200);
-      await once(answer, "readable");
+      const response = await send(accept);
+      t.equal(response.statusCode, 200);
+      await once(response, "readable");
       const engine = stores.embeddedClickHouse?.pid() ?? 0;
       process.kill(engine, "SIGKILL");
-      await t.rejects(read(answer), { code: "ECONNRESET" });
+      await t.rejects(read(response), { code: "ECONNRESET" });
       t.equal(
-        answer.complete,
+        response.complete,
         false,
         "the connection breaks, so that no client takes a part for the whole file",
       );
@@ -74,7 +74,7 @@ t.test("an export breaks when the engine is killed, and the next one is complete
           ).ok,
       );
       t.not(stores.embeddedClickHouse?.pid(), engine);
-      const again = await ask(accept);
+      const again = await send(accept);
       t.equal(await read(again), size);
       t.equal(again.complete, true, "the next export is complete");
     });

@@ -47,7 +47,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
     ["format=parquet", {}, "format=parquet"],
     ["format=arrow&columns=metadata&columns=tags", { columns: ["metadata", "tags"] }, "format=arrow"],
   ] as const) {
-    await t.test(`?${query}: the same answer as by POST`, async (t) => {
+    await t.test(`?${query}: the response equals that of POST`, async (t) => {
       const [one, other] = [await byGet(query), await byPost(body, postQuery)];
       t.equal(one.statusCode, 200, one.body);
       t.ok(one.rawPayload.equals(other.rawPayload), "the bytes are equal");
@@ -165,8 +165,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/export", async (t) => {
   });
 
   await t.test("Arrow's own JavaScript library reads files of several statements and of none", async (t) => {
-    const answer = await byPost({ columns: ["metadata"] }, "format=arrow");
-    const table = await tableFromIPC(Readable.from([answer.rawPayload]));
+    const response = await byPost({ columns: ["metadata"] }, "format=arrow");
+    const table = await tableFromIPC(Readable.from([response.rawPayload]));
     t.equal(table.numRows, 3);
     const empty = await byGet("format=arrow&start_date=2020-01-01&end_date=2020-01-01");
     t.equal(tableFromIPC(empty.rawPayload).numRows, 0);

@@ -10,9 +10,9 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
   const post = (body: object, query = "", headers: Record<string, string> = {}) =>
     app.inject({ method: "POST", url: `${url}${query}`, payload: body, headers });
   const csv = async (body: object, query = "") => {
-    const answer = await post(body, query);
-    t.equal(answer.statusCode, 200, JSON.stringify(body));
-    return answer.body;
+    const response = await post(body, query);
+    t.equal(response.statusCode, 200, JSON.stringify(body));
+    return response.body;
   };
   const header =
     "timestamp,resource_id,product_category,product_type,identity_id,cost_type,amount,allocation_method,tags\n";
@@ -156,9 +156,9 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
   });
 
   await t.test("responses are gzipped if the client accepts that", async (t) => {
-    const answer = await post({}, "", { "accept-encoding": "gzip" });
-    t.equal(answer.headers["content-encoding"], "gzip");
-    t.equal(gunzipSync(answer.rawPayload).toString(), await csv({}));
+    const response = await post({}, "", { "accept-encoding": "gzip" });
+    t.equal(response.headers["content-encoding"], "gzip");
+    t.equal(gunzipSync(response.rawPayload).toString(), await csv({}));
   });
 
   await t.test("a missing body counts as a body without fields", async (t) => {
@@ -180,34 +180,34 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
     [[], /The body must be an object/],
   ] as const) {
     await t.test(`400: ${JSON.stringify(body)}`, async (t) => {
-      const answer = await post(body);
-      t.equal(answer.statusCode, 400);
-      t.equal(answer.headers["content-type"], "application/problem+json");
-      holds(t, answer.json(), { code: "invalid_request", detail: named });
+      const response = await post(body);
+      t.equal(response.statusCode, 400);
+      t.equal(response.headers["content-type"], "application/problem+json");
+      holds(t, response.json(), { code: "invalid_request", detail: named });
     });
   }
 
   await t.test("a body that is not JSON, or not sent as JSON, is 400", async (t) => {
     for (const type of ["application/json", "text/plain", "application/x-www-form-urlencoded"]) {
-      const answer = await app.inject({
+      const response = await app.inject({
         method: "POST",
         url,
         payload: "{",
         headers: { "content-type": type },
       });
-      t.equal(answer.statusCode, 400, type);
-      t.equal(answer.json().code, "malformed_body", type);
+      t.equal(response.statusCode, 400, type);
+      t.equal(response.json().code, "malformed_body", type);
     }
   });
 
   await t.test("an unknown tenant is 404, also with a broken body", async (t) => {
     const headers = { "content-type": "application/json" };
-    const answer = await app.inject({
+    const response = await app.inject({
       method: "POST",
       url: "/api/v1/tenants/nobody/export",
       payload: "{",
       headers,
     });
-    t.equal(answer.statusCode, 404);
+    t.equal(response.statusCode, 404);
   });
 });

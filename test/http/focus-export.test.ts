@@ -61,8 +61,8 @@ t.test("format=focus returns rows that fit FOCUS", async (t) => {
   const engine = await openScratchEngine(testLogger);
   t.teardown(() => engine.close());
   const download = async (query: string) => {
-    const answer = await app.inject({ method: "GET", url: `${url}?${query}` });
-    return { status: answer.statusCode, headers: answer.headers, bytes: answer.rawPayload };
+    const response = await app.inject({ method: "GET", url: `${url}?${query}` });
+    return { status: response.statusCode, headers: response.headers, bytes: response.rawPayload };
   };
   const errorsOf = async (name: string, bytes: Buffer) => {
     const path = join(folder, name);
@@ -207,12 +207,12 @@ t.test("format=focus returns rows that fit FOCUS", async (t) => {
         start_date: "2026-03-09",
         end_date: "2026-03-09",
       };
-      const answer = await app.inject({
+      const response = await app.inject({
         method: "POST",
         url: "/api/v1/tenants/acme/tags/bulk-by-filter",
         payload,
       });
-      t.equal(answer.statusCode, 200, answer.body);
+      t.equal(response.statusCode, 200, response.body);
     };
     await tag("ann", "team", "web");
     await tag("ann", "stage", "live");

@@ -80,9 +80,9 @@ t.test("no query of a finished request keeps running in a store", async (t) => {
   await eventually("a statement of each runs", async () => (await reads()) >= requests.length);
   for (const [index, [name, url, init]] of requests.entries()) {
     await t.test(`${name} that takes too long is 504, and gone from the store`, async (t) => {
-      const answer = await late[index];
-      t.equal(answer?.status, 504);
-      holds(t, await answer?.json(), { code: "request_timeout" });
+      const response = await late[index];
+      t.equal(response?.status, 504);
+      holds(t, await response?.json(), { code: "request_timeout" });
       await isFree();
     });
 
@@ -131,8 +131,8 @@ t.test("no query of a finished request keeps running in a store", async (t) => {
       );
       const slow = urls.map((url) => fetch(hasty + url));
       await waits(urls.length);
-      for (const [index, answer] of (await Promise.all(slow)).entries())
-        t.equal(answer.status, 504, urls[index] ?? "");
+      for (const [index, response] of (await Promise.all(slow)).entries())
+        t.equal(response.status, 504, urls[index] ?? "");
       await waits(0);
 
       const gone = new AbortController();
@@ -143,7 +143,7 @@ t.test("no query of a finished request keeps running in a store", async (t) => {
       await waits(0);
       // There are more requests than connections in the pool, so a leaked connection would show.
       const many = Array.from({ length: 30 }, () => fetch(hasty + path("tags?search=a")));
-      for (const answer of await Promise.all(many)) t.equal(answer.status, 504);
+      for (const response of await Promise.all(many)) t.equal(response.status, 504);
       await waits(0);
     } finally {
       await holder.query("ROLLBACK");
@@ -162,9 +162,9 @@ t.test("no query of a finished request keeps running in a store", async (t) => {
       );
       await runs();
       for (let time = 0; time < HEALTHY; time += 1) {
-        const answer = await fetch(`${patient}/health`);
-        if (answer.status !== 200) t.fail(`/health: ${answer.status}`);
-        await answer.arrayBuffer();
+        const response = await fetch(`${patient}/health`);
+        if (response.status !== 200) t.fail(`/health: ${response.status}`);
+        await response.arrayBuffer();
       }
       t.equal((await fetch(patient + path("tags"))).status, 200);
       t.equal((await fetch(patient + path("pipeline/status"))).status, 200);

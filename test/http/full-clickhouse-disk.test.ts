@@ -49,13 +49,13 @@ t.test("exports and tags survive a full disk of ClickHouse", mounts, async (t) =
   await recordTestDimensions(stores, "acme");
   const period = { start_date: "2026-03-01", end_date: "2026-03-01" };
   const exported = async (accept: string, columns?: readonly string[]) => {
-    const answer = await app.inject({
+    const response = await app.inject({
       method: "POST",
       url: "/api/v1/tenants/acme/export",
       headers: { accept },
       payload: { ...period, ...(columns && { columns }) },
     });
-    return answer.statusCode === 200 ? answer.rawPayload.toString("base64") : String(answer.statusCode);
+    return response.statusCode === 200 ? response.rawPayload.toString("base64") : String(response.statusCode);
   };
   const formats = ["text/csv", "application/vnd.apache.parquet", "application/vnd.apache.arrow.stream"];
   const whole = new Map<string, string>();

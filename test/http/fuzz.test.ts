@@ -61,16 +61,19 @@ t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 
 
   const check = async (at: OperationAt, request: FuzzRequest, isNext = false): Promise<void> => {
     const faultsBefore = service.faults().length;
-    const answer = await sendFuzzed(address, agent, request);
+    const response = await sendFuzzed(address, agent, request);
     const statuses = counts.get(at.operation.operationId) ?? new Map<number, number>();
-    counts.set(at.operation.operationId, statuses.set(answer.status, (statuses.get(answer.status) ?? 0) + 1));
+    counts.set(
+      at.operation.operationId,
+      statuses.set(response.status, (statuses.get(response.status) ?? 0) + 1),
+    );
     const wrong = [...service.faults().slice(faultsBefore)];
     // Readiness reports a slow store by its status. That happens on a busy machine, so only the contract is checked.
-    const isUnready = at.operation.operationId === "getReadiness" && answer.status === 503;
-    if (!isUnready) wrong.push(...faultsOf(request, answer));
-    if (answer.status >= 400 && !isUnready && request.method !== "HEAD")
+    const isUnready = at.operation.operationId === "getReadiness" && response.status === 503;
+    if (!isUnready) wrong.push(...faultsOf(request, response));
+    if (response.status >= 400 && !isUnready && request.method !== "HEAD")
       wrong.push(
-        ...[judge({ operationId: undefined, ...answer, body: answer.json })].filter(
+        ...[judge({ operationId: undefined, ...response, body: response.json })].filter(
           (each) => each !== undefined,
         ),
       );
@@ -79,11 +82,11 @@ t.test(`fuzz, FUZZ_SEED=${seed} FUZZ_RUNS=${runs}`, { timeout: slow ? 7_200_000 
         0,
         3000,
       );
-      throw new Error([...wrong, shown(request), answer.text.slice(0, 2000), cause].join("\n"));
+      throw new Error([...wrong, shown(request), response.text.slice(0, 2000), cause].join("\n"));
     }
-    remember(known, answer);
-    if (answer.status === 200 && !isNext)
-      for (const next of nextRequests(request, answer)) await check(at, next, true);
+    remember(known, response);
+    if (response.status === 200 && !isNext)
+      for (const next of nextRequests(request, response)) await check(at, next, true);
   };
 
   for (const at of operationsOf(document)) {

@@ -51,7 +51,7 @@ t.test("SQL injection is not possible", async (t) => {
   }));
   await insertChargebacks(stores, "acme", hostileRows);
   await recordTestDimensions(stores, "acme");
-  const answer = async ({ request, compared }: FuzzedPlace, text: string) => {
+  const response = async ({ request, compared }: FuzzedPlace, text: string) => {
     const { statusCode: status, body } = await app.inject(request(text));
     if (compared === "code" && status >= 400) return { status, body: JSON.parse(body).code };
     // A cursor is made of the filters and belongs to them.
@@ -59,8 +59,8 @@ t.test("SQL injection is not possible", async (t) => {
   };
   const hostileIds: number[] = [];
   const places = placesOf(documentOf(app), known);
-  const literal = new Map<FuzzedPlace, Awaited<ReturnType<typeof answer>>>();
-  for (const place of places) literal.set(place, await answer(place, LITERAL));
+  const literal = new Map<FuzzedPlace, Awaited<ReturnType<typeof response>>>();
+  for (const place of places) literal.set(place, await response(place, LITERAL));
   // The first read of a dimension copies it. Reading all of them here keeps the stores unchanged afterwards.
   const before = await contents(stores);
 
@@ -69,9 +69,9 @@ t.test("SQL injection is not possible", async (t) => {
       const { status = 0, body = "" } = literal.get(place) ?? {};
       const texts = textsFor(index).filter((text) => !isData(place, text));
       // The requests run together, because each is a round trip.
-      const answers = await Promise.all(texts.map((text) => answer(place, text)));
+      const responses = await Promise.all(texts.map((text) => response(place, text)));
       for (const [at, text] of texts.entries()) {
-        const given = answers[at];
+        const given = responses[at];
         t.equal(given?.status, status, text);
         // Replaces the text in the response by the other text.
         const escaped = (status === 200 && place.returnsSql ? sqlLiteral : jsonText)(place.carried(text));
@@ -83,7 +83,7 @@ t.test("SQL injection is not possible", async (t) => {
           );
       }
       for (const text of ["\0", "'\0 OR 1=1 --"])
-        t.ok((await answer(place, text)).status < 500, "NUL is refused");
+        t.ok((await response(place, text)).status < 500, "NUL is refused");
     });
   }
 

@@ -128,8 +128,8 @@ t.test("resources and identities have a history", async (t) => {
       ["identities/history?resource_id=lkc-1", 400, "invalid_request"],
       ["resources/history?resource_id=", 400, "invalid_request"],
     ] as const) {
-      const answer = await get(app, `${base}/${query}`);
-      t.strictSame([answer.status, answer.body.code], [status, code], query);
+      const response = await get(app, `${base}/${query}`);
+      t.strictSame([response.status, response.body.code], [status, code], query);
     }
   });
 });

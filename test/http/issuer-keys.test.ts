@@ -26,9 +26,9 @@ const [one, two] = await Promise.all(
 
 /** Starts an issuer that can go down, with a clock that the test sets. */
 async function issuer(t: Test) {
-  const state = { keys: [one] as unknown[], status: 200, asked: 0, now: 1_000 };
+  const state = { keys: [one] as unknown[], status: 200, requested: 0, now: 1_000 };
   const server = createServer((_, response) => {
-    state.asked++;
+    state.requested++;
     response.statusCode = state.status;
     response.end(JSON.stringify({ keys: state.keys }));
   });
@@ -58,14 +58,14 @@ async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
 t.test("keys are read once, and again when they are old", async (t) => {
   const { state, check } = await issuer(t);
   t.strictSame(await Promise.all([check(), check(), check()]), ["ok", "ok", "ok"]);
-  t.equal(state.asked, 1);
+  t.equal(state.requested, 1);
   state.now += FRESH_MS - 1;
   t.equal(await check(), "ok");
-  t.equal(state.asked, 1);
+  t.equal(state.requested, 1);
   state.now += 1;
   t.strictSame(await Promise.all([check(), check()]), ["ok", "ok"]);
-  await until(() => state.asked === 2);
-  t.equal(state.asked, 2);
+  await until(() => state.requested === 2);
+  t.equal(state.requested, 2);
 });
 
 t.test("a new key is found at once, and unknown key ids do not cause more requests", async (t) => {
@@ -74,9 +74,9 @@ t.test("a new key is found at once, and unknown key ids do not cause more reques
   state.keys = [one, two];
   state.now += AFTER_SUCCESS_MS;
   t.equal(await check(second, "2"), "ok");
-  t.equal(state.asked, 2);
+  t.equal(state.requested, 2);
   for (let tries = 0; tries < 10; tries++) t.equal(await check(second, "made up"), "JWKSNoMatchingKey");
-  t.equal(state.asked, 2);
+  t.equal(state.requested, 2);
 });
 
 t.test("a revoked key is not used once the keys are read again", async (t) => {
@@ -98,16 +98,16 @@ t.test("while the issuer is unreachable, its keys are valid for a day", async (t
   await until(() => warned.length === 1);
   t.strictSame(warned, ["the keys of api.oidc.issuer cannot be read"]);
   for (let tries = 0; tries < 10; tries++) t.equal(await check(), "ok");
-  t.equal(state.asked, 2, "the issuer is not called for each request");
+  t.equal(state.requested, 2, "the issuer is not called for each request");
   t.equal(await check(second, "2"), "KeysNotReadError", "the key may exist, but the service cannot know");
-  t.equal(state.asked, 2);
+  t.equal(state.requested, 2);
   state.now += AFTER_FAILURE_MS;
   t.equal(await check(second, "2"), "KeysNotReadError");
-  t.equal(state.asked, 3);
+  t.equal(state.requested, 3);
   state.now = 1_000 + USABLE_MS - 1;
   t.equal(await check(), "ok");
   await until(() => warned.length === 3);
-  t.equal(state.asked, 4);
+  t.equal(state.requested, 4);
   state.now += 1;
   t.equal(await check(), "KeysNotReadError");
   state.status = 200;

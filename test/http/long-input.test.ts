@@ -17,11 +17,11 @@ t.test("responses to long input are short", async (t) => {
   await app.ready();
   const document: ApiDocument = documentOf(app);
   const long: string[] = [];
-  const ask = async (method: "GET" | "POST" | "PATCH" | "DELETE", url: string, payload?: object) => {
-    const answer = await app.inject({ method, url, ...(payload && { payload }) });
-    if (answer.statusCode >= 400 && answer.body.length > LONGEST)
-      long.push(`${method} ${url.slice(0, 100)}: ${answer.body.length}`);
-    return answer;
+  const send = async (method: "GET" | "POST" | "PATCH" | "DELETE", url: string, payload?: object) => {
+    const response = await app.inject({ method, url, ...(payload && { payload }) });
+    if (response.statusCode >= 400 && response.body.length > LONGEST)
+      long.push(`${method} ${url.slice(0, 100)}: ${response.body.length}`);
+    return response;
   };
   const parameters = (length: number, name: (index: number) => string) =>
     Array.from({ length }, (_, index) => `${name(index)}=1`).join("&");
@@ -46,19 +46,19 @@ t.test("responses to long input are short", async (t) => {
     const verb = ({ get: "GET", post: "POST", patch: "PATCH", delete: "DELETE" } as const)[method];
     const named = path.replace("{tenant_name}", "acme").replace(/\{\w+\}/g, "1");
     await t.test(`${verb} ${path}`, async (t) => {
-      await ask(verb, path.replace(/\{\w+\}/g, LONG));
-      await ask(verb, path.replace("{tenant_name}", "acme").replace(/\{\w+\}/g, LONG));
+      await send(verb, path.replace(/\{\w+\}/g, LONG));
+      await send(verb, path.replace("{tenant_name}", "acme").replace(/\{\w+\}/g, LONG));
       for (const given of operation.parameters ?? []) {
         const { in: where, name } = resolvedParameter(given, document.components ?? {});
-        if (where === "query") await ask(verb, `${named}?${name}=${LONG}`);
+        if (where === "query") await send(verb, `${named}?${name}=${LONG}`);
       }
-      await ask(verb, `${named}?${LONG}=1`);
-      await ask(verb, `${named}?${parameters(3_000, (index) => `p${index}`)}`);
-      await ask(verb, `${named}?${parameters(3_000, () => "cursor")}`);
-      await ask(verb, `${named}?${parameters(2_000, (index) => `tag:k${index}`)}`);
+      await send(verb, `${named}?${LONG}=1`);
+      await send(verb, `${named}?${parameters(3_000, (index) => `p${index}`)}`);
+      await send(verb, `${named}?${parameters(3_000, () => "cursor")}`);
+      await send(verb, `${named}?${parameters(2_000, (index) => `tag:k${index}`)}`);
       if (operation.requestBody !== undefined)
         for (const [what, body] of bodies) {
-          const { statusCode } = await ask(verb, named, body);
+          const { statusCode } = await send(verb, named, body);
           t.ok([400, 413].includes(statusCode), `${what}: ${statusCode}`);
         }
       t.strictSame(long.splice(0), []);
@@ -70,8 +70,8 @@ t.test("responses to long input are short", async (t) => {
     const patched = "/api/v1/tenants/acme/chargebacks/1";
     const headers = { "content-type": "application/json" };
     const refusal = async (method: "PATCH" | "POST", url: string, payload: string) => {
-      const answer = await app.inject({ method, url, headers, payload });
-      const { status, detail } = answer.json();
+      const response = await app.inject({ method, url, headers, payload });
+      const { status, detail } = response.json();
       return `${status} ${detail}`;
     };
     const MOST = 2 ** 20 - 16;
@@ -94,10 +94,10 @@ t.test("responses to long input are short", async (t) => {
   });
 
   await t.test("the first twenty problems are listed, and a sentence says that there are more", async (t) => {
-    const { errors, detail } = (await ask("POST", "/api/v1/tenants/acme/export", fields(20_000))).json();
+    const { errors, detail } = (await send("POST", "/api/v1/tenants/acme/export", fields(20_000))).json();
     t.equal(errors.length, 20);
     t.match(detail, /The request has more problems\.$/);
-    const few = (await ask("POST", "/api/v1/tenants/acme/export", fields(20))).json();
+    const few = (await send("POST", "/api/v1/tenants/acme/export", fields(20))).json();
     t.equal(few.errors.length, 20);
     t.notMatch(few.detail, /more problems/);
   });

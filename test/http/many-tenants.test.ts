@@ -26,20 +26,20 @@ t.test("readiness checks fifty tenants of one store without overloading it", asy
   const seen = { running: 0, most: 0, all: 0 };
   let away = false;
   let delayMs = 0;
-  const between = createServer(async (asked, answer) => {
-    if (away) return void asked.socket.destroy();
+  const between = createServer(async (requested, response) => {
+    if (away) return void requested.socket.destroy();
     seen.all += 1;
     seen.running += 1;
     seen.most = Math.max(seen.most, seen.running);
-    answer.once("close", () => {
+    response.once("close", () => {
       seen.running -= 1;
     });
-    const { method, url: path, headers } = asked;
+    const { method, url: path, headers } = requested;
     if (delayMs > 0) await delay(delayMs);
-    asked.pipe(
+    requested.pipe(
       request({ socketPath: engine.socketPath, method, path, headers }, (given) => {
-        answer.writeHead(given.statusCode ?? 500, given.headers);
-        given.pipe(answer);
+        response.writeHead(given.statusCode ?? 500, given.headers);
+        given.pipe(response);
       }),
     );
   }).listen(0, "127.0.0.1");
@@ -94,7 +94,7 @@ t.test("readiness checks fifty tenants of one store without overloading it", asy
   await allServed();
   t.ok(seen.most <= AT_ONCE + 1, `${seen.most} statements at once`);
   t.ok(seen.all >= names.length, `${seen.all} statements`);
-  await until("a moment later nothing more is asked", async () => {
+  await until("a moment later nothing more is requested", async () => {
     const before = seen.all;
     const { body } = await get(app, "/api/v1/tenants");
     return seen.running === 0 && seen.all === before && body.length === names.length;

@@ -77,21 +77,21 @@ t.test("a day begins at its first midnight in every read", async (t) => {
     "chargebacks/aggregate?group_by=cost_type",
     "topic-attributions/aggregate?group_by=product_type",
   ]) {
-    const asked = async (bucket: string, dates = day) => {
+    const requested = async (bucket: string, dates = day) => {
       const { body } = await get(app, `${base}/${path}&time_bucket=${bucket}&${dates}`);
       return body.buckets.map((each: { time_bucket: string; row_count: number }) => [
         each.time_bucket,
         each.row_count,
       ]);
     };
-    t.strictSame(await asked("day"), [["2026-10-25", 25]], path);
+    t.strictSame(await requested("day"), [["2026-10-25", 25]], path);
     const around = "start_date=2026-10-24&end_date=2026-10-26&timezone=Atlantic/Azores";
-    t.strictSame(await asked("day", around), [
+    t.strictSame(await requested("day", around), [
       ["2026-10-24", 1],
       ["2026-10-25", 25],
       ["2026-10-26", 1],
     ]);
-    const labels = (await asked("hour")).map(([label]: [string]) => label);
+    const labels = (await requested("hour")).map(([label]: [string]) => label);
     t.strictSame(labels.slice(0, 3), [
       "2026-10-25T00:00:00+00:00",
       "2026-10-25T00:00:00-01:00",

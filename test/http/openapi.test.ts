@@ -59,15 +59,15 @@ const ofNoOperation = [
 t.test("GET /openapi.json", async (t) => {
   const app = await appWithoutStores("1.2.3");
   t.teardown(() => app.close());
-  const answer = await app.inject({ url: "/openapi.json" });
-  const document: ApiDocument = answer.json();
+  const received = await app.inject({ url: "/openapi.json" });
+  const document: ApiDocument = received.json();
   const { components = {} } = document;
   const operations = operationsOf(document);
 
   await t.test("the document is valid OpenAPI 3.1", async (t) => {
-    t.match(answer.headers["content-type"], /^application\/json/);
+    t.match(received.headers["content-type"], /^application\/json/);
     holds(t, document, { openapi: "3.1.0", info: { title: "chargehouse", version: "1.2.3" } });
-    t.same(await new Validator().validate(answer.json()), { valid: true });
+    t.same(await new Validator().validate(received.json()), { valid: true });
   });
 
   await t.test("the document has every operation of the interface", async (t) => {

@@ -123,9 +123,9 @@ t.test("a pipeline can be started and observed", async (t) => {
         },
       },
     });
-    const answer = await both.inject({ method: "POST", url: run });
-    t.equal(answer.statusCode, 202);
-    holds(t, answer.json(), { tenant_name: "acme", status: "started", run_id: RUN_ID, message: /acme/ });
+    const response = await both.inject({ method: "POST", url: run });
+    t.equal(response.statusCode, 202);
+    holds(t, response.json(), { tenant_name: "acme", status: "started", run_id: RUN_ID, message: /acme/ });
     t.same(triggered, ["acme", '{"forceGather":false}']);
     const queued = await both.inject({ method: "POST", url: run, payload: { force_gather: true } });
     holds(t, queued.json(), { status: "queued", message: /is queued\.$/ });
@@ -148,17 +148,17 @@ t.test("a pipeline can be started and observed", async (t) => {
   ] as const) {
     await t.test(`409 ${code}`, async (t) => {
       const busy = await build({ control: { trigger: () => Promise.reject(error) } });
-      const answer = await busy.inject({ method: "POST", url: run });
-      t.equal(answer.statusCode, 409);
-      holds(t, answer.json(), { code, detail });
+      const response = await busy.inject({ method: "POST", url: run });
+      t.equal(response.statusCode, 409);
+      holds(t, response.json(), { code, detail });
     });
   }
 
   await t.test("starting a run in api mode is 400, and the message names both mode", async (t) => {
     const api = await build({ mode: "api" });
-    const answer = await api.inject({ method: "POST", url: run });
-    t.equal(answer.statusCode, 400);
-    holds(t, answer.json(), {
+    const response = await api.inject({ method: "POST", url: run });
+    t.equal(response.statusCode, 400);
+    holds(t, response.json(), {
       code: "pipeline_unavailable",
       detail: /No workflow runner is available.*both mode/,
     });

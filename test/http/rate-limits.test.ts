@@ -44,18 +44,18 @@ t.test("requests are limited per caller", async (t) => {
       const authorization = token === undefined ? {} : { authorization: `Bearer ${token}` };
       return await app.inject({ url, remoteAddress, headers: { ...authorization, ...headers } });
     };
-  const statuses = async (ask: () => Promise<{ statusCode: number }>, times: number) => {
+  const statuses = async (send: () => Promise<{ statusCode: number }>, times: number) => {
     const found: number[] = [];
-    for (let time = 0; time < times; time++) found.push((await ask()).statusCode);
+    for (let time = 0; time < times; time++) found.push((await send()).statusCode);
     return found;
   };
 
   await t.test("each caller has a limit of its own, whatever its address", async (t) => {
     const app = await limited("  auth: tokens");
-    const ask = asker(app);
+    const send = asker(app);
     const [busy, quiet] = [await made("busy"), await made("quiet")];
-    t.strictSame(await statuses(() => ask(busy.token), 5), [200, 200, 200, 200, 200]);
-    const refused = await ask(busy.token, "10.0.0.2");
+    t.strictSame(await statuses(() => send(busy.token), 5), [200, 200, 200, 200, 200]);
+    const refused = await send(busy.token, "10.0.0.2");
     t.equal(refused.statusCode, 429);
     t.equal(refused.headers["content-type"], "application/problem+json");
     const seconds = Number(refused.headers["retry-after"]);
@@ -72,46 +72,46 @@ t.test("requests are limited per caller", async (t) => {
       429,
       "the refusal does not reveal which names exist",
     );
-    t.equal((await ask(quiet.token)).statusCode, 200, "another caller from the same address is not limited");
+    t.equal((await send(quiet.token)).statusCode, 200, "another caller from the same address is not limited");
     for (const url of ["/health", "/metrics", "/"])
       t.not((await asker(app, url)(busy.token)).statusCode, 429, `${url} is not counted`);
     t.equal((await asker(app, "/nowhere")(busy.token)).statusCode, 404);
     pass(60_000);
-    t.equal((await ask(busy.token)).statusCode, 200);
+    t.equal((await send(busy.token)).statusCode, 200);
   });
 
   await t.test("without credentials, each address has a limit of its own", async (t) => {
-    const ask = asker(await limited());
-    t.strictSame(await statuses(() => ask(undefined, "10.0.0.1"), 6), [200, 200, 200, 200, 200, 429]);
-    t.equal((await ask(undefined, "10.0.0.2")).statusCode, 200);
-    t.strictSame(await statuses(() => ask(undefined, "2001:db8:0:1::1"), 5), [200, 200, 200, 200, 200]);
+    const send = asker(await limited());
+    t.strictSame(await statuses(() => send(undefined, "10.0.0.1"), 6), [200, 200, 200, 200, 200, 429]);
+    t.equal((await send(undefined, "10.0.0.2")).statusCode, 200);
+    t.strictSame(await statuses(() => send(undefined, "2001:db8:0:1::1"), 5), [200, 200, 200, 200, 200]);
     t.equal(
-      (await ask(undefined, "2001:db8:0:1:ffff::2")).statusCode,
+      (await send(undefined, "2001:db8:0:1:ffff::2")).statusCode,
       429,
       "an IPv6 customer is limited by network",
     );
-    t.equal((await ask(undefined, "2001:db8:0:2::1")).statusCode, 200);
+    t.equal((await send(undefined, "2001:db8:0:2::1")).statusCode, 200);
     const forwarded = { "x-forwarded-for": "192.0.2.7" };
     t.equal(
-      (await ask(undefined, "10.0.0.1", forwarded)).statusCode,
+      (await send(undefined, "10.0.0.1", forwarded)).statusCode,
       429,
       "headers of the client do not change its address",
     );
   });
 
   await t.test("only an address that guesses tokens has to wait", async (t) => {
-    const ask = asker(await limited("  auth: tokens", "max_failed_sign_ons_per_minute: 3"));
+    const send = asker(await limited("  auth: tokens", "max_failed_sign_ons_per_minute: 3"));
     const [known, unknown] = [await made("known"), await made("unknown")];
-    t.equal((await ask(known.token)).statusCode, 200);
+    t.equal((await send(known.token)).statusCode, 200);
     log.splice(0);
     const wrong = (n: number) => `chgt_${createHash("sha256").update(String(n)).digest("base64url")}`;
-    for (const n of [1, 2, 3]) t.equal((await ask(wrong(n))).statusCode, 401);
-    const told = log.filter(({ level }) => level === 40);
+    for (const n of [1, 2, 3]) t.equal((await send(wrong(n))).statusCode, 401);
+    const reported = log.filter(({ level }) => level === 40);
     t.strictSame(
-      told.map(({ msg, address }) => [msg, address]),
+      reported.map(({ msg, address }) => [msg, address]),
       [["too many failed sign-ons from an address; it has to wait", "10.0.0.1"]],
     );
-    const refused = await ask(wrong(4));
+    const refused = await send(wrong(4));
     t.equal(refused.statusCode, 429);
     const seconds = Number(refused.headers["retry-after"]);
     t.ok(Number.isInteger(seconds) && seconds >= 1 && seconds <= 60, `${seconds} seconds`);
@@ -123,20 +123,20 @@ t.test("requests are limited per caller", async (t) => {
       detail: `Too many credentials from this address were not valid. Try again in ${seconds} seconds.`,
     });
     t.equal(
-      (await ask(unknown.token)).statusCode,
+      (await send(unknown.token)).statusCode,
       429,
       "the refusal does not reveal whether a token is valid",
     );
-    t.equal((await ask(known.token)).statusCode, 200, "a caller who signed on before is served");
-    t.equal((await ask()).statusCode, 401, "a request without credentials is not a failed sign-on");
-    t.equal((await ask(unknown.token, "10.0.0.2")).statusCode, 200);
-    t.equal((await ask(unknown.token)).statusCode, 200, "a valid token is accepted after the wait");
+    t.equal((await send(known.token)).statusCode, 200, "a caller who signed on before is served");
+    t.equal((await send()).statusCode, 401, "a request without credentials is not a failed sign-on");
+    t.equal((await send(unknown.token, "10.0.0.2")).statusCode, 200);
+    t.equal((await send(unknown.token)).statusCode, 200, "a valid token is accepted after the wait");
     await revokeToken(stores.postgres, known.token_id, local);
-    t.equal((await ask(known.token)).statusCode, 401);
-    t.equal((await ask(known.token)).statusCode, 429, "a revoked token counts as a failed sign-on");
-    t.strictSame(told.length, log.filter(({ level }) => level === 40).length, "the log has one line");
+    t.equal((await send(known.token)).statusCode, 401);
+    t.equal((await send(known.token)).statusCode, 429, "a revoked token counts as a failed sign-on");
+    t.strictSame(reported.length, log.filter(({ level }) => level === 40).length, "the log has one line");
     pass(60_000);
-    t.equal((await ask(wrong(5))).statusCode, 401);
+    t.equal((await send(wrong(5))).statusCode, 401);
   });
 
   /** Sends requests over connections from several loopback addresses. */
@@ -144,7 +144,7 @@ t.test("requests are limited per caller", async (t) => {
     await app.listen({ host: "127.0.0.1", port: 0 });
     const { port } = app.server.address() as AddressInfo;
     return async (localAddress: string, headers: Record<string, string>) => {
-      const asked = request({
+      const requested = request({
         host: "127.0.0.1",
         port,
         localAddress,
@@ -152,17 +152,17 @@ t.test("requests are limited per caller", async (t) => {
         headers,
         agent: false,
       });
-      const [answer] = await once(asked.end(), "response");
-      answer.resume();
-      return { statusCode: Number(answer.statusCode) };
+      const [response] = await once(requested.end(), "response");
+      response.resume();
+      return { statusCode: Number(response.statusCode) };
     };
   };
 
   await t.test("behind a trusted proxy with tokens, addresses are those that it forwards", async (t) => {
     const app = await limited("  auth: tokens\n  trusted_proxies: [127.1.0.7, 127.2.0.0/16]");
-    const ask = await connecting(app);
+    const send = await connecting(app);
     const from = (peer: string, clients: string) =>
-      ask(peer, { authorization: "Bearer chgt_wrong", "x-forwarded-for": clients });
+      send(peer, { authorization: "Bearer chgt_wrong", "x-forwarded-for": clients });
     t.strictSame(await statuses(() => from("127.1.0.7", "192.0.2.1"), 4), [401, 401, 401, 429]);
     t.equal(
       (await from("127.2.3.4", "192.0.2.1")).statusCode,
@@ -183,7 +183,7 @@ t.test("requests are limited per caller", async (t) => {
     t.equal((await from("127.1.0.8", "192.0.2.4")).statusCode, 429);
     const named = { "x-forwarded-user": "ada", "x-forwarded-groups": "all" };
     t.equal(
-      (await ask("127.1.0.7", named)).statusCode,
+      (await send("127.1.0.7", named)).statusCode,
       401,
       "the proxy is trusted for addresses, and not for users",
     );
@@ -193,9 +193,9 @@ t.test("requests are limited per caller", async (t) => {
     const app = await limited(`  auth: proxy
   proxy: {addresses: [127.1.0.0/16, "fd00::/8"]}
   roles: [{role: all, scopes: [read], every_tenant: true}]`);
-    const ask = await connecting(app);
+    const send = await connecting(app);
     const from = async (clients: string, peer = "127.1.0.7") =>
-      await ask(peer, { authorization: "Bearer chgt_wrong", "x-forwarded-for": clients });
+      await send(peer, { authorization: "Bearer chgt_wrong", "x-forwarded-for": clients });
     t.strictSame(await statuses(() => from("192.0.2.1"), 4), [401, 401, 401, 429]);
     t.equal((await from("192.0.2.2")).statusCode, 401);
     t.equal((await from("192.0.2.2, 192.0.2.1")).statusCode, 429, "the last address of the list counts");
@@ -215,7 +215,7 @@ t.test("requests are limited per caller", async (t) => {
       "headers from other addresses are ignored",
     );
     const named = { "x-forwarded-user": "ada", "x-forwarded-groups": "all" };
-    t.strictSame(await statuses(() => ask("127.1.0.7", named), 6), [200, 200, 200, 200, 200, 429]);
-    t.equal((await ask("127.1.0.7", { ...named, "x-forwarded-user": "bob" })).statusCode, 200);
+    t.strictSame(await statuses(() => send("127.1.0.7", named), 6), [200, 200, 200, 200, 200, 429]);
+    t.equal((await send("127.1.0.7", { ...named, "x-forwarded-user": "bob" })).statusCode, 200);
   });
 });

@@ -105,10 +105,10 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
     t.equal((await get(down, "/api/v1/tenants")).status, 200);
     await insertChargebacks(stores, "acme", [{ timestamp: "2026-03-01T00:00:00Z", amount: "1" }]);
     t.equal((await get(down, "/api/v1/tenants/acme/chargebacks")).body.total, 1);
-    const answer = await get(down, "/api/v1/tenants/globex/chargebacks");
-    t.equal(answer.status, 503);
-    holds(t, answer.body, { code: "store_unavailable", error_id: /^[0-9a-f-]{36}$/ });
-    t.notMatch(JSON.stringify(answer.body), /secret/);
+    const response = await get(down, "/api/v1/tenants/globex/chargebacks");
+    t.equal(response.status, 503);
+    holds(t, response.body, { code: "store_unavailable", error_id: /^[0-9a-f-]{36}$/ });
+    t.notMatch(JSON.stringify(response.body), /secret/);
   });
 
   await t.test("readiness does not wait for a store that does not respond", async (t) => {
@@ -146,12 +146,12 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
   );
 
   await t.test("a readiness response is shared for two seconds, and while it is computed", async (t) => {
-    let asked = 0;
+    let requested = 0;
     const counting: Stores = {
       postgres: stores.postgres,
       close: async () => undefined,
       tenant: (name) => {
-        asked++;
+        requested++;
         return stores.tenant(name);
       },
     };
@@ -159,13 +159,13 @@ t.test("GET /health and /api/v1/readiness", async (t) => {
     const cached = await build({ stores: counting, clock: () => new Date(now) });
     await Promise.all([1, 2, 3].map(() => get(cached, "/api/v1/readiness")));
     await get(cached, "/api/v1/readiness?strict=true");
-    t.equal(asked, 2, "each tenant is probed once");
+    t.equal(requested, 2, "each tenant is probed once");
     now += 1999;
     await get(cached, "/api/v1/readiness");
-    t.equal(asked, 2);
+    t.equal(requested, 2);
     now += 1;
     await get(cached, "/api/v1/readiness");
-    t.equal(asked, 4, "the stores are probed again after two seconds");
+    t.equal(requested, 4, "the stores are probed again after two seconds");
   });
 
   await t.test(

@@ -8,14 +8,14 @@ const base = "/api/v1/tenants/acme/reconciliation";
 
 t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
   const { app, stores } = await startService(t);
-  const ask = async (query = "start_date=2026-03-01&end_date=2026-03-02") => {
+  const send = async (query = "start_date=2026-03-01&end_date=2026-03-02") => {
     const { status, body } = await get(app, `${base}?${query}`);
     t.equal(status, 200, query);
     return body;
   };
 
   await t.test("without rows the response is empty", async (t) => {
-    t.strictSame(await ask(), { days: [], totals: [], control: [] });
+    t.strictSame(await send(), { days: [], totals: [], control: [] });
   });
 
   await insertBilling(stores, "acme", [
@@ -52,7 +52,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
         chargeback_rows: 1,
         lines_off: 1,
       };
-      t.strictSame(await ask(), {
+      t.strictSame(await send(), {
         days: [
           { date: "2026-03-01", ...first, provisional: false },
           { date: "2026-03-02", ...second, provisional: false },
@@ -77,8 +77,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
   await t.test("without by_line the sums are the same", async (t) => {
     const window = "start_date=2026-03-01&end_date=2026-03-03";
     const withoutLines = ({ billing_lines: _, lines_off: __, ...sums }: Record<string, unknown>) => sums;
-    const whole = await ask(window);
-    t.strictSame(await ask(`${window}&by_line=false`), {
+    const whole = await send(window);
+    t.strictSame(await send(`${window}&by_line=false`), {
       days: whole.days.map(withoutLines),
       totals: whole.totals.map(withoutLines),
       control: [],
@@ -104,7 +104,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
       { timestamp: day, amount: "2.5", resource_id: "r-1", product_type: "STORAGE" },
       { timestamp: day, amount: "3.5", resource_id: "r-2", product_type: "STORAGE" },
     ]);
-    const { totals } = await ask("start_date=2026-03-05&end_date=2026-03-05");
+    const { totals } = await send("start_date=2026-03-05&end_date=2026-03-05");
     t.strictSame(totals, [
       {
         currency: "USD",
@@ -129,7 +129,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
       { timestamp: day, amount: "2", currency: "USD" },
       { timestamp: day, amount: "4.5", currency: "EUR", identity_id: "UNALLOCATED" },
     ]);
-    const { days, totals } = await ask("start_date=2026-03-06&end_date=2026-03-06&by_line=false");
+    const { days, totals } = await send("start_date=2026-03-06&end_date=2026-03-06&by_line=false");
     const sums = ({ currency, billing_amount, allocated_amount, unallocated_amount, difference }: Day) => [
       currency,
       billing_amount,
@@ -156,7 +156,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
       { timestamp: last, amount: "4", resource_id: "r-1" },
     ]);
     for (const more of ["", "&by_line=false", "&currency=USD", "&resource_id=r-1"]) {
-      const { days } = await ask(`start_date=2026-03-07&end_date=2026-03-08${more}`);
+      const { days } = await send(`start_date=2026-03-07&end_date=2026-03-08${more}`);
       t.strictSame(
         days.map((each: Day) => [
           each.date,
@@ -175,7 +175,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
   });
 
   await t.test("days that were billed and not charged are listed", async (t) => {
-    const { days } = await ask("start_date=2026-03-03&end_date=2026-03-03");
+    const { days } = await send("start_date=2026-03-03&end_date=2026-03-03");
     t.strictSame(
       days.map((each: Record<string, unknown>) => [
         each.date,
@@ -224,7 +224,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
         ]),
       ]);
       const window = "start_date=2026-03-10&end_date=2026-03-10";
-      const whole = await ask(window);
+      const whole = await send(window);
       const amounts = ({ currency, billing_amount, allocated_amount, unallocated_amount, ...more }: Day) => [
         currency,
         billing_amount,
@@ -239,11 +239,11 @@ t.test("GET /api/v1/tenants/{tenant_name}/reconciliation", async (t) => {
         ["USD", "1066", "956", "110", "0", 11, 0],
       ]);
       for (const [index, [name, value]] of Object.entries(values).entries()) {
-        const only = await ask(`${window}&${name}=${value}`);
+        const only = await send(`${window}&${name}=${value}`);
         const currency = name === "currency" ? "EUR" : "USD";
         const line = [currency, `${index + 1}.5`, `${index}.5`, "1", "0", 1, 0];
         t.strictSame(only.totals.map(amounts), [line], name);
-        const others = await ask(`${window}&not:${name}=${value}`);
+        const others = await send(`${window}&not:${name}=${value}`);
         const of = others.totals.map(amounts).find(([code]: unknown[]) => code === "USD");
         const left = name === "currency" ? 1066 : 1066 - (index + 1.5);
         t.strictSame([of?.[1], of?.[4], of?.[6]], [String(left), "0", 0], `not:${name}`);

@@ -174,7 +174,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
         const { total_amount, total_buckets, total_rows } = body;
         return `${total_amount} in ${total_buckets} of ${total_rows}`;
       };
-      const asked = [
+      const requested = [
         ["identity_id", ""],
         ["identity_id,product_type", ""],
         ["identity_id,tag:team", ""],
@@ -182,7 +182,7 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       ] as const;
       const all = async () => {
         const found = new Set<string>();
-        for (const [groups, more] of asked) found.add(await totals(groups, more));
+        for (const [groups, more] of requested) found.add(await totals(groups, more));
         return [...found].join(" or ");
       };
       t.equal(await all(), "10003 in 10003 of 10003");
@@ -255,36 +255,36 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       const [first, second] = ["2026-02-21", "2026-02-22"] as const;
       for (const day of [first, second]) await publish(day, `${day} a`, "1");
       const path = `${acme}/chargebacks/breakdown?start_date=${first}&end_date=${second}&group_by=identity_id`;
-      const ask = async (more = "", which = app) => {
+      const send = async (more = "", which = app) => {
         const { status, body, headers } = await get(which, path + more);
         t.equal(status, 200, more);
         t.equal(headers["content-type"], "application/json; charset=utf-8");
         return [body.totals[0].total_amount, body.groups.length, headers.etag];
       };
-      const [total, groups, etag] = await ask();
+      const [total, groups, etag] = await send();
       t.strictSame([total, groups], ["2", 1]);
       await insertChargebacks(stores, "acme", [{ ...unheard, timestamp: `${first}T00:00:00Z`, amount: "5" }]);
-      t.strictSame(await ask(), ["2", 1, etag], "the response is cached");
-      t.equal((await ask("&limit=3"))[0], "7", "another query is not cached yet");
-      t.equal((await ask("&currency=USD"))[0], "7");
+      t.strictSame(await send(), ["2", 1, etag], "the response is cached");
+      t.equal((await send("&limit=3"))[0], "7", "another query is not cached yet");
+      t.equal((await send("&currency=USD"))[0], "7");
       t.equal(
-        (await ask("", await build({ version: "1.2.4" })))[0],
+        (await send("", await build({ version: "1.2.4" })))[0],
         "7",
         "another process has its own cache",
       );
       t.equal((await app.inject({ method: "HEAD", url: path })).headers.etag, etag);
       await changeTags();
-      t.equal((await ask())[0], "7", "the tags have changed");
+      t.equal((await send())[0], "7", "the tags have changed");
       await stage(second, `${second} b`);
       await begin(second);
       await insertChargebacks(stores, "acme", [
         { ...unheard, timestamp: `${first}T00:00:00Z`, amount: "10" },
       ]);
-      t.strictSame(await ask(), ["17", 1, undefined], "during a publish, nothing is cached");
+      t.strictSame(await send(), ["17", 1, undefined], "during a publish, nothing is cached");
       await finish(second);
-      t.equal((await ask())[0], "17");
+      t.equal((await send())[0], "17");
       await publish(first, `${first} b`, "3");
-      t.equal((await ask())[0], "4");
+      t.equal((await send())[0], "4");
       const nothing = `${acme}/chargebacks/breakdown?start_date=2026-01-21&end_date=2026-01-21`;
       t.strictSame((await get(app, nothing)).body.totals, []);
       await insertChargebacks(stores, "acme", [
@@ -304,26 +304,26 @@ t.test("ETag and 304 on reads of published days", async (t) => {
     "chargebacks/aggregate?group_by=resource_id",
     "chargebacks/allocation-issues",
   ])
-    await t.test(`GET ${path}: an answer is kept until one of its days is published again`, async (t) => {
+    await t.test(`GET ${path}: a response is cached until one of its days is published again`, async (t) => {
       const day = "2026-01-28";
       await publish(day, "a", "1");
-      const ask = async (more: string, which = app) => {
+      const send = async (more: string, which = app) => {
         const question = `${path}${path.includes("?") ? "&" : "?"}start_date=${day}&end_date=${day}${more}`;
         const { statusCode, body } = await which.inject({ url: `${acme}/${question}` });
         t.equal(statusCode, 200, question);
         return body;
       };
       const isHeard = async (more = "", which = app) =>
-        (await ask(more, which)).includes("nobody published it");
+        (await send(more, which)).includes("nobody published it");
       const hear = async () => {
         const news = { ...unheard, timestamp: `${day}T00:00:00Z` };
         await insertBilling(stores, "acme", [{ ...news, total_cost: "5" }]);
         const allocation_detail = "no_usage_for_active_identities";
         await insertChargebacks(stores, "acme", [{ ...news, amount: "5", allocation_detail }]);
       };
-      const first = await ask("");
+      const first = await send("");
       await hear();
-      t.equal(await ask(""), first, "the response is cached");
+      t.equal(await send(""), first, "the response is cached");
       t.equal(await isHeard(), false);
       t.equal(await isHeard("&currency=USD"), true, "another query is not cached yet");
       t.equal(
@@ -515,12 +515,12 @@ t.test("ETag and 304 on reads of published days", async (t) => {
       tags: string[];
     }[];
     const etag = await tagOf("chargebacks");
-    const answer = await app.inject({
+    const response = await app.inject({
       method: "POST",
       url: `${acme}/chargebacks/${ids[0]?.dimension_id}/tags`,
       payload: { tag_key: "team", display_name: "Core", created_by: "me" },
     });
-    t.equal(answer.statusCode, 201, answer.body);
+    t.equal(response.statusCode, 201, response.body);
     const after = await get(app, `${acme}/chargebacks`, { "if-none-match": etag });
     t.equal(after.status, 200);
     t.same(after.body.items[0].tags, ["Core"]);

@@ -55,7 +55,7 @@ const nobody = {
 t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
   const { app, stores, build, config } = await startService(t, [], { tenant: rules });
   const url = "/api/v1/tenants/acme/rules?start_date=2026-03-01&end_date=2026-03-02";
-  const ask = async (query = "") => {
+  const send = async (query = "") => {
     const { status, body } = await get(app, `${url}${query}`);
     t.equal(status, 200, JSON.stringify(body));
     return body;
@@ -94,7 +94,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
   ];
 
   await t.test("without published days no rule matches lines", async (t) => {
-    t.strictSame(await ask(), {
+    t.strictSame(await send(), {
       rules: configured.map((rule) => ({ ...rule, took_nothing: true, sums: [] })),
       product_rules: [],
       other_product_rules: [],
@@ -166,7 +166,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
   };
 
   await t.test("each rule shows the lines that it matched, by currency and tier", async (t) => {
-    t.strictSame(await ask(), {
+    t.strictSame(await send(), {
       rules: [
         {
           ...configured[0],

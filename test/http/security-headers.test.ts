@@ -53,9 +53,9 @@ t.test("every response has security headers", async (t) => {
         ["/api/v1/tenants", { authorization, host: "elsewhere.example.org" }, 421],
         ["/api/v1/tenants/acme/billing?page=x", { authorization }, 400],
       ] as const) {
-        const answer = await app.inject({ url, headers });
-        t.equal(answer.statusCode, status, url);
-        t.strictSame(secured(answer), wanted, `${status} ${url}`);
+        const response = await app.inject({ url, headers });
+        t.equal(response.statusCode, status, url);
+        t.strictSame(secured(response), wanted, `${status} ${url}`);
       }
       const kept = async (url: string, sent: Record<string, string> = { authorization }) =>
         (await app.inject({ url, headers: sent })).headers["cache-control"];

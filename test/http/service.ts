@@ -46,7 +46,8 @@ export async function startService(
   const faults: (readonly string[])[] = [];
   // Teardowns run in reverse order, so this one runs last.
   t.teardown(() => {
-    if (faults.flat().length > 0) throw new Error(`answers break the contract:\n${faults.flat().join("\n")}`);
+    if (faults.flat().length > 0)
+      throw new Error(`responses break the contract:\n${faults.flat().join("\n")}`);
   });
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-http-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
@@ -217,10 +218,10 @@ export async function insertBilling(
 
 /** Tests read responses field by field, and state what they expect. */
 export async function get(app: FastifyInstance, url: string, headers: Record<string, string> = {}) {
-  const answer = await app.inject({ method: "GET", url, headers });
+  const response = await app.inject({ method: "GET", url, headers });
   return {
-    status: answer.statusCode,
-    headers: answer.headers,
-    body: answer.body === "" ? undefined : answer.json(),
+    status: response.statusCode,
+    headers: response.headers,
+    body: response.body === "" ? undefined : response.json(),
   };
 }

@@ -33,9 +33,9 @@ t.test("single sign-on authenticates callers", async (t) => {
   const [signer, other] = await Promise.all([1, 2].map(() => generateKeyPair("ES256")));
   if (signer === undefined || other === undefined) throw new Error("no keys");
   const jwk = { ...(await exportJWK(signer.publicKey)), kid: "1", alg: "ES256" };
-  let asked = 0;
+  let requested = 0;
   const issuer = createServer((_, response) => {
-    asked++;
+    requested++;
     response
       .setHeader("content-type", "application/json")
       .end(JSON.stringify({ keys: [jwk, { ...jwk, kid: "broken", x: "AAAA" }] }));
@@ -127,12 +127,12 @@ t.test("single sign-on authenticates callers", async (t) => {
       ],
       "the log has the reason",
     );
-    t.ok(asked <= 2, "the keys stay cached, also if a token names an unknown key");
+    t.ok(requested <= 2, "the keys stay cached, also if a token names an unknown key");
     t.notOk(JSON.stringify(log).includes((await signed()).split(".")[0] ?? ""), "no token is logged");
 
     await t.test("the scopes of a role only apply to the tenants of that role", async (t) => {
       const both = await signed({ realm: { groups: ["readers", "taggers"] } });
-      const ask = async (method: "GET" | "POST", tenant: string, path: string) => {
+      const send = async (method: "GET" | "POST", tenant: string, path: string) => {
         const response = await app.inject({
           method,
           url: `/api/v1/tenants/${tenant}/${path}`,
@@ -141,12 +141,12 @@ t.test("single sign-on authenticates callers", async (t) => {
         });
         return `${response.statusCode} ${response.json().code ?? ""}`.trim();
       };
-      t.equal(await ask("GET", "acme", "tags"), "200");
-      t.equal(await ask("GET", "globex", "tags"), "200");
-      t.equal(await ask("POST", "acme", "tags/bulk"), "403 forbidden");
-      t.equal(await ask("POST", "globex", "tags/bulk"), "400 invalid_request");
-      t.equal(await ask("GET", "acme", "audit"), "403 forbidden");
-      t.equal(await ask("GET", "nobody", "tags"), "404 tenant_not_found");
+      t.equal(await send("GET", "acme", "tags"), "200");
+      t.equal(await send("GET", "globex", "tags"), "200");
+      t.equal(await send("POST", "acme", "tags/bulk"), "403 forbidden");
+      t.equal(await send("POST", "globex", "tags/bulk"), "400 invalid_request");
+      t.equal(await send("GET", "acme", "audit"), "403 forbidden");
+      t.equal(await send("GET", "nobody", "tags"), "404 tenant_not_found");
     });
 
     await t.test("a user without a role is authenticated, and may do nothing", async (t) => {
@@ -163,17 +163,17 @@ t.test("single sign-on authenticates callers", async (t) => {
     });
 
     await t.test("a token can be sent as a password", async (t) => {
-      const asked = async (credentials: string) => {
+      const requested = async (credentials: string) => {
         const authorization = `Basic ${Buffer.from(credentials).toString("base64")}`;
         const { status, body } = await get(app, "/api/v1/me", { authorization });
         return [status, body.name ?? body.code];
       };
-      t.strictSame(await asked(`anybody:${token}`), [200, "bi"]);
-      t.strictSame(await asked(`:${token}`), [200, "bi"]);
-      t.strictSame(await asked(`anybody:${token}x`), [401, "unauthenticated"]);
-      t.strictSame(await asked(`${token}:`), [401, "unauthenticated"]);
+      t.strictSame(await requested(`anybody:${token}`), [200, "bi"]);
+      t.strictSame(await requested(`:${token}`), [200, "bi"]);
+      t.strictSame(await requested(`anybody:${token}x`), [401, "unauthenticated"]);
+      t.strictSame(await requested(`${token}:`), [401, "unauthenticated"]);
       t.strictSame(
-        await asked(`anybody:${await signed()}`),
+        await requested(`anybody:${await signed()}`),
         [401, "unauthenticated"],
         "a JWT is not accepted as a password",
       );
@@ -197,13 +197,19 @@ t.test("single sign-on authenticates callers", async (t) => {
     const me = async (localAddress: string, headers: Readonly<Record<string, string | string[]>>) =>
       await new Promise<{ status?: number | undefined; name?: string; tenants?: string[] }>(
         (resolve, reject) => {
-          const asked = httpRequest({ port, host: "127.0.0.1", localAddress, path: "/api/v1/me", headers });
-          asked.on("error", reject).on("response", async (response) => {
+          const requested = httpRequest({
+            port,
+            host: "127.0.0.1",
+            localAddress,
+            path: "/api/v1/me",
+            headers,
+          });
+          requested.on("error", reject).on("response", async (response) => {
             const { name, tenants } = JSON.parse(Buffer.concat(await response.toArray()).toString());
             const { statusCode: status } = response;
             resolve(status === 200 ? { status, name, tenants } : { status });
           });
-          asked.end();
+          requested.end();
         },
       );
     const ada = { "x-forwarded-user": "ada", "x-forwarded-groups": "x, readers,taggers" };

@@ -59,10 +59,10 @@ t.test("an export whose client reads nothing is closed when another read waits f
   // The export has begun, so it has the only slot. The client reads nothing from here on.
   await once(socket, "readable");
   const url = "/api/v1/tenants/acme/chargebacks/aggregate?start_date=2026-03-01&end_date=2026-03-01";
-  const asked = () => app.inject(`${url}&group_by=resource_id`);
+  const requested = () => app.inject(`${url}&group_by=resource_id`);
   // Bytes in the buffers of the sockets count as read. The slot is kept for a while, and a waiting read may be refused
   // until then.
-  await until("the place is free", async () => (await asked()).statusCode === 200);
+  await until("the place is free", async () => (await requested()).statusCode === 200);
   let tail = Buffer.alloc(0);
   socket.on("data", (more: Buffer) => {
     tail = Buffer.concat([tail, more]).subarray(-5);

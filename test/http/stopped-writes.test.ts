@@ -85,10 +85,10 @@ t.test("a write that exceeds the time limit changes nothing", async (t) => {
     await t.test(
       `504 while ${table} is locked: nothing is written then, or when the lock is gone`,
       async (t) => {
-        const answers = await held(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, () =>
+        const responses = await held(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, () =>
           Promise.all(writes.map((write) => send(write))),
         );
-        t.strictSame(codes(answers), Array(6).fill("504 request_timeout"));
+        t.strictSame(codes(responses), Array(6).fill("504 request_timeout"));
         await isQuiet();
         t.strictSame(await writtenTags(stores, "acme"), before);
         t.strictSame(await miscounted(stores), []);
@@ -99,25 +99,25 @@ t.test("a write that exceeds the time limit changes nothing", async (t) => {
   await t.test("a run whose record cannot be written in time is 504, and does not start later", async (t) => {
     const begin = async (to = hasty) => to.inject({ method: "POST", url: `${acme}/pipeline/run` });
     for (const table of ["tenants", "leases"]) {
-      const answer = await held(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, () => begin());
-      t.strictSame(codes([answer]), ["504 request_timeout"], table);
+      const response = await held(`LOCK TABLE ${table} IN ACCESS EXCLUSIVE MODE`, () => begin());
+      t.strictSame(codes([response]), ["504 request_timeout"], table);
       await isQuiet();
       t.equal(await count("SELECT count(*) AS n FROM runs"), 0);
       // The lock is released after the response.
       await eventually("nobody has the tenant", async () => (await count(LEASES)) === 0);
     }
     await postgres.query(waiting("runs", "BEFORE INSERT ON runs"));
-    const answers = await held(HOLD, async (release) => {
+    const responses = await held(HOLD, async (release) => {
       const late = begin();
       await eventually("the record is written", async () => (await postgresWaits(postgres)) === 1);
       await timeIsUp(t);
       await release();
       return [await late];
     });
-    t.strictSame(codes(answers), ["202 undefined"]);
+    t.strictSame(codes(responses), ["202 undefined"]);
     t.strictSame(
       (await postgres.query("SELECT run_id FROM runs")).rows,
-      answers.map((answer) => ({ run_id: answer.json().run_id })),
+      responses.map((response) => ({ run_id: response.json().run_id })),
     );
     // Otherwise the run would keep calling an upstream that does not exist.
     await end();
@@ -149,6 +149,6 @@ function waiting(table: string, when: string, kind = ""): string {
     CREATE ${kind} TRIGGER wait_of_${table} ${when} FOR EACH ROW EXECUTE FUNCTION wait_of_${table}()`;
 }
 
-function codes(answers: readonly { statusCode: number; body: string }[]): string[] {
-  return answers.map(({ statusCode, body }) => `${statusCode} ${body === "" ? "" : JSON.parse(body).code}`);
+function codes(responses: readonly { statusCode: number; body: string }[]): string[] {
+  return responses.map(({ statusCode, body }) => `${statusCode} ${body === "" ? "" : JSON.parse(body).code}`);
 }

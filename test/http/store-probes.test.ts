@@ -18,7 +18,7 @@ t.test(
     const { logger, messages } = recordingLogger();
     const silenceMs = PROBE_MS + 1_000;
     const probes = createStoreProbes(() => new Date(now), logger, silenceMs);
-    const responds = (ask: (signal: AbortSignal) => Promise<unknown>) => probes.responds("the store", ask);
+    const responds = (send: (signal: AbortSignal) => Promise<unknown>) => probes.responds("the store", send);
     t.equal(await responds(async () => 1), true);
     now += CACHE_MS;
     const began = performance.now();

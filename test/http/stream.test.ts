@@ -32,8 +32,8 @@ t.test("the API works over a real connection", async (t) => {
     });
     sent.on("error", () => undefined);
     sent.end(JSON.stringify({ columns }));
-    const [answer] = await once(sent, "response");
-    return answer;
+    const [response] = await once(sent, "response");
+    return response;
   };
   const running = async () => {
     const result = await client.query({
@@ -46,22 +46,22 @@ t.test("the API works over a real connection", async (t) => {
   };
 
   await t.test("a long export arrives completely", async (t) => {
-    const answer = await post();
+    const response = await post();
     let lines = 0;
-    for await (const chunk of answer)
+    for await (const chunk of response)
       for (let at = chunk.indexOf(10); at !== -1; at = chunk.indexOf(10, at + 1)) lines++;
     t.equal(lines, 200_001);
-    t.equal(answer.complete, true);
+    t.equal(response.complete, true);
   });
 
   await t.test("a client that disconnects from an export cancels its query", async (t) => {
-    const answer = await post();
-    await once(answer, "readable");
-    answer.on("error", () => undefined);
+    const response = await post();
+    await once(response, "readable");
+    response.on("error", () => undefined);
     t.equal(await running(), 1, "the statement waits for the client");
     await delay(5200);
     t.equal(await running(), 1, "it still waits after the time limit for requests");
-    answer.destroy();
+    response.destroy();
     await until("the statement is gone", async () => (await running()) === 0);
   });
 
@@ -77,12 +77,12 @@ t.test("the API works over a real connection", async (t) => {
       "application/vnd.apache.parquet",
       "application/vnd.apache.arrow.stream",
     ]) {
-      const answer = await post(["metadata"], accept);
-      t.equal(answer.statusCode, 200);
+      const response = await post(["metadata"], accept);
+      t.equal(response.statusCode, 200);
       await t.rejects(async () => {
-        for await (const chunk of answer) chunk.fill(0);
+        for await (const chunk of response) chunk.fill(0);
       }, /aborted/);
-      t.equal(answer.complete, false, accept);
+      t.equal(response.complete, false, accept);
     }
   });
 
@@ -114,24 +114,24 @@ t.test("the API works over a real connection", async (t) => {
       });
       const health = await fetch(`${address}/health`);
       t.same([health.status, over], [200, false], "/health responds before the query is cancelled");
-      const answer = await slow;
-      t.equal(answer.status, 504);
-      t.equal(answer.headers.get("access-control-allow-origin"), "https://console.example.org");
-      holds(t, await answer.json(), { code: "request_timeout", detail: /timeout of 1 seconds/ });
+      const response = await slow;
+      t.equal(response.status, 504);
+      t.equal(response.headers.get("access-control-allow-origin"), "https://console.example.org");
+      holds(t, await response.json(), { code: "request_timeout", detail: /timeout of 1 seconds/ });
     },
   );
 
   await t.test(
     "a stopping service responds to active requests and to those that follow on their connections",
     async (t) => {
-      const [asked, ask] = promise();
+      const [requested, sendRequest] = promise();
       const [held, release] = promise();
       const { config } = service;
       const stopping = await service.build({
         config: { ...config, api: { ...config.api, request_timeout_seconds: 300 } },
         control: {
           async trigger() {
-            ask();
+            sendRequest();
             await held;
             return { run_id: "0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a10", queued: false };
           },
@@ -146,7 +146,7 @@ t.test("the API works over a real connection", async (t) => {
         text += chunk;
       });
       send("POST /api/v1/tenants/acme/pipeline/run");
-      await asked;
+      await requested;
       const stopped = stopping.close();
       const came = once(stopping.server, "request");
       send("GET /health");
@@ -164,7 +164,7 @@ t.test("the API works over a real connection", async (t) => {
 
   await t.test("a request that cannot be parsed gets an error response", async (t) => {
     const { port } = new URL(address);
-    for (const [sent, answer] of [
+    for (const [sent, response] of [
       [
         "GET /%zz HTTP/1.1\r\nHost: a\r\nConnection: close\r\n\r\n",
         /^HTTP\/1\.1 400 .*"code":"invalid_request"/s,
@@ -186,7 +186,7 @@ t.test("the API works over a real connection", async (t) => {
         text += chunk;
       });
       await once(socket, "close");
-      holds(t, text, answer);
+      holds(t, text, response);
       t.match(text, /content-type: application\/problem\+json\r\n/i);
       t.match(text, /x-request-id: [0-9a-f-]{36}\r\n/i);
       t.match(text, /connection: close\r\n/i);

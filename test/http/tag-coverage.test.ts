@@ -3,14 +3,14 @@ import { type BillingInput, get, insertBilling, startService } from "./service.j
 
 t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
   const { app, stores } = await startService(t);
-  const ask = async (tenant = "acme", days = "start_date=2026-03-01&end_date=2026-03-01") => {
+  const send = async (tenant = "acme", days = "start_date=2026-03-01&end_date=2026-03-01") => {
     const { status, body } = await get(app, `/api/v1/tenants/${tenant}/tag-coverage?${days}`);
     t.equal(status, 200, JSON.stringify(body));
     return body;
   };
 
   await t.test("without billing lines the coverage is empty", async (t) => {
-    t.strictSame(await ask(), { currencies: [] });
+    t.strictSame(await send(), { currencies: [] });
   });
 
   let count = 0;
@@ -54,7 +54,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
       { product_type: "NAT", ...nat },
       { product_type: "__proto__", ...proto },
     ];
-    t.strictSame(await ask(), {
+    t.strictSame(await send(), {
       currencies: [
         {
           currency: "CHF",
@@ -129,7 +129,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
         line(`${index + 1}`, `p-${index}`, { [`key-${index}`]: "x", all: "x" }),
       ),
     );
-    const { currencies } = await ask("globex");
+    const { currencies } = await send("globex");
     t.equal(currencies.length, 1);
     const [{ tag_keys: keys, ...all }] = currencies;
     t.strictSame(all, { currency: "USD", line_count: 10_000, amount: "50005000", tag_key_count: 10_001 });
@@ -151,7 +151,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-coverage", async (t) => {
       line("1", "SMALL", { all: "x" }, day),
       line("1", "SMALL", { all: "x" }, { ...day, currency: "EUR" }),
     ]);
-    const { currencies } = await ask("globex", "start_date=2026-04-01&end_date=2026-04-01");
+    const { currencies } = await send("globex", "start_date=2026-04-01&end_date=2026-04-01");
     const shown = ({ currency, tag_keys: [key] }: (typeof currencies)[number]) => [
       currency,
       key.product_types.length,

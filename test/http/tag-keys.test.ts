@@ -4,7 +4,7 @@ import { get, insertBilling, insertChargebacks, startService } from "./service.j
 
 t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
   const { app, stores } = await startService(t);
-  const ask = async (tenant = "acme") => {
+  const send = async (tenant = "acme") => {
     const url = `/api/v1/tenants/${tenant}/tag-keys?start_date=2026-03-01&end_date=2026-03-01`;
     const { status, body } = await get(app, url);
     t.equal(status, 200, JSON.stringify(body));
@@ -12,7 +12,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
   };
 
   await t.test("without tags there are no keys", async (t) => {
-    t.strictSame(await ask(), { tag_keys: [], line_tag_keys: [] });
+    t.strictSame(await send(), { tag_keys: [], line_tag_keys: [] });
   });
 
   await insertChargebacks(stores, "acme", [
@@ -46,11 +46,11 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
   await t.test(
     "the keys are those of the tenant's tags, and of the bill's lines in the period",
     async (t) => {
-      t.strictSame(await ask(), {
+      t.strictSame(await send(), {
         tag_keys: ["Zone", "only-acme", "team", "äu"],
         line_tag_keys: ["Cost Center", "a'\\b", "team"],
       });
-      t.strictSame(await ask("globex"), {
+      t.strictSame(await send("globex"), {
         tag_keys: ["Zone", "only-globex", "team", "äu"],
         line_tag_keys: [],
       });
@@ -58,7 +58,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
   );
 
   await t.test("amounts can be grouped by each key", async (t) => {
-    const { line_tag_keys: keys } = await ask();
+    const { line_tag_keys: keys } = await send();
     for (const key of keys) {
       const column = encodeURIComponent(`line_tag:${key}`);
       const { status } = await get(app, `/api/v1/tenants/acme/chargebacks/breakdown?group_by=${column}`);
@@ -70,13 +70,13 @@ t.test("GET /api/v1/tenants/{tenant_name}/tag-keys", async (t) => {
   await t.test("a key disappears with its last tag", async (t) => {
     const { items } = (await sendTagRequest(app, "GET", "acme/tags?search=Zone")).body;
     t.equal((await sendTagRequest(app, "DELETE", `acme/tags/${items[0].tag_id}`)).status, 204);
-    t.strictSame((await ask()).tag_keys, ["only-acme", "team", "äu"]);
+    t.strictSame((await send()).tag_keys, ["only-acme", "team", "äu"]);
   });
 
   await t.test("of 3,000 keys the first 1,000 are returned", async (t) => {
     const tags = Object.fromEntries(Array.from({ length: 3000 }, (_, index) => [`k-${index}`, "x"]));
     await insertBilling(stores, "globex", [line("1", tags, "i-1")]);
-    const { line_tag_keys: keys } = await ask("globex");
+    const { line_tag_keys: keys } = await send("globex");
     t.strictSame([keys.length, keys[0], keys[999]], [1000, "k-0", Object.keys(tags).sort()[999]]);
   });
 });

@@ -255,8 +255,8 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       [{ display_name: "a\tb" }, "display_name"],
       [{ dimension_id: 1 }, "dimension_id"],
     ] as const) {
-      const answer = await sendTagRequest(app, "POST", "acme/tags/bulk", { ...usual, ...change });
-      holds(t, answer, { status: 400, body: { errors: [{ in: "body", name }] } }, name);
+      const response = await sendTagRequest(app, "POST", "acme/tags/bulk", { ...usual, ...change });
+      holds(t, response, { status: 400, body: { errors: [{ in: "body", name }] } }, name);
     }
     const repeated = { ...usual, dimension_ids: [...many.slice(0, 9_000), ...many.slice(0, 9_000)] };
     const { status, body } = await sendTagRequest(app, "POST", "acme/tags/bulk", repeated);
@@ -389,11 +389,11 @@ t.test("…/tags reads and changes the tags of a tenant", async (t) => {
       t.same(pages, whole, `${query} by page number`);
       const walked: number[] = [];
       for (let cursor: string | null = ""; cursor !== null; ) {
-        const answer: { items: { tag_id: number }[]; next_cursor: string | null } = await list(
+        const response: { items: { tag_id: number }[]; next_cursor: string | null } = await list(
           `${query}&page_size=25${cursor === "" ? "" : `&cursor=${cursor}`}`,
         );
-        walked.push(...answer.items.map((item) => item.tag_id));
-        cursor = answer.next_cursor;
+        walked.push(...response.items.map((item) => item.tag_id));
+        cursor = response.next_cursor;
       }
       t.same(walked, whole, `${query} by cursor`);
     }

@@ -203,27 +203,27 @@ t.test("GET /api/v1/tenants/{tenant_name}/metrics", async (t) => {
         "",
         `global: {scrape_interval: 1s}\nscrape_configs: [{job_name: costs, metrics_path: ${URL}, static_configs: [{targets: ["127.0.0.1:${port}"]}]}]\n`,
       );
-      holds(t, await answer(t, url, "sum(chargehouse_chargeback_amount)"), [
+      holds(t, await received(t, url, "sum(chargehouse_chargeback_amount)"), [
         { value: [Number, "29.500000000001"] },
       ]);
-      holds(t, await answer(t, url, "chargehouse_chargeback_amount < 0"), [
+      holds(t, await received(t, url, "chargehouse_chargeback_amount < 0"), [
         { metric: { identity_id: NASTY } },
       ]);
-      holds(t, await answer(t, url, "count(chargehouse_identity_active)"), [{ value: [Number, "12001"] }]);
-      holds(t, await answer(t, url, "up"), [{ value: [Number, "1"] }]);
+      holds(t, await received(t, url, "count(chargehouse_identity_active)"), [{ value: [Number, "12001"] }]);
+      holds(t, await received(t, url, "up"), [{ value: [Number, "1"] }]);
     },
   );
 });
 
 /** Waits for the result of a query. */
-async function answer(t: Test, url: string, query: string): Promise<unknown> {
+async function received(t: Test, url: string, query: string): Promise<unknown> {
   const headers = { authorization: `Basic ${Buffer.from(`me:${PASSWORD}`).toString("base64")}` };
   const deadline = Date.now() + 60_000;
   for (;;) {
     const response = await fetch(`${url}/api/v1/query?query=${encodeURIComponent(query)}`, { headers });
     const { data } = (await response.json()) as { data: { result: unknown[] } };
     if (data.result.length > 0) return data.result;
-    if (Date.now() > deadline) return t.fail(`no answer to ${query}`);
+    if (Date.now() > deadline) return t.fail(`no response to ${query}`);
     await new Promise((resolve) => setTimeout(resolve, 100));
   }
 }

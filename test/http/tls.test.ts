@@ -18,7 +18,7 @@ t.test("the API works over TLS", async (t) => {
   const log: Record<string, unknown>[] = [];
   const logger = pino({ level: "info" }, { write: (line: string) => void log.push(JSON.parse(line)) });
   const { settings, renew } = certificateFiles(t);
-  const [asked, ask] = promise();
+  const [requested, send] = promise();
   const [held, release] = promise();
   const start = async (api: Partial<ApiSettings> = {}, mode: "both" | "worker" = "both") => {
     const server = await startHttpServer({
@@ -26,7 +26,7 @@ t.test("the API works over TLS", async (t) => {
       stores,
       control: {
         async trigger() {
-          ask();
+          send();
           await held;
           return { run_id: "0b7e1f5e-6f1c-4c39-9d8e-3f0a2f6f7a10", queued: false };
         },
@@ -47,11 +47,11 @@ t.test("the API works over TLS", async (t) => {
 
   /** Reads over a new connection, and verifies its certificate. */
   const get = async (pair: Pair, path: string, { port, host = "127.0.0.1" } = { port: service.port }) => {
-    const asked = request({ host, port, path, ca: pair.certificate, agent: false }).end();
-    const [answer] = await once(asked, "response");
+    const requested = request({ host, port, path, ca: pair.certificate, agent: false }).end();
+    const [response] = await once(requested, "response");
     let body = "";
-    for await (const chunk of answer) body += chunk;
-    return { status: answer.statusCode, headers: answer.headers, body };
+    for await (const chunk of response) body += chunk;
+    return { status: response.statusCode, headers: response.headers, body };
   };
   const open = async (version?: SecureVersion): Promise<TLSSocket> => {
     const only = version && { minVersion: version, maxVersion: version, ciphers: "DEFAULT@SECLEVEL=0" };
@@ -136,7 +136,7 @@ t.test("the API works over TLS", async (t) => {
     renew({ key: renewed.key });
     process.emit("SIGHUP");
     const message = "the files of api.tls changed and cannot be used; the former certificate stays in use";
-    await until("it to be told", () => log.some(({ msg }) => msg === message));
+    await until("the log line", () => log.some(({ msg }) => msg === message));
     t.strictSame(
       log.filter(({ msg }) => msg === message).map(({ level, problem }) => [level, problem]),
       [
@@ -168,21 +168,21 @@ t.test("the API works over TLS", async (t) => {
       const busy = await open();
       const line = "POST /api/v1/tenants/acme/pipeline/run HTTP/1.1";
       busy.write(`${line}\r\nHost: 127.0.0.1\r\nContent-Length: 0\r\n\r\n`);
-      await asked;
+      await requested;
       let closed = false;
       const closing = service.close(2 ** 31 - 1).then(() => {
         closed = true;
       });
       await Promise.all(others.map((socket) => socket.closed || once(socket.resume(), "close")));
       t.equal(closed, false, "the active response is sent before the connection closes");
-      let answer = "";
+      let response = "";
       busy.on("data", (data) => {
-        answer += data;
+        response += data;
       });
       release();
       await once(busy, "close");
       await closing;
-      t.match(answer, /^HTTP\/1\.1 202 /);
+      t.match(response, /^HTTP\/1\.1 202 /);
       t.equal(process.listenerCount("SIGHUP"), listeners - 1, "no signal handlers are left");
     },
   );

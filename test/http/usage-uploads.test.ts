@@ -44,13 +44,13 @@ t.test("uploads by request", async (t) => {
     { tenant = "acme", type = "text/csv" }: { tenant?: string; type?: string } = {},
   ) => {
     const headers = { "content-type": type, ...(key !== undefined && { "idempotency-key": key }) };
-    const answer = await app.inject({
+    const response = await app.inject({
       method: "POST",
       url: `/api/v1/tenants/${tenant}/usage`,
       headers,
       payload: body,
     });
-    return { status: answer.statusCode, body: answer.json() };
+    return { status: response.statusCode, body: response.json() };
   };
   const list = async (query = "") => (await app.inject({ url: `/api/v1/tenants/acme/usage${query}` })).json();
   const partitions = async () => {

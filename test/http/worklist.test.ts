@@ -31,14 +31,14 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
   ];
   const { app, stores } = await startService(t, [], { tenant: sources });
   const url = "/api/v1/tenants/acme/worklist?start_date=2026-03-01&end_date=2026-03-02";
-  const ask = async (query = "", tenant = "acme") => {
+  const send = async (query = "", tenant = "acme") => {
     const { status, body } = await get(app, `${url.replace("acme", tenant)}${query}`);
     t.equal(status, 200, JSON.stringify(body));
     return body;
   };
 
   await t.test("without published days the worklist is empty", async (t) => {
-    t.strictSame(await ask(), {
+    t.strictSame(await send(), {
       items: [],
       total: 0,
       page: 1,
@@ -155,15 +155,15 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
     item("0.5", "gone", { lacks: [] }),
   ];
   await t.test("each item shows what every source is missing, the largest first", async (t) => {
-    const { items: found, ...page } = await ask();
+    const { items: found, ...page } = await send();
     t.strictSame(page, { total: 7, page: 1, page_size: 100, pages: 1, next_cursor: null });
     t.strictSame(found, items);
   });
 
   await t.test("the worklist has pages", async (t) => {
-    const second = await ask("&page=2&page_size=2");
+    const second = await send("&page=2&page_size=2");
     t.strictSame([second.items, second.total, second.pages], [items.slice(2, 4), 7, 4]);
-    const past = await ask("&page=9&page_size=2");
+    const past = await send("&page=9&page_size=2");
     t.strictSame([past.items, past.total], [[], 7]);
   });
 
@@ -176,7 +176,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/worklist", async (t) => {
         env_id: `env-${index}`,
       })),
     );
-    const found = await ask("&page_size=1", "globex");
+    const found = await send("&page_size=1", "globex");
     t.strictSame(
       [found.total, found.items[0].amount, found.items[0].lacks[1]],
       [10_000, "10000", { ...byMap, reason: "not_in_map", value: "env-9999" }],

@@ -21,12 +21,12 @@ t.test("a window is gathered again only if it has changed", async (t) => {
     }: StagingScript & { readonly same?: boolean; readonly failures?: number } = {},
     changes: Partial<StageWindowOptions> = {},
   ): Promise<boolean> {
-    let asked = false;
+    let requested = false;
     const upstream = scripted({ billing: bill, stagedUsage: usage, ...script });
     const gatherer: StageWindowOptions["gatherer"] = {
       ...upstream,
       async gatherWindow(...request) {
-        asked = true;
+        requested = true;
         return { ...(await upstream.gatherWindow(...request)), responses: { of: "the upstream" }, failures };
       },
       async isUnchanged(_window, { ofWindow, ofTopics }) {
@@ -35,7 +35,7 @@ t.test("a window is gathered again only if it has changed", async (t) => {
       },
     };
     const outcome = await stage({}, { gatherer, ...changes });
-    if (!asked) {
+    if (!requested) {
       holds(t, outcome, {
         staged: [],
         unchanged: [first, second],
@@ -45,7 +45,7 @@ t.test("a window is gathered again only if it has changed", async (t) => {
       });
       holds(t, outcome, { billingLines: 2, usageFacts: 6, dropped: {} });
     }
-    return asked;
+    return requested;
   }
 
   await t.test("a window that waits is gathered, and left alone once it is published", async (t) => {

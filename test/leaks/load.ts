@@ -16,7 +16,7 @@ export interface LoadedTenant {
   readonly sqlPassword: string;
 }
 
-interface Asked {
+interface RequestOptions {
   readonly method?: string;
   readonly body?: unknown;
   /** A body that is sent unchanged. */
@@ -25,7 +25,7 @@ interface Asked {
 }
 
 /** Sends a request on a connection of its own. */
-function send(url: string, { method, body, text, auth }: Asked) {
+function send(url: string, { method, body, text, auth }: RequestOptions) {
   const content = text ?? (body === undefined ? undefined : JSON.stringify(body));
   const sent = request(url, {
     method: method ?? (content === undefined ? "GET" : "POST"),
@@ -37,16 +37,19 @@ function send(url: string, { method, body, text, auth }: Asked) {
   return sent;
 }
 
-async function ask(url: string, asked: Asked = {}): Promise<{ status: number | undefined; text: string }> {
-  const [response] = (await once(send(url, asked), "response")) as [IncomingMessage];
+async function sendRequest(
+  url: string,
+  requested: RequestOptions = {},
+): Promise<{ status: number | undefined; text: string }> {
+  const [response] = (await once(send(url, requested), "response")) as [IncomingMessage];
   let text = "";
   for await (const chunk of response.setEncoding("utf8")) text += chunk;
   return { status: response.statusCode, text };
 }
 
 /** Aborts after this many milliseconds, or when the response has begun. */
-async function hangUp(url: string, asked: Asked, when: number | "begun"): Promise<void> {
-  const sent = send(url, asked);
+async function hangUp(url: string, requested: RequestOptions, when: number | "begun"): Promise<void> {
+  const sent = send(url, requested);
   sent.on("error", () => undefined);
   if (when === "begun") {
     const [response] = (await once(sent, "response")) as [IncomingMessage];
@@ -72,12 +75,12 @@ async function sendHalf(url: string): Promise<void> {
 /** Gathers and calculates the tenant completely. Returns the number of published rows. */
 export async function runLoad(t: Test, url: string, { name }: LoadedTenant): Promise<number> {
   const pipeline = `${url}/api/v1/tenants/${name}/pipeline`;
-  const started = await ask(`${pipeline}/run`, { body: { force_gather: true } });
+  const started = await sendRequest(`${pipeline}/run`, { body: { force_gather: true } });
   if (started.status !== 202) throw new Error(`no run: ${started.text}`);
   const { run_id } = JSON.parse(started.text);
   let record: { status: string; ended_at: string | null; chargeback_rows_written: number } | undefined;
   const isOver = async () => {
-    record = JSON.parse((await ask(`${pipeline}/runs/${run_id}`)).text);
+    record = JSON.parse((await sendRequest(`${pipeline}/runs/${run_id}`)).text);
     return record !== undefined && record.ended_at !== null;
   };
   await until(`run ${run_id} is over`, isOver, 240);
@@ -93,21 +96,25 @@ const aggregates = ["identity_id", "resource_id&group_by=product_type&group_by=c
 export async function readAndTag(t: Test, url: string, tenant: LoadedTenant): Promise<void> {
   const base = `${url}/api/v1/tenants/${tenant.name}`;
   const today = dayOf(new Date());
-  const answers = async (status: number, path: string, asked: Asked = {}) => {
-    const answer = await ask(path.startsWith("/") ? url + path : `${base}${path && `/${path}`}`, asked);
-    if (answer.status !== status) t.fail(`${path}: ${answer.status} instead of ${status}: ${answer.text}`);
-    return answer.text;
+  const responses = async (status: number, path: string, requested: RequestOptions = {}) => {
+    const received = await sendRequest(
+      path.startsWith("/") ? url + path : `${base}${path && `/${path}`}`,
+      requested,
+    );
+    if (received.status !== status)
+      t.fail(`${path}: ${received.status} instead of ${status}: ${received.text}`);
+    return received.text;
   };
 
   for (const path of ["/health", "/metrics", "/openapi.json", "/api/v1/readiness", "/api/v1/tenants"])
-    await answers(200, path);
+    await responses(200, path);
   for (const list of ["chargebacks", "billing", "resources", "identities", "tags", "pipeline/runs"])
-    for (const page of [1, 2]) await answers(200, `${list}?page=${page}&page_size=200`);
+    for (const page of [1, 2]) await responses(200, `${list}?page=${page}&page_size=200`);
   for (const path of ["status", "inventory/summary", "chargebacks/dates", "metrics", "reconciliation"])
-    await answers(200, path);
-  for (const group of aggregates) await answers(200, `chargebacks/aggregate?group_by=${group}`);
+    await responses(200, path);
+  for (const group of aggregates) await responses(200, `chargebacks/aggregate?group_by=${group}`);
   for (const format of ["csv", "parquet", "focus"])
-    await answers(200, `export?format=${format}`, { body: {} });
+    await responses(200, `export?format=${format}`, { body: {} });
 
   const long = { body: { columns: manyColumns } };
   await hangUp(`${base}/export`, long, "begun");
@@ -117,31 +124,31 @@ export async function readAndTag(t: Test, url: string, tenant: LoadedTenant): Pr
   }
   await sendHalf(url);
 
-  await answers(404, "/api/v1/tenants/nobody/status");
-  await answers(404, "chargebacks/1");
-  await answers(400, "chargebacks?start_date=yesterday");
-  await answers(400, "chargebacks?pagesize=1");
-  await answers(400, "export", { body: { columns: ["amounts"] } });
-  await answers(400, "tags/bulk", { text: "{" });
+  await responses(404, "/api/v1/tenants/nobody/status");
+  await responses(404, "chargebacks/1");
+  await responses(400, "chargebacks?start_date=yesterday");
+  await responses(400, "chargebacks?pagesize=1");
+  await responses(400, "export", { body: { columns: ["amounts"] } });
+  await responses(400, "tags/bulk", { text: "{" });
 
-  const { items } = JSON.parse(await answers(200, "chargebacks?page_size=1"));
+  const { items } = JSON.parse(await responses(200, "chargebacks?page_size=1"));
   const dimension = `chargebacks/${items[0].dimension_id}`;
   const tag = { tag_key: "load", display_name: today, created_by: "test" };
-  const { tag_id } = JSON.parse(await answers(201, `${dimension}/tags`, { body: tag }));
-  await answers(409, `${dimension}/tags`, { body: tag });
-  await answers(200, `tags/${tag_id}`, { method: "PATCH", body: { display_name: "renamed" } });
-  await answers(200, dimension, { method: "PATCH", body: { add_tags: [{ ...tag, tag_key: "more" }] } });
-  await answers(200, dimension, { method: "PATCH", body: { tags: [{ ...tag, tag_key: "other" }] } });
-  await answers(200, dimension, { method: "PATCH", body: { tags: [] } });
-  await answers(200, "tags/bulk-by-filter", {
+  const { tag_id } = JSON.parse(await responses(201, `${dimension}/tags`, { body: tag }));
+  await responses(409, `${dimension}/tags`, { body: tag });
+  await responses(200, `tags/${tag_id}`, { method: "PATCH", body: { display_name: "renamed" } });
+  await responses(200, dimension, { method: "PATCH", body: { add_tags: [{ ...tag, tag_key: "more" }] } });
+  await responses(200, dimension, { method: "PATCH", body: { tags: [{ ...tag, tag_key: "other" }] } });
+  await responses(200, dimension, { method: "PATCH", body: { tags: [] } });
+  await responses(200, "tags/bulk-by-filter", {
     body: { ...tag, tag_key: "all", override_existing: true, display_name: String(Math.random()) },
   });
 
   const sql = `http://127.0.0.1:${tenant.sqlPort}/?database=${tenant.name}`;
   const auth = `bi:${tenant.sqlPassword}`;
   const query = async (text: string, status: number) => {
-    const answer = await ask(sql, { text, auth });
-    if (answer.status !== status) t.fail(`${text}: ${answer.status}: ${answer.text}`);
+    const received = await sendRequest(sql, { text, auth });
+    if (received.status !== status) t.fail(`${text}: ${received.status}: ${received.text}`);
   };
   await query(
     "SELECT identity_id, currency, sum(total_amount) FROM daily_cost_by_identity GROUP BY ALL",

@@ -69,7 +69,7 @@ async function held(): Promise<Held> {
 
 process.on("message", () => {
   held().then(
-    (answer) => tell({ held: answer }),
+    (response) => tell({ held: response }),
     (error: unknown) => tell({ problem: String(error) }),
   );
 });

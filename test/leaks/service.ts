@@ -67,11 +67,11 @@ export async function startCountedService(t: Test, folder: string, config: objec
     url: started.url,
     async use() {
       child.send("held");
-      const answer = await answerOf(child);
-      if (!("held" in answer)) throw new Error(JSON.stringify(answer));
+      const response = await answerOf(child);
+      if (!("held" in response)) throw new Error(JSON.stringify(response));
       const postgres = [pids.postgres, ...childPids(pids.postgres)];
       return {
-        ...answer.held,
+        ...response.held,
         serviceMiB: residentMemoryMiB(pids.service),
         serviceHandles: handles(pids.service).length,
         serviceThreads: threads(pids.service),
@@ -91,15 +91,15 @@ export async function startCountedService(t: Test, folder: string, config: objec
 }
 
 async function answerOf(child: ChildProcess): Promise<FromService> {
-  const answered = new AbortController();
-  const { signal } = answered;
+  const responded = new AbortController();
+  const { signal } = responded;
   try {
     return await Promise.race([
       once(child, "message", { signal }).then(([message]) => message as FromService),
       once(child, "exit", { signal }).then(() => ({ problem: "the service has ended" })),
     ]);
   } finally {
-    answered.abort();
+    responded.abort();
   }
 }
 

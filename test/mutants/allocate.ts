@@ -88,7 +88,7 @@ export const allocateMutants = [
   ]),
   ...mutantsOf("src/ingest/configured/identity-sql.ts", configured, [
     [
-      "only the first source of identities is asked",
+      "only the first source of identities is used",
       template('[@{sources.join(", ")}]'),
       template("[@{sources[0]}]"),
     ],

@@ -103,18 +103,22 @@ export const billMutants = [
       "ORDER BY cost DESC, product)",
     ],
     [
-      "a product type is summed in one currency and told in another",
+      "a product type is summed in one currency and reported in another",
       "min(place) OVER (PARTITION BY rule, product)",
       "place",
     ],
   ]),
   ...mutantsOf("src/query/rules/report.ts", report, [
     [
-      "rules that are gone are not told",
+      "removed rules are not reported",
       template('...former.sort().map((name) => ruleReport({ name }, false, sumsOf(name, ""))),'),
       "",
     ],
-    ["tiers of one currency are told of all", ".filter(({ currency }) => currency === row.currency)", ""],
+    [
+      "tiers of one currency are reported for all",
+      ".filter(({ currency }) => currency === row.currency)",
+      "",
+    ],
     ["a rule that kept its lines says nothing of it", 'keep: allocation === "keep"', "keep: false"],
   ]),
   ...mutantsOf("src/query/rules/worklist.ts", worklist, [
@@ -137,7 +141,7 @@ export const billMutants = [
   ...mutantsOf("src/query/rules/coverage-sql.ts", coverage, [
     ["a refund takes away from what is covered", "sum(abs(total_cost)) AS size", "sum(total_cost) AS size"],
     [
-      "a product type is shown in one currency and told with others in the next",
+      "a product type is shown in one currency and with others in the next",
       "min(place) OVER (PARTITION BY product) >",
       "place >",
     ],

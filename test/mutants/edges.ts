@@ -95,7 +95,7 @@ export const edgeMutants = [
       "truncated: rows.length > buckets.length",
     ],
     [
-      "totals are of the buckets in the answer",
+      "totals are of the buckets in the response",
       "totals: readonly CurrencyTotals[] = totalsOf(rows),",
       "totals: readonly CurrencyTotals[] = totalsOf(rows.slice(0, bucketLimit)),",
     ],

@@ -59,11 +59,7 @@ export const guardMutants = [
     "src/allocate/calculate.ts",
     ["test/runner/lost-engine.test.ts"],
     [
-      [
-        "a store that went away is not asked again",
-        "if (!isLostConnection(error)) throw error;",
-        "throw error;",
-      ],
+      ["a lost store gets no second request", "if (!isLostConnection(error)) throw error;", "throw error;"],
       [
         "a store that goes away twice is the run's end",
         "if (!isLostConnection(error) || !(await isBack(calculation))) throw error;",
@@ -88,7 +84,7 @@ export const guardMutants = [
   ...mutantsOf("src/common/tls/renewal.ts", certificates, [
     ["files are never read again by themselves", "      await check();\n", ""],
     [
-      "a problem is told again and again",
+      "a problem is reported again and again",
       "if (message !== problem) onProblem(message);",
       "onProblem(message);",
     ],
@@ -256,7 +252,7 @@ export const guardMutants = [
     ["room is not looked for", "freeOn(cluster) >= wanted", "false"],
   ]),
   ...mutantsOf("src/stores/open-stores.ts", fullDisk, [
-    ["nobody is told why Postgres is away", "() => embedded?.outage", "() => undefined"],
+    ["the reason why Postgres is down is not reported", "() => embedded?.outage", "() => undefined"],
   ]),
   ...mutantsOf("src/cli/serve.ts", fullDisk, [
     ["a start does not wait for room", "!isDiskFull(error) || signal.aborted", "error !== undefined"],

@@ -57,7 +57,7 @@ export const ingestMutants = [
     [
       ["a label that is named is looked for all the same", "if (names(selector)) return false;", ""],
       ["an aggregation that keeps the label hides the one around it", "if (keepsLabel) continue;", ""],
-      ["series that are there once are told to be copies", "return most > 1", "return most > 0"],
+      ["single series are reported as copies", "return most > 1", "return most > 0"],
     ],
   ),
   ...mutantsOf(
@@ -142,7 +142,7 @@ export const ingestMutants = [
     [...source, "test/ingest/prometheus/pieces.test.ts"],
     [
       [
-        "an answer that is too large is not cut",
+        "a response that is too large is not cut",
         'error.code === "too_large" ? divided(part, "time", 1) : undefined',
         "undefined",
       ],
@@ -154,14 +154,14 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf("src/ingest/prometheus/source.ts", source, [
-    ["partial answers are taken", 'partial_response: "false", deny_partial_response: "1"', ""],
+    ["partial responses are accepted", 'partial_response: "false", deny_partial_response: "1"', ""],
     [
       "what fails alone is dropped in silence",
       "yield { kind, days, resources, reason: part.reason };",
       "continue;",
     ],
     [
-      "the points between two pieces are asked for twice",
+      "the points between two pieces are requested twice",
       "next = chunk.last + stepSeconds",
       "next = chunk.last",
     ],
@@ -217,7 +217,7 @@ export const ingestMutants = [
     "src/upstream/http/attempt.ts",
     ["test/upstream/http.test.ts"],
     [
-      ["an answer may unfold to any size", "size > maxBytes", "size < 0"],
+      ["a response may decompress to any size", "size > maxBytes", "size < 0"],
       [
         "an error whose body breaks off is none",
         "  } catch {\n",

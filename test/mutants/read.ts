@@ -29,7 +29,7 @@ export const readMutants = [
         "toString(sum(charged)) AS allocated_amount",
       ],
       [
-        "a day that may still change is not told from others",
+        "a provisional day is not distinguished from others",
         "max(of_provisional) AS provisional",
         "false AS provisional",
       ],
@@ -83,7 +83,7 @@ export const readMutants = [
     ["test/http/explain-cases.test.ts"],
     [
       [
-        "weights are told that do not make the published amounts",
+        "weights are reported that do not result in the published amounts",
         "!== BigInt(charged)) return undefined",
         "=== -1n) return undefined",
       ],

@@ -42,7 +42,7 @@ function label(timestamp: number, bucket: TimeBucket, zone: string): string {
 t.test("aggregates run on the engine", async (t) => {
   const { stores } = await startService(t);
   const { client } = await stores.tenant("acme");
-  const ask = (
+  const send = (
     input: Partial<AggregateInput>,
     dates = { start_date: "2025-01-01", end_date: "2026-12-31" },
     timezone = "UTC",
@@ -106,7 +106,7 @@ t.test("aggregates run on the engine", async (t) => {
             );
             const found = await readAggregate(
               client,
-              ask({ timeBucket }, { start_date: "2024-01-01", end_date: "2026-12-31" }, zone),
+              send({ timeBucket }, { start_date: "2024-01-01", end_date: "2026-12-31" }, zone),
             );
             const sums = new Map<string, { total: bigint; usage: bigint; rows: number }>();
             for (const { instant, ticks, identity, shared } of rows) {
@@ -238,7 +238,7 @@ t.test("aggregates run on the engine", async (t) => {
     await t.test(
       `an aggregate has the same first buckets and totals as one statement over all buckets: ${name}`,
       async (t) => {
-        const aggregateInput: AggregateInput = ask(input, undefined, zone);
+        const aggregateInput: AggregateInput = send(input, undefined, zone);
         let statements = 0;
         const counting = new Proxy(client, {
           get(target, property, receiver) {
@@ -283,7 +283,7 @@ t.test("aggregates run on the engine", async (t) => {
     "an aggregate shows one state of the rows if a publish comes between its two statements",
     async (t) => {
       for (const groupBy of [["identity_id"], ["identity_id", "product_type"]] as const) {
-        const aggregateInput = ask({ groupBy, timeBucket: "hour" });
+        const aggregateInput = send({ groupBy, timeBucket: "hour" });
         let statements = 0;
         // A client that changes a day before the second statement of each attempt.
         const disturbed = new Proxy(client, {

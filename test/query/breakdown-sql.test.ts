@@ -222,7 +222,7 @@ t.test("a breakdown is available as SQL", async (t) => {
   }
 
   const base = "/api/v1/tenants/acme/chargebacks/breakdown";
-  const ask = async (query: Query) => {
+  const send = async (query: Query) => {
     const parameters = new URLSearchParams(query.map(([name, value]): [string, string] => [name, value]));
     const { status, body } = await get(app, `${base}?${parameters}`);
     if (status !== 200) throw new Error(JSON.stringify(body));
@@ -260,7 +260,7 @@ t.test("a breakdown is available as SQL", async (t) => {
   };
   /** Returns groups and their sums by bucket, from SQL and from the API. */
   const same = async (query: Query) => {
-    const { body, sql } = await ask(query);
+    const { body, sql } = await send(query);
     const found = await run(sql);
     const wanted: unknown[] = [];
     for (const group of body.groups) {
@@ -313,7 +313,7 @@ t.test("a breakdown is available as SQL", async (t) => {
   ];
 
   await t.test("the SQL of a breakdown is readable", async (t) => {
-    const { sql } = await ask([
+    const { sql } = await send([
       ["group_by", "team"],
       ["start_date", "2026-03-01"],
       ["end_date", "2026-03-31"],

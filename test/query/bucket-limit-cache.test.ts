@@ -46,7 +46,7 @@ class Store {
 }
 
 const day = fc.nat(DAYS - 1);
-const ask = fc.record({
+const send = fc.record({
   kind: fc.constant("ask" as const),
   days: fc.tuple(day, day),
   groupBy: fc.constantFrom("identity_id" as const, "tag:team" as const),
@@ -57,7 +57,7 @@ const ask = fc.record({
   meanwhile: fc.tuple(day, fc.nat(5)).map(([drawn, often]) => (often === 0 ? drawn : null)),
 });
 const step = fc.oneof(
-  { weight: 5, arbitrary: ask },
+  { weight: 5, arbitrary: send },
   { weight: 3, arbitrary: fc.record({ kind: fc.constant("publish" as const), day }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant("rename" as const) }) },
 );

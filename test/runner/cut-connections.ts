@@ -13,14 +13,14 @@ type Callback = (error: Error | undefined, result?: unknown) => void;
 export async function cutConnections(t: Test, pool: pg.Pool) {
   const admin = await pool.connect();
   t.teardown(() => admin.release());
-  const ask = admin.query.bind(admin);
-  const [{ pid } = { pid: 0 }] = (await ask<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows;
+  const send = admin.query.bind(admin);
+  const [{ pid } = { pid: 0 }] = (await send<{ pid: number }>("SELECT pg_backend_pid() AS pid")).rows;
   let left = Number.POSITIVE_INFINITY;
   let mode: CutMode = "before";
   let count = 0;
   let cutAt: string | undefined;
   const cut = () =>
-    ask(
+    send(
       `SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid <> ${pid}`,
     );
 

@@ -85,11 +85,11 @@ async function opened(t: Test, yaml: string) {
 }
 
 /** Returns the seconds until Postgres is reachable again. */
-async function makeRoom(disk: SmallDisk, ask: () => Promise<unknown>): Promise<number> {
+async function makeRoom(disk: SmallDisk, send: () => Promise<unknown>): Promise<number> {
   disk.empty();
   const started = performance.now();
   await until("Postgres responds", async () => {
-    const response = await ask().catch(() => undefined);
+    const response = await send().catch(() => undefined);
     return response !== undefined;
   });
   return (performance.now() - started) / 1000;
@@ -336,7 +336,7 @@ t.test("a service recovers from a full Postgres disk", mounts, async (t) => {
     const response = await get("/api/v1/tenants/acme/pipeline/status").catch(() => undefined);
     return response?.status === 200 ? response : undefined;
   };
-  const answers = async () => (await serves()) ?? Promise.reject(new Error("not yet"));
+  const responses = async () => (await serves()) ?? Promise.reject(new Error("not yet"));
   const runs = async () => (await get("/api/v1/tenants/acme/pipeline/runs")).body.items;
   const completed = async () =>
     (await runs()).filter(({ status }: { status: string }) => status === "completed").length;
@@ -345,7 +345,7 @@ t.test("a service recovers from a full Postgres disk", mounts, async (t) => {
   const [why = ""] = said(/^cannot start: /);
   t.ok(FULL.test(why.replace(". It starts by itself then", "")), why);
   t.equal(service.exitCode, null);
-  const start = await makeRoom(disk, answers);
+  const start = await makeRoom(disk, responses);
   t.ok(start < 10, `it serves within ${start.toFixed(1)} s of having room`);
   t.equal(said(/^cannot start: /).length, 1, "which it says once");
   await until("a run has completed", async () => (await completed()) > 0);
@@ -371,7 +371,7 @@ t.test("a service recovers from a full Postgres disk", mounts, async (t) => {
   // By now it would only be restarted every 10 seconds.
   await delay(14_000);
   t.equal(service.exitCode, null);
-  const back = await makeRoom(disk, answers);
+  const back = await makeRoom(disk, responses);
   t.ok(back < SECONDS, `it was back within ${back.toFixed(1)} s`);
   t.strictSame(
     said(/embedded Postgres/).map((line) => line.replace(/: \d+ MiB/, ": N MiB")),
@@ -382,7 +382,7 @@ t.test("a service recovers from a full Postgres disk", mounts, async (t) => {
     "said once, however often it is tried",
   );
   const before = await completed();
-  await until("a run has completed that nobody asked for", async () => (await completed()) > before);
+  await until("a run has completed that nobody requested", async () => (await completed()) > before);
   service.kill("SIGTERM");
   t.strictSame(await ended, [0, null]);
 });

@@ -8,7 +8,7 @@ import type { StageInput, StageRecovery } from "./stage-process.js";
 
 type Said = {
   recovery?: StageRecovery;
-  answered?: string;
+  responded?: string;
   hit?: string;
   schemas?: { killed: unknown; untouched: unknown };
 };
@@ -17,7 +17,7 @@ type Said = {
 export function stagedTenant(t: Test) {
   const folder = temporaryFolder(t);
   const yaml = `data_dir: ${folder}/data\n${shortTenants(["acme", "untouched"], ["retention_days: 8"])}`;
-  const answered: string[] = [];
+  const responded: string[] = [];
   let number = 0;
   return {
     /** Returns the output of a process until its end. `tags` are the tags that must exist. */
@@ -31,14 +31,14 @@ export function stagedTenant(t: Test) {
       const [code, signal] = await child.exited;
       t.strictSame([code, signal], point === undefined ? [0, null] : [null, "SIGKILL"]);
       t.equal(output.hit, point?.name, "it died there");
-      if (output.recovery !== undefined) isWhole(t, output.recovery, number, answered);
-      if (output.answered !== undefined) answered.push(output.answered);
+      if (output.recovery !== undefined) isWhole(t, output.recovery, number, responded);
+      if (output.responded !== undefined) responded.push(output.responded);
       return output;
     },
   };
 }
 
-function isWhole(t: Test, recovery: StageRecovery, number: number, answered: readonly string[]): void {
+function isWhole(t: Test, recovery: StageRecovery, number: number, responded: readonly string[]): void {
   const days = Array.from({ length: 7 }, (_, index) => addDays(runDay, number - 8 + index));
   const { tags, files, ...rest } = recovery;
   const sum = 100 + number;
@@ -53,9 +53,9 @@ function isWhole(t: Test, recovery: StageRecovery, number: number, answered: rea
     states: days,
   });
   t.strictSame(
-    answered.filter((key) => !tags.includes(key)),
+    responded.filter((key) => !tags.includes(key)),
     [],
-    "no tag is lost that was answered",
+    "no tag is lost that was confirmed",
   );
   const ofDays = files.filter((file) => days.some((day) => file.startsWith(`acme_${day}.csv `)));
   t.strictSame(

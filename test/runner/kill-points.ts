@@ -145,7 +145,7 @@ export const taggingPoints: readonly StatementPoint[] = [
   },
   {
     ...inPostgres,
-    name: "a tag is committed, and not answered",
+    name: "a tag is committed, and its response is not sent",
     statements: ["INSERT INTO tag_outbox", COMMIT],
     when: "after",
   },

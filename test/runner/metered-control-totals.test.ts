@@ -98,10 +98,10 @@ t.test("hours without a response show until their day is charged, and then stay 
   t.equal(await run(), 0);
   t.strictSame(await recordedAt(), recorded, "the same totals are not written again");
 
-  prometheus.answer = (
-    (answer) => (query) =>
-      broken === undefined ? answer(query) : 503
-  )(prometheus.answer);
+  prometheus.script = (
+    (response) => (query) =>
+      broken === undefined ? response(query) : 503
+  )(prometheus.script);
   t.equal(await run(), 0, "an outage");
   t.strictSame(
     (await totals()).filter((text) => !text.startsWith(daysBefore(4))),
@@ -171,13 +171,13 @@ ${metered(url, lookback)}`;
     const { rows } = await stores.postgres.query("SELECT outcome FROM gathered_days ORDER BY tracking_date");
     t.strictSame(rows, [{ outcome: "failed" }, { outcome: "failed" }], "the days are recorded as before");
 
-    prometheus.answer = () => 401;
+    prometheus.script = () => 401;
     const refused = await run(prometheus.url);
     t.equal(refused.errors.length, 1);
     t.match(refused.errors[0], /^gather failed: .*401/);
     t.strictSame(await control(), [...published, "left_out failed 24 0"], "refused credentials do the same");
 
-    prometheus.answer = () => [{ at: () => GIB }];
+    prometheus.script = () => [{ at: () => GIB }];
     t.strictSame((await run(prometheus.url)).calculated, 1);
     t.strictSame(await control(), ["charged  96 52.8"]);
   },

@@ -1,11 +1,11 @@
 /** A self-managed cluster whose Prometheus refuses the credentials. */
 import t from "tap";
 import { openTestStores } from "../stores.js";
-import { answers, upstream } from "../upstream/upstream-server.js";
+import { responses, upstream } from "../upstream/upstream-server.js";
 import { runContext, runOnce } from "./runs.js";
 
 t.test("metrics that respond with 401 suspend the tenant after the threshold of gathers", async (t) => {
-  const { url } = await upstream(t, answers(401, "no"));
+  const { url } = await upstream(t, responses(401, "no"));
   const { config, stores } = await openTestStores(
     t,
     `tenants:

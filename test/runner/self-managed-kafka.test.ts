@@ -96,7 +96,7 @@ t.test("a self-managed cluster is billed by its metrics", async (t) => {
 
   await t.test("an outage of the metrics does not reduce a published day", async (t) => {
     for (const outage of [() => 401, () => []] as const satisfies readonly PrometheusScript[]) {
-      prometheus.answer = outage;
+      prometheus.script = outage;
       const result = await run("acme");
       t.ok(result.errors.some(({ message }) => /the bill that is published stays/.test(message)));
       t.same(await rows("acme"), healthy);
@@ -105,7 +105,7 @@ t.test("a self-managed cluster is billed by its metrics", async (t) => {
   });
 
   await t.test("a day that has no bill yet is billed for compute alone, and provisional", async (t) => {
-    prometheus.answer = () => 401;
+    prometheus.script = () => 401;
     const alone = ["COMPUTE UNALLOCATED terminal shared metrics_fetch_failed 7.2"];
     const first = await run("late");
     t.match(
@@ -123,7 +123,7 @@ t.test("a self-managed cluster is billed by its metrics", async (t) => {
   });
 
   await t.test("the day is billed and divided again when the metrics are back", async (t) => {
-    prometheus.answer = usual;
+    prometheus.script = usual;
     await run("late");
     t.same(await rows("late"), healthy);
     t.same((await reconciled(stores, "late")).off, []);

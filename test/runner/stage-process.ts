@@ -136,7 +136,7 @@ async function tag(key: string): Promise<void> {
   const [{ dimension_id: dimensionId } = { dimension_id: 0 }] = rows;
   const input = { tag_key: key, display_name: "x", created_by: "ada" };
   await addTag({ postgres, tenantName: "acme", dimensionId }, input);
-  say({ answered: key });
+  say({ responded: key });
   await mirror.afterWrite("acme");
 }
 

@@ -128,7 +128,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
     async (t) => {
       const { upstream, ecosystems: scripted } = topicUpstream();
       upstream.bill.set(heavy, { "metered-1": "8" });
-      const asked: unknown[] = [];
+      const sentRequest: unknown[] = [];
       const comparing = (ecosystem: AnyEcosystem): AnyEcosystem => ({
         ...ecosystem,
         connect(settings, context) {
@@ -146,7 +146,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
               responses: { ...upstream.topics },
             }),
             async isUnchanged(_window, { ofWindow, ofTopics }) {
-              asked.push(ofWindow, ofTopics);
+              sentRequest.push(ofWindow, ofTopics);
               return JSON.stringify(ofTopics) === JSON.stringify(upstream.topics);
             },
           };
@@ -156,7 +156,7 @@ t.test("costs are attributed to topics in addition to identities", async (t) => 
       const context = runContext(stores, { ecosystems });
       holds(t, await runOnce(context, config, "unchanged"), { status: "completed", dates_calculated: 1 });
       holds(t, await runOnce(context, config, "unchanged"), { status: "completed", dates_calculated: 0 });
-      t.strictSame(asked, ["the bill", { idle: 0, users: 3, orders: 1 }]);
+      t.strictSame(sentRequest, ["the bill", { idle: 0, users: 3, orders: 1 }]);
       upstream.topics = { orders: 1, users: 1 };
       holds(t, await runOnce(context, config, "unchanged"), { status: "completed" });
       t.same(await attributedOn(stores, "unchanged", heavy), ["orders: 4", "users: 4"]);

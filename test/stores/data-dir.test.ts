@@ -141,9 +141,9 @@ t.test("of processes that start at the same time, exactly one gets a directory",
   await Promise.all(racers.map((racer) => racer.next()));
   for (let round = 0; round < rounds; round++) {
     writeFileSync(join(folder, `go-${round}`), "");
-    const answers = await Promise.all(racers.map((racer) => racer.next()));
-    const winners = answers.filter((answer) => answer === "won");
-    if (winners.length !== 1) t.fail(`round ${round}: ${answers.join(", ")}`);
+    const responses = await Promise.all(racers.map((racer) => racer.next()));
+    const winners = responses.filter((response) => response === "won");
+    if (winners.length !== 1) t.fail(`round ${round}: ${responses.join(", ")}`);
     const left = readdirSync(join(folder, `race-${round}`));
     if (left.length !== 1) t.fail(`round ${round} left ${left.join(", ")}`);
   }

@@ -11,9 +11,9 @@ import { until } from "../until.js";
 
 t.test("failed openings of a store leave no connections, however often they are retried", async (t) => {
   const connections = new Set<Socket>();
-  let asked = 0;
+  let requested = 0;
   const broken = createServer((request, response) => {
-    asked += 1;
+    requested += 1;
     request.resume().on("end", () => response.writeHead(500).end("Code: 1000. DB::Exception: out of order"));
   });
   broken.on("connection", (socket) => {
@@ -28,7 +28,7 @@ t.test("failed openings of a store leave no connections, however often they are 
   const { stores } = await openTestStores(t, yaml);
   const { postgres } = stores;
   for (let attempt = 0; attempt < 5; attempt += 1) await t.rejects(stores.tenant("away"), /out of order/);
-  t.equal(asked, 5, "each attempt sent a request");
+  t.equal(requested, 5, "each attempt sent a request");
   await until("their connections are closed", () => connections.size === 0);
   t.equal(postgres.totalCount, postgres.idleCount, "all connections of Postgres are idle");
 });

@@ -32,24 +32,24 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
 
   await t.test("one of twenty concurrent writers gets a tag key", async (t) => {
     const turns = Array.from({ length: 20 }, (_, turn) => turn);
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       turns.map((turn) =>
         sendTagRequest(at(turn), "POST", `acme/chargebacks/${one}/tags`, tag("team", `n-${turn}`)),
       ),
     );
-    const statuses = answers.map((response) => response.status);
+    const statuses = responses.map((response) => response.status);
     t.equal(statuses.filter((status) => status === 201).length, 1);
     t.equal(statuses.filter((status) => status === 409).length, 19);
-    const won = answers.find((response) => response.status === 201)?.body;
+    const won = responses.find((response) => response.status === 201)?.body;
     t.same((await sendTagRequest(app, "GET", `acme/chargebacks/${one}/tags`)).body, [won]);
   });
 
   await t.test("one of several concurrent replacements wins as a whole", async (t) => {
     const sets = Array.from({ length: 12 }, (_, set) => ["a", "b", "c"].map((key) => tag(key, `set-${set}`)));
-    const answers = await Promise.all(
+    const responses = await Promise.all(
       sets.map((tags, turn) => sendTagRequest(at(turn), "PATCH", `acme/chargebacks/${two}`, { tags })),
     );
-    t.same(new Set(answers.map((response) => response.status)), new Set([200]));
+    t.same(new Set(responses.map((response) => response.status)), new Set([200]));
     const left: { display_name: string }[] = (
       await sendTagRequest(app, "GET", `acme/chargebacks/${two}/tags`)
     ).body;
@@ -67,18 +67,18 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
       ...tag("bulk", `f-${turn}`),
       override_existing: turn % 2 === 0,
     }));
-    const answers = await Promise.all([
+    const responses = await Promise.all([
       ...bulks.map((body, turn) => sendTagRequest(at(turn), "POST", "acme/tags/bulk", body)),
       ...filters.map((body, turn) => sendTagRequest(at(turn), "POST", "acme/tags/bulk-by-filter", body)),
     ]);
-    t.same(new Set(answers.map((response) => response.status)), new Set([200]));
-    const created = answers.reduce((sum, response) => sum + response.body.created_count, 0);
+    t.same(new Set(responses.map((response) => response.status)), new Set([200]));
+    const created = responses.reduce((sum, response) => sum + response.body.created_count, 0);
     t.equal(created, 40);
     const { rows } = await stores.postgres.query(
       "SELECT count(*) AS tags, count(DISTINCT dimension_id) AS dimensions FROM tags WHERE tag_key = 'bulk'",
     );
     t.same(rows, [{ tags: 40, dimensions: 40 }]);
-    for (const [index, { body }] of answers.entries()) {
+    for (const [index, { body }] of responses.entries()) {
       const { created_count, updated_count, skipped_count } = body;
       t.equal(
         created_count + updated_count + skipped_count,
@@ -92,7 +92,7 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
     async (t) => {
       const { body } = await sendTagRequest(app, "GET", "acme/tags?search=bulk&page_size=40");
       const tagIds = body.items.map((item: { tag_id: number }) => item.tag_id);
-      const answers = await Promise.all([
+      const responses = await Promise.all([
         ...tagIds.flatMap((id: number, turn: number) => [
           sendTagRequest(at(turn), "PATCH", `acme/tags/${id}`, { display_name: `renamed-${turn % 4}` }),
           ...(turn % 3 === 0 ? [sendTagRequest(at(turn + 1), "DELETE", `acme/tags/${id}`)] : []),
@@ -103,7 +103,7 @@ t.test("tags stay consistent under many concurrent writers", async (t) => {
         }),
       ]);
       t.same(
-        answers.filter((response) => ![200, 204, 404].includes(response.status)),
+        responses.filter((response) => ![200, 204, 404].includes(response.status)),
         [],
       );
       await sendTagRequest(app, "GET", "acme/chargebacks?page_size=1");

@@ -294,10 +294,10 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
       names,
     ]);
     // A store that does not respond until all tenants have sent a request.
-    const asked: ServerResponse[] = [];
+    const requested: ServerResponse[] = [];
     const server = createServer((_, response) => {
-      asked.push(response);
-      if (asked.length === names.length) for (const each of asked) each.writeHead(500).end();
+      requested.push(response);
+      if (requested.length === names.length) for (const each of requested) each.writeHead(500).end();
     }).listen(0, "127.0.0.1");
     await once(server, "listening");
     const { port } = server.address() as AddressInfo;
@@ -321,7 +321,7 @@ t.test("each tenant's store has a mirror of its tags", async (t) => {
     const all = createTagMirror({ stores: slow, tenantNames: names, logger: silent, timing });
     await Promise.all(names.map((name) => all.beforeRead(name)));
     await all.stop();
-    t.equal(asked.length, names.length);
+    t.equal(requested.length, names.length);
     t.strictSame(warnings, []);
   });
 });

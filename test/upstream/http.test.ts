@@ -8,7 +8,7 @@ import t, { type Test } from "tap";
 import { createUpstreamClient, type UpstreamClientOptions } from "../../src/upstream/http/client.js";
 import { UpstreamError, type UpstreamErrorCode } from "../../src/upstream/http/upstream-error.js";
 import { holds } from "../holds.js";
-import { answers, upstream } from "./upstream-server.js";
+import { responses, upstream } from "./upstream-server.js";
 
 const forever = new AbortController().signal;
 
@@ -42,7 +42,7 @@ async function failure(promise: Promise<unknown>): Promise<UpstreamError> {
 }
 
 t.test("a path prefix of the base address is kept", async (t) => {
-  const { url, seen } = await upstream(t, answers(200));
+  const { url, seen } = await upstream(t, responses(200));
   for (const base of ["/prometheus", "/prometheus/"])
     await clientOf(t, `${url}${base}`).request(get(), forever);
   t.same(
@@ -52,7 +52,7 @@ t.test("a path prefix of the base address is kept", async (t) => {
 });
 
 t.test("configured headers are sent with every request, and never replace the client's own", async (t) => {
-  const { url, seen } = await upstream(t, answers(200));
+  const { url, seen } = await upstream(t, responses(200));
   const headers = { "X-Scope-OrgID": "team-1", accept: "text/html" };
   await clientOf(t, url, { headers, auth: { kind: "bearer", token: "abc" } }).request(get(), forever);
   holds(t, seen[0]?.headers, {
@@ -65,7 +65,7 @@ t.test("configured headers are sent with every request, and never replace the cl
 t.test(
   "a token file is read again if it changes, and an unusable one is refused with its name",
   async (t) => {
-    const { url, seen } = await upstream(t, answers(200));
+    const { url, seen } = await upstream(t, responses(200));
     const dir = t.testdir({ first: "first\n", second: "second-token", empty: " \n" });
     const file = join(dir, "token");
     symlinkSync("first", file);
@@ -95,7 +95,7 @@ t.test(
 );
 
 t.test("credentials are sent as basic or bearer", async (t) => {
-  const { url, seen } = await upstream(t, answers(200));
+  const { url, seen } = await upstream(t, responses(200));
   await clientOf(t, url, { auth: { kind: "basic", username: "me", password: "p:ß" } }).request(
     get(),
     forever,
@@ -122,7 +122,7 @@ t.test("temporary failures are retried, and lasting ones are not", async (t) => 
     { name: "422", status: 422, code: "bad_status", attempts: 1 },
   ];
   for (const { name, status, code, attempts } of cases) {
-    const { url, host, seen } = await upstream(t, answers(status, "said why"));
+    const { url, host, seen } = await upstream(t, responses(status, "said why"));
     const error = await failure(clientOf(t, url).request(get(), forever));
     holds(t, error, { code, attempts, status, endpoint: `${host}/api/v1/query` }, name);
     t.ok(error.message.includes(`returned ${status}: said why`), error.message);
@@ -133,9 +133,9 @@ t.test("temporary failures are retried, and lasting ones are not", async (t) => 
 t.test("an upstream that recovers is not an error", async (t) => {
   const { url, seen } = await upstream(
     t,
-    answers(503),
+    responses(503),
     (request) => request.socket.resetAndDestroy(),
-    answers(200, '{"ok":1}'),
+    responses(200, '{"ok":1}'),
   );
   t.same(await clientOf(t, url).request(get(), forever), { ok: 1 });
   t.equal(seen.length, 3);
@@ -159,7 +159,7 @@ t.test("a port without a listener is unreachable", async (t) => {
 });
 
 t.test("a server of plain HTTP behind an https address is reported as such", async (t) => {
-  const { url } = await upstream(t, answers(200));
+  const { url } = await upstream(t, responses(200));
   const error = await failure(clientOf(t, url.replace("http://", "https://")).request(get(), forever));
   holds(t, error, {
     code: "unreachable",
@@ -191,7 +191,7 @@ t.test("Retry-After is obeyed in both forms, and so are reset headers", async (t
         response.writeHead(429, headers());
         response.end();
       };
-      const { url, seen } = await upstream(t, limited, answers(200));
+      const { url, seen } = await upstream(t, limited, responses(200));
       // A misread header means a wait of weeks, and the test would never end.
       const retry = { attempts: 2, baseDelayMs: 1, maxDelayMs: 2_000_000_000 };
       await clientOf(t, url, { retry }).request(get(), forever);
@@ -202,7 +202,7 @@ t.test("Retry-After is obeyed in both forms, and so are reset headers", async (t
 });
 
 t.test("a wait is capped, and there is none after the last attempt", async (t) => {
-  const { url, seen } = await upstream(t, answers(429, "", { "retry-after": "3600" }));
+  const { url, seen } = await upstream(t, responses(429, "", { "retry-after": "3600" }));
   const error = await failure(clientOf(t, url).request(get(), forever));
   holds(t, error, { code: "rate_limited", attempts: 3 });
   t.equal(seen.length, 3);
@@ -217,7 +217,7 @@ t.test("a wait is capped, and there is none after the last attempt", async (t) =
 });
 
 t.test("an abort ends a wait at once", async (t) => {
-  const { url } = await upstream(t, answers(429, "", { "retry-after": "3600" }));
+  const { url } = await upstream(t, responses(429, "", { "retry-after": "3600" }));
   const giveUp = new AbortController();
   const retry = { attempts: 3, baseDelayMs: 1, maxDelayMs: 3_600_000 };
   const request = failure(clientOf(t, url, { retry }).request(get(), giveUp.signal));
@@ -254,7 +254,7 @@ t.test("a response that is too large is refused once, even if only its unpacked 
     response.on("drain", pour);
     pour();
   };
-  for (const handler of [endless, answers(200, zipped, { "content-encoding": "gzip" })]) {
+  for (const handler of [endless, responses(200, zipped, { "content-encoding": "gzip" })]) {
     const { url, seen } = await upstream(t, handler);
     const error = await failure(clientOf(t, url, { maxBytes: 1_000_000 }).request(get(), forever));
     holds(t, error, { code: "too_large", attempts: 1 });
@@ -271,7 +271,7 @@ t.test("a compressed response is unpacked, and a damaged one is requested again"
     ["br", brotliCompressSync(good)],
     ["identity", Buffer.from(good)],
   ] as const) {
-    const { url, seen } = await upstream(t, answers(200, packed, { "content-encoding": encoding }));
+    const { url, seen } = await upstream(t, responses(200, packed, { "content-encoding": encoding }));
     t.strictSame(await clientOf(t, url).request(get(), forever), { ok: 1 }, encoding);
     t.equal(seen[0]?.headers["accept-encoding"], "gzip, br");
   }
@@ -280,7 +280,7 @@ t.test("a compressed response is unpacked, and a damaged one is requested again"
     ["gzip", Buffer.from(good)],
     ["br", Buffer.from("not brotli at all")],
   ] as const) {
-    const { url, seen } = await upstream(t, answers(200, broken, { "content-encoding": encoding }));
+    const { url, seen } = await upstream(t, responses(200, broken, { "content-encoding": encoding }));
     const error = await failure(clientOf(t, url).request(get(), forever));
     holds(t, error, { code: "unreachable", attempts: 3 });
     t.ok(error.message.includes("the response cannot be unpacked"), error.message);
@@ -293,7 +293,7 @@ t.test("an error's status counts, whatever happens to its body", async (t) => {
     response.writeHead(403, { "content-length": "1000" });
     response.write("said", () => response.socket?.resetAndDestroy());
   };
-  for (const handler of [answers(403, "not gzip", { "content-encoding": "gzip" }), midway]) {
+  for (const handler of [responses(403, "not gzip", { "content-encoding": "gzip" }), midway]) {
     const { url } = await upstream(t, handler);
     const error = await failure(clientOf(t, url).request(get(), forever));
     holds(t, error, { code: "unauthorized", status: 403, attempts: 1 });
@@ -301,15 +301,15 @@ t.test("an error's status counts, whatever happens to its body", async (t) => {
 });
 
 t.test("an unreadable response is requested again", async (t) => {
-  const { url, seen } = await upstream(t, answers(200, '{"cut":'), answers(200, '{"ok":1}'));
+  const { url, seen } = await upstream(t, responses(200, '{"cut":'), responses(200, '{"ok":1}'));
   t.same(await clientOf(t, url).request(get(), forever), { ok: 1 });
   t.equal(seen.length, 2);
 });
 
 t.test("a redirect is not followed, and its target gets nothing", async (t) => {
-  const target = await upstream(t, answers(200));
+  const target = await upstream(t, responses(200));
   const location = `${target.url}/other?secret=1`;
-  const { url } = await upstream(t, answers(302, "", { location }));
+  const { url } = await upstream(t, responses(302, "", { location }));
   const auth = { kind: "bearer" as const, token: "very-secret" };
   const error = await failure(clientOf(t, url, { auth }).request(get(), forever));
   holds(t, error, { code: "redirect_refused", status: 302, attempts: 1 });
@@ -322,7 +322,7 @@ t.test("an error's text is short and contains no secrets", async (t) => {
   const auth = { kind: "basic" as const, username: "me", password: "s3cr3t-pw" };
   const echo = `Authorization: Basic ${Buffer.from("me:s3cr3t-pw").toString("base64")} password=s3cr3t-pw
     https://other:hidden-pw@host/path?api_key=hidden-key Bearer hidden.token "token": "hidden-json" ${"x".repeat(5000)}`;
-  const { url } = await upstream(t, answers(500, echo));
+  const { url } = await upstream(t, responses(500, echo));
   const client = clientOf(t, url, { auth });
   const error = await failure(client.request({ ...get(), query: { key: "hidden-query" } }, forever));
   t.notMatch(error.message, /s3cr3t|hidden|\n/);
@@ -362,7 +362,7 @@ t.test(
 );
 
 t.test("requests start at intervals", async (t) => {
-  const { url, seen } = await upstream(t, answers(200));
+  const { url, seen } = await upstream(t, responses(200));
   const client = clientOf(t, url, { pace: { concurrency: 10, minIntervalMs: 50 } });
   const began = performance.now();
   await Promise.all([1, 2, 3, 4].map(() => client.request(get(), forever)));
@@ -378,7 +378,7 @@ t.test("an upstream that states its limit of requests is used at that pace", asy
     "x-ratelimit-remaining": remaining,
     "x-ratelimit-reset": reset,
   });
-  const generous = await upstream(t, answers(200, "{}", says("100000", "60")));
+  const generous = await upstream(t, responses(200, "{}", says("100000", "60")));
   // At the agreed pace, the second would start in ten minutes.
   const client = clientOf(t, generous.url, { pace: { concurrency: 2, minIntervalMs: 600_000 } });
   for (let turn = 0; turn < 5; turn += 1) await client.request(get(), forever);
@@ -390,7 +390,7 @@ t.test("an upstream that states its limit of requests is used at that pace", asy
     ["soon", "60"],
     ["100000", "never"],
   ] as const) {
-    const mean = await upstream(t, answers(200, "{}", says(remaining, reset)));
+    const mean = await upstream(t, responses(200, "{}", says(remaining, reset)));
     const patient = clientOf(t, mean.url, { pace: { concurrency: 2, minIntervalMs: 50 } });
     const began = performance.now();
     for (let turn = 0; turn < 3; turn += 1) await patient.request(get(), forever);
@@ -406,7 +406,7 @@ t.test("a request that is aborted in the queue leaves it, and the others go on",
   const held: RequestListener = (_request, response) => {
     release = () => response.end("{}");
   };
-  const { url, seen } = await upstream(t, held, answers(200));
+  const { url, seen } = await upstream(t, held, responses(200));
   const client = clientOf(t, url, { pace: { concurrency: 1, minIntervalMs: 0 } });
   const giveUp = new AbortController();
   const first = client.request(get(), forever);

@@ -23,7 +23,7 @@ export async function upstream(t: Test, ...handlers: readonly RequestListener[])
 }
 
 /** Sends this response. */
-export const answers =
+export const responses =
   (status: number, body: string | Buffer = "{}", headers: Record<string, string> = {}): RequestListener =>
   (_request, response: ServerResponse) => {
     response.writeHead(status, headers);

@@ -49,7 +49,7 @@ t.test("a tenant can be stored on a cluster", async (t) => {
       t.ok(Number(count) >= 40, "the engine has all tables");
 
       const { settings } = first.sent.at(-1) ?? {};
-      const told = [
+      const reported = [
         "alter_sync",
         "replication_wait_for_inactive_replica_timeout",
         "insert_quorum",
@@ -57,7 +57,7 @@ t.test("a tenant can be stored on a cluster", async (t) => {
         "insert_deduplicate",
       ];
       t.strictSame(
-        told.map((setting) => settings?.get(setting)),
+        reported.map((setting) => settings?.get(setting)),
         ["2", "0", "auto", "none_only_active", "0"],
       );
       t.strictSame(
@@ -97,16 +97,16 @@ t.test("a tenant can be stored on a cluster", async (t) => {
   await t.test("a replica must catch up before it is used", async (t) => {
     first.stop();
     // The first attempt may use the connection that is being closed.
-    const ask = () => engineResponseText(client, "SELECT 41 + 1");
-    t.equal(await ask().catch(ask), "42");
-    const asked = second.sent.map(({ statement }) => statement.trim());
-    t.equal(asked.at(-1)?.startsWith("SELECT 41 + 1"), true);
-    const synced = asked.filter((each) => each.startsWith("SYSTEM SYNC"));
+    const send = () => engineResponseText(client, "SELECT 41 + 1");
+    t.equal(await send().catch(send), "42");
+    const requested = second.sent.map(({ statement }) => statement.trim());
+    t.equal(requested.at(-1)?.startsWith("SELECT 41 + 1"), true);
+    const synced = requested.filter((each) => each.startsWith("SYSTEM SYNC"));
     t.equal(synced[0], "SYSTEM SYNC DATABASE REPLICA `acme`");
     for (const table of ["billing", "chargebacks", "publishing_days"])
       t.ok(synced.includes(`SYSTEM SYNC REPLICA \`acme\`.\`${table}\``), table);
     t.strictSame(
-      asked
+      requested
         .slice(0, -1)
         .filter((each) => !/^SYSTEM SYNC|FROM system\.(databases|replicas|tables)/.test(each)),
       [],
@@ -138,8 +138,8 @@ t.test("a cluster that cannot store a tenant is refused with the reason", async 
     ],
   ] as const;
   const cluster = await startCluster(t);
-  for (const [told, message] of cases) {
-    cluster.tell(told);
+  for (const [reported, message] of cases) {
+    cluster.tell(reported);
     await t.rejects(clusterSettings(direct(t, cluster), { name: "main", database: "acme" }), {
       code: "migration_refused",
       message,

@@ -85,12 +85,12 @@ for (const tls of [false, true])
       [a.port.url, a.endpoint.password],
       [b.port.url, b.endpoint.password],
     ]);
-    const asked: string[] = [];
+    const requested: string[] = [];
     const urls = [...passwords.keys()];
     const choice = createHostChoice({
       urls,
       async prepare(url) {
-        asked.push(url === a.port.url ? "a" : "b");
+        requested.push(url === a.port.url ? "a" : "b");
       },
       onChange: () => undefined,
     });
@@ -110,17 +110,17 @@ for (const tls of [false, true])
     const [asA, asB] = [clientOf(a.endpoint.password), clientOf(b.endpoint.password)];
     const who = (client: typeof asA) => engineResponseText(client, "SELECT groupArray(name) FROM who");
 
-    t.strictSame([await who(asA), asked], ["['a']", ["a"]], "the first host is used");
+    t.strictSame([await who(asA), requested], ["['a']", ["a"]], "the first host is used");
     const made = a.port.connections();
     await who(asA);
     t.equal(a.port.connections(), made, "the open connection is used");
 
     await a.port.close();
     t.equal(await who(asB), "['b']", "the other host is used after that");
-    t.strictSame(asked, ["a", "b"]);
+    t.strictSame(requested, ["a", "b"]);
     await a.port.open();
     t.equal(await who(asB), "['b']", "the other host stays in use when the first is up again");
-    t.strictSame(asked, ["a", "b"]);
+    t.strictSame(requested, ["a", "b"]);
 
     const slow = asB.command({ query: "INSERT INTO who SELECT 'twice' FROM numbers(1) WHERE sleep(2) = 0" });
     const settled = slow.then(
@@ -131,7 +131,7 @@ for (const tls of [false, true])
     await b.port.close();
     t.equal(await settled, "ECONNRESET", "a statement fails with its connection, and is not sent again");
     t.equal(await who(asA), "['a']");
-    t.strictSame(asked, ["a", "b", "a"]);
+    t.strictSame(requested, ["a", "b", "a"]);
 
     await a.port.close();
     await who(asA).catch(() => undefined); // The attempt may still use the connection that is being closed.
@@ -156,7 +156,7 @@ t.test("connections to a host that is no longer in use are closed", async (t) =>
     client,
     "SELECT sleepEachRow(0.1) FROM numbers(30) SETTINGS max_block_size = 1",
   ).then(
-    () => "answered",
+    () => "responded",
     (error: NodeJS.ErrnoException) => error.code,
   );
   await new Promise((resolve) => setTimeout(resolve, 500));

@@ -24,8 +24,8 @@ function choice(broken = new Set<string>()) {
 
 t.test("the first host is prepared once, and used from then on", async (t) => {
   const { hosts, prepared, changes } = choice();
-  const answers = await Promise.all([hosts.current(), hosts.current(), hosts.current()]);
-  t.strictSame(answers, [urls[0], urls[0], urls[0]]);
+  const responses = await Promise.all([hosts.current(), hosts.current(), hosts.current()]);
+  t.strictSame(responses, [urls[0], urls[0], urls[0]]);
   t.equal(await hosts.current(), urls[0]);
   t.strictSame([prepared, changes], [[urls[0]], []]);
 });

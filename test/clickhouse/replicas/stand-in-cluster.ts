@@ -37,7 +37,7 @@ export interface StandInCluster {
   readonly hosts: readonly [Host, Host];
   connectionString(database: string): string;
   /** Changes the state that the servers report. */
-  tell(told: Partial<StandInReply>): void;
+  tell(reported: Partial<StandInReply>): void;
 }
 
 const usual: StandInReply = {
@@ -52,8 +52,8 @@ export async function startCluster(t: Test): Promise<StandInCluster> {
   const engine = await startEngine(t);
   const { username, password } = engine.endpoint;
   let says = usual;
-  const told = () => says;
-  const hosts: [Host, Host] = [await startHost(t, engine, told), await startHost(t, engine, told)];
+  const reported = () => says;
+  const hosts: [Host, Host] = [await startHost(t, engine, reported), await startHost(t, engine, reported)];
   const addresses = hosts.map(({ port }) => `127.0.0.1:${port}`).join(",");
   return {
     engine,
@@ -87,51 +87,55 @@ function onSingleServer(statement: string, { clusters, macros }: StandInReply): 
     .replace("SELECT table FROM system.replicas", "SELECT name AS table FROM system.tables");
 }
 
-async function startHost(t: Test, { endpoint }: EngineUnderTest, told: () => StandInReply): Promise<Host> {
+async function startHost(
+  t: Test,
+  { endpoint }: EngineUnderTest,
+  reported: () => StandInReply,
+): Promise<Host> {
   const sockets = new Set<Socket>();
   const sent: Sent[] = [];
-  const handle = async (asked: IncomingMessage, answer: ServerResponse) => {
-    const body = await buffer(asked);
-    const url = new URL(asked.url ?? "/", "http://host");
+  const handle = async (requested: IncomingMessage, received: ServerResponse) => {
+    const body = await buffer(requested);
+    const url = new URL(requested.url ?? "/", "http://host");
     const isInUrl = url.searchParams.has("query");
     const statement = url.searchParams.get("query") ?? body.toString();
     sent.push({ statement, settings: url.searchParams });
     host.before(statement);
-    if (asked.socket.destroyed) return;
+    if (requested.socket.destroyed) return;
     if (/^\s*ALTER TABLE[^(]*\sDELETE\s.*\(\s*SELECT\s/s.test(statement)) {
-      answer.writeHead(500, { "X-ClickHouse-Exception-Code": "36" });
-      return void answer.end(
+      received.writeHead(500, { "X-ClickHouse-Exception-Code": "36" });
+      return void received.end(
         "Code: 36. DB::Exception: replicas refuse mutations with subqueries (BAD_ARGUMENTS)",
       );
     }
-    const single = onSingleServer(statement, told());
-    if (single === undefined) return void answer.end();
+    const single = onSingleServer(statement, reported());
+    if (single === undefined) return void received.end();
     if (isInUrl) url.searchParams.set("query", single);
-    const { host: _, "content-length": __, ...headers } = asked.headers;
+    const { host: _, "content-length": __, ...headers } = requested.headers;
     const forwarded = request(
       {
         socketPath: endpoint.socketPath,
-        method: asked.method,
+        method: requested.method,
         path: `${url.pathname}${url.search}`,
         headers,
       },
       (response) => {
         const error = response.statusCode === 200 ? host.after(statement) : undefined;
         if (error === undefined) {
-          answer.writeHead(response.statusCode ?? 500, response.headers);
-          return void response.pipe(answer);
+          received.writeHead(response.statusCode ?? 500, response.headers);
+          return void response.pipe(received);
         }
         response.resume();
         const [, code = ""] = /^Code: (\d+)/.exec(error) ?? [];
-        answer.writeHead(500, { "X-ClickHouse-Exception-Code": code }).end(error);
+        received.writeHead(500, { "X-ClickHouse-Exception-Code": code }).end(error);
       },
     );
-    forwarded.on("error", () => answer.destroy());
-    answer.once("close", () => forwarded.destroy());
+    forwarded.on("error", () => received.destroy());
+    received.once("close", () => forwarded.destroy());
     forwarded.end(isInUrl ? body : single);
   };
-  const server = createServer((asked, answer) => {
-    handle(asked, answer).catch(() => answer.destroy());
+  const server = createServer((requested, received) => {
+    handle(requested, received).catch(() => received.destroy());
   });
   server.on("connection", (socket) => {
     sockets.add(socket);

@@ -15,21 +15,21 @@ export interface HttpAnswer {
 export function sendFuzzed({ hostname, port }: URL, agent: Agent, request: FuzzRequest): Promise<HttpAnswer> {
   const { method, path, headers, body } = request;
   return new Promise((resolve, reject) => {
-    const sent = httpRequest({ hostname, port, agent, method, path, headers }, (answer) => {
+    const sent = httpRequest({ hostname, port, agent, method, path, headers }, (response) => {
       const chunks: Buffer[] = [];
-      answer.on("data", (chunk: Buffer) => chunks.push(chunk));
-      answer.on("error", reject);
-      answer.on("end", () => {
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.on("error", reject);
+      response.on("end", () => {
         const bytes = Buffer.concat(chunks);
         const plain =
-          answer.headers["content-encoding"] === "gzip" && bytes.length > 0 ? gunzipSync(bytes) : bytes;
-        const type = answer.headers["content-type"]?.split(";", 1)[0];
+          response.headers["content-encoding"] === "gzip" && bytes.length > 0 ? gunzipSync(bytes) : bytes;
+        const type = response.headers["content-type"]?.split(";", 1)[0];
         const text = plain.toString();
         const json = /[/+]json$/.test(type ?? "") && text !== "" ? JSON.parse(text) : undefined;
-        resolve({ status: answer.statusCode ?? 0, type, etag: answer.headers.etag, text, json });
+        resolve({ status: response.statusCode ?? 0, type, etag: response.headers.etag, text, json });
       });
     });
-    sent.on("error", (cause) => reject(new Error(`no answer to ${shown(request)}`, { cause })));
+    sent.on("error", (cause) => reject(new Error(`no response to ${shown(request)}`, { cause })));
     sent.end(body);
   });
 }

@@ -13,7 +13,7 @@ import {
 import { confluentCloudSettings } from "../../../src/ingest/ecosystems/confluent_cloud/settings.js";
 import { UpstreamError } from "../../../src/upstream/http/upstream-error.js";
 import { holds } from "../../holds.js";
-import { answers, upstream } from "../../upstream/upstream-server.js";
+import { responses, upstream } from "../../upstream/upstream-server.js";
 import { forever } from "../generic_metrics_only/tenant.js";
 import { confluentSettings, context, quick } from "./tenant.js";
 
@@ -27,7 +27,10 @@ function connected(t: Test, url: string, { tuning = {}, ...more }: Settings & { 
 }
 
 const page = (data: unknown, next?: unknown, metadata: Settings = {}) =>
-  answers(200, JSON.stringify({ metadata: { ...metadata, ...(next === undefined ? {} : { next }) }, data }));
+  responses(
+    200,
+    JSON.stringify({ metadata: { ...metadata, ...(next === undefined ? {} : { next }) }, data }),
+  );
 const to = (token: string, host = "https://api.confluent.cloud") =>
   `${host}/iam/v2/users?page_size=1&page_token=${encodeURIComponent(token)}`;
 
@@ -83,7 +86,7 @@ t.test("each form of the end of a list is recognised", async (t) => {
     page([1], null),
     page([1], ""),
     page([1], to("")),
-    answers(200, '{"data":[1]}'),
+    responses(200, '{"data":[1]}'),
   ]) {
     const { list, seen } = await listed(t, end);
     t.same(await list(), [1]);
@@ -146,8 +149,8 @@ t.test("the key is never sent to a host that a response names", async (t) => {
   t.equal(seen.length, 1);
   const lookalike = await listed(t, page([1], to("x", "https://api.confluent.cloud.evil.example")));
   holds(t, await failure(lookalike.list()), { code: "bad_body" });
-  const elsewhere = await upstream(t, answers(200));
-  const redirect = await listed(t, answers(302, "", { location: elsewhere.url }));
+  const elsewhere = await upstream(t, responses(200));
+  const redirect = await listed(t, responses(302, "", { location: elsewhere.url }));
   holds(t, await failure(redirect.list()), { code: "redirect_refused" });
   t.equal(elsewhere.seen.length, 0);
 });
@@ -165,7 +168,7 @@ t.test("a response in another format than the vendor's is not a list", async (t)
   ]) {
     holds(
       t,
-      await failure((await listed(t, answers(200, body))).list()),
+      await failure((await listed(t, responses(200, body))).list()),
       { code: "bad_body", attempts: 3 },
       body,
     );
@@ -177,7 +180,7 @@ t.test("temporary failures are retried, and a broken list continues where it was
     response.writeHead(200, { "content-length": "1000" });
     response.write('{"data":[', () => response.socket?.resetAndDestroy());
   };
-  const { list, seen } = await listed(t, page([1], to("x")), answers(500, "oops"), cut, page([2]));
+  const { list, seen } = await listed(t, page([1], to("x")), responses(500, "oops"), cut, page([2]));
   t.same(await list(), [1, 2]);
   t.same(
     seen.map(({ url }) => new URL(url, "http://x").searchParams.get("page_token")),
@@ -226,19 +229,19 @@ t.test("an error has the vendor's own message, without secrets", async (t) => {
       { id: "2", title: "Second" },
     ],
   });
-  const { list, url } = await listed(t, answers(403, body));
+  const { list, url } = await listed(t, responses(403, body));
   const error = await failure(list());
   holds(t, error, { code: "unauthorized", status: 403, attempts: 1 });
   t.equal(
     error.message,
     `${new URL(url).host}/iam/v2/users: returned 403: needs BillingAdmin, not ***; Second`,
   );
-  const plain = await listed(t, answers(400, "no such thing"));
+  const plain = await listed(t, responses(400, "no such thing"));
   t.match((await failure(plain.list())).message, /returned 400: no such thing/);
 });
 
 t.test("a 404 is an error, or an empty result where that is harmless", async (t) => {
-  const { url } = await upstream(t, answers(404, '{"errors":[{"detail":"gone"}]}'));
+  const { url } = await upstream(t, responses(404, '{"errors":[{"detail":"gone"}]}'));
   const connection = connected(t, url);
   holds(t, await failure(itemsOf(connection)), { code: "bad_status", status: 404, attempts: 1 });
   t.same(await itemsOf(connection, { notFound: "empty" }), []);
@@ -249,7 +252,7 @@ t.test("a 404 is an error, or an empty result where that is harmless", async (t)
 });
 
 t.test("an object is read as it is, and its numbers become text on request", async (t) => {
-  const { url } = await upstream(t, answers(200, '{"a":0.10,"data":[0.10,12345678901234567890]}'));
+  const { url } = await upstream(t, responses(200, '{"a":0.10,"data":[0.10,12345678901234567890]}'));
   const connection = connected(t, url);
   holds(t, await connection.cloud.get("x", {}, { signal: forever }), { a: 0.1 });
   t.same(await itemsOf(connection, { numbers: "text" }), ["0.10", "12345678901234567890"]);

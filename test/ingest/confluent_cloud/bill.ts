@@ -9,7 +9,7 @@ export type Row = Readonly<Record<string, unknown>> | string | number | null;
 export interface TestBill {
   readonly url: string;
   /** Received queries, one text for each page. */
-  readonly asked: readonly URLSearchParams[];
+  readonly requested: readonly URLSearchParams[];
   /** Replaces the rows, in this order. */
   setRows(rows: readonly Row[]): void;
   /** Sends another response instead of the bill if it returns true. */
@@ -29,10 +29,10 @@ export async function startBill(t: Test, options: BillOptions = {}): Promise<Tes
   const { pageSize = 1000, nextHost = "https://api.confluent.cloud" } = options;
   let rows = options.rows ?? [];
   let instead: Parameters<TestBill["setInstead"]>[0] = () => false;
-  const asked: URLSearchParams[] = [];
+  const requested: URLSearchParams[] = [];
   const { url } = await upstream(t, (request, response) => {
     const { pathname, searchParams: query } = new URL(request.url ?? "", "http://x");
-    asked.push(query);
+    requested.push(query);
     if (instead(query, request, response)) return;
     if (pathname !== "/billing/v1/costs") return void response.writeHead(404).end("{}");
     const [start = "", end = ""] = [query.get("start_date") ?? "", query.get("end_date") ?? ""];
@@ -54,7 +54,7 @@ export async function startBill(t: Test, options: BillOptions = {}): Promise<Tes
   });
   return {
     url,
-    asked,
+    requested,
     setRows(next) {
       rows = next;
     },

@@ -87,7 +87,7 @@ t.test("each query requests its own days, and days of more than a year ago stay 
   });
   const { report } = await gather({ start: "2025-03-01", end: "2025-04-01" });
   t.same(
-    bill.asked.map((query) => [query.get("start_date"), query.get("end_date"), query.get("page_size")]),
+    bill.requested.map((query) => [query.get("start_date"), query.get("end_date"), query.get("page_size")]),
     [
       ["2025-03-21", "2025-03-31", "5000"],
       ["2025-03-31", "2025-04-01", "5000"],
@@ -154,7 +154,7 @@ t.test(
     };
     bill.setInstead(dead);
     await t.rejects(gather(), { code: "bad_status", status: 503 });
-    t.equal(bill.asked.length, 3 * 3, "three queries have three attempts each");
+    t.equal(bill.requested.length, 3 * 3, "three queries have three attempts each");
     bill.setInstead(() => false);
     await gather();
     bill.setInstead(dead);
@@ -171,7 +171,7 @@ t.test("a key without access to the bill is reported at once, and the window fai
     return true;
   });
   await t.rejects(gather(), { code: "unauthorized", message: /needs BillingAdmin/ });
-  t.equal(bill.asked.length, 1, "the other queries are not sent, because they would be refused as well");
+  t.equal(bill.requested.length, 1, "the other queries are not sent, because they would be refused as well");
 });
 
 t.test("an abort ends the window with its reason", async (t) => {

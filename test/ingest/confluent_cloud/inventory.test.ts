@@ -140,7 +140,7 @@ t.test("every list is gathered page by page, with all properties of its items", 
   holds(t, resource("lcc-3"), { metadata: { kafka_auth_mode: "KAFKA_API_KEY", kafka_api_key: "KEY0001" } });
   holds(t, resource("lcc-4"), { owner_id: "sa-11", metadata: { kafka_auth_mode: "SERVICE_ACCOUNT" } });
   holds(t, resource("bare"), { metadata: { kafka_auth_mode: "UNKNOWN" } });
-  t.ok(organisation.asked.some(({ search }) => search.includes("expand=info%2Cstatus%2Cid")));
+  t.ok(organisation.requested.some(({ search }) => search.includes("expand=info%2Cstatus%2Cid")));
 });
 
 t.test("a statement belongs to the pool that it names, and to the principal of its CRN", async (t) => {
@@ -167,7 +167,7 @@ t.test("a statement belongs to the pool that it names, and to the principal of i
     metadata: { phase: "FAILING", is_stopped: false },
   });
   t.equal(recorded.resources.filter(({ resource_type }) => resource_type === "flink_statement").length, 3);
-  const pools = organisation.asked
+  const pools = organisation.requested
     .filter(({ pathname }) => pathname === STATEMENTS)
     .map(({ searchParams }) => searchParams.get("spec.compute_pool_id"));
   t.same(new Set(pools), new Set(["lfcp-5", "lfcp-6"]), "statements are requested by pool");
@@ -233,7 +233,7 @@ t.test(
     t.same(without.report.errors, []);
     t.notOk(without.report.completeResourceTypes.includes("flink_statement"));
     holds(t, without.resource("lfcp-5"), { metadata: { is_allocatable: false } });
-    t.notOk(organisation.asked.some(({ pathname }) => pathname === STATEMENTS));
+    t.notOk(organisation.requested.some(({ pathname }) => pathname === STATEMENTS));
 
     organisation.lists.set("/fcpm/v2/compute-pools?environment=env-77", [
       pool("lfcp-5", "EU-WEST-1"),

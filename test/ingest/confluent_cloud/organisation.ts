@@ -10,17 +10,17 @@ export interface TestOrganisation {
   /** Path → status of every response. */
   readonly failing: Map<string, number>;
   /** Requested addresses. */
-  readonly asked: URL[];
+  readonly requested: URL[];
 }
 
 const PAGE = 2;
 
 /** Statements are requested at `/flink/sql/…`, with the vendor's filter. */
 export async function startOrganisation(t: Test, lists: Readonly<Record<string, readonly unknown[]>> = {}) {
-  const asked: URL[] = [];
+  const requested: URL[] = [];
   const { url } = await upstream(t, (request, response) => {
     const address = new URL(request.url ?? "", url);
-    asked.push(address);
+    requested.push(address);
     const failure = organisation.failing.get(address.pathname);
     if (failure !== undefined) {
       response.writeHead(failure).end(JSON.stringify({ errors: [{ detail: "the test says so" }] }));
@@ -40,7 +40,7 @@ export async function startOrganisation(t: Test, lists: Readonly<Record<string, 
     lists: new Map(Object.entries(lists)),
     objects: new Map(),
     failing: new Map(),
-    asked,
+    requested,
   };
   return organisation;
 }

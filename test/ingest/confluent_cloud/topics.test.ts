@@ -22,8 +22,8 @@ const settings: TopicSettings = {
 };
 const window = { start: "2026-01-01", end: "2026-01-03" };
 
-async function prometheus(t: Test, answer: PrometheusScript) {
-  const scripted = await startScriptedPrometheus(t, answer);
+async function prometheus(t: Test, response: PrometheusScript) {
+  const scripted = await startScriptedPrometheus(t, response);
   const client = createUpstreamClient({
     baseUrl: scripted.url,
     auth: { kind: "none" },
@@ -124,8 +124,8 @@ function textsOf(characters: string, length: number): string[] {
 }
 
 t.test("usage of topics is gathered", async (t) => {
-  const gather = async (t: Test, answer: PrometheusScript) => {
-    const { scripted, source } = await prometheus(t, answer);
+  const gather = async (t: Test, response: PrometheusScript) => {
+    const { scripted, source } = await prometheus(t, response);
     const facts: TopicUsageFact[] = [];
     const gaps: UsageGap[] = [];
     const sink = {
@@ -187,8 +187,8 @@ t.test("usage of topics is gathered", async (t) => {
 
 t.test("topics become resources", async (t) => {
   const rest = { completeResourceTypes: ["kafka_cluster"], completeIdentityTypes: [], errors: [] };
-  const gather = async (t: Test, answer: PrometheusScript, clusters = ["lkc-1"]) => {
-    const { scripted, source } = await prometheus(t, answer);
+  const gather = async (t: Test, response: PrometheusScript, clusters = ["lkc-1"]) => {
+    const { scripted, source } = await prometheus(t, response);
     const sink = recordingSink();
     const report = await withTopics(
       { settings, source },

@@ -35,10 +35,10 @@ async function started(t: Test) {
       settings: { billing_api: { days_per_query }, metrics: { type: "prometheus", url: metrics.url } },
       context: { known: async () => known },
     });
-  const { responses: answers } = await connect().gatherWindow(window, recordingSink(), forever);
-  if (answers === undefined) throw new Error("the gathering lacked something");
+  const { responses: allResponses } = await connect().gatherWindow(window, recordingSink(), forever);
+  if (allResponses === undefined) throw new Error("the gathering lacked something");
   // The same text as after storing it.
-  const kept: GatheredResponses = { ofWindow: JSON.parse(JSON.stringify(answers)), ofTopics: undefined };
+  const kept: GatheredResponses = { ofWindow: JSON.parse(JSON.stringify(allResponses)), ofTopics: undefined };
   return {
     bill,
     metrics,
@@ -52,15 +52,15 @@ async function started(t: Test) {
 
 t.test("unchanged responses are requested once each, and the window is unchanged", async (t) => {
   const { bill, metrics, same } = await started(t);
-  const [pages, queries] = [bill.asked.length, metrics.queries.length];
+  const [pages, queries] = [bill.requested.length, metrics.queries.length];
   t.ok(pages === 3 && queries > 0);
   t.equal(await same(), true);
-  t.same([bill.asked.length, metrics.queries.length], [2 * pages, 2 * queries]);
+  t.same([bill.requested.length, metrics.queries.length], [2 * pages, 2 * queries]);
 });
 
 t.test("one row that differs is a difference, and nothing is requested after it", async (t) => {
   const { bill, same } = await started(t);
-  const asked = bill.asked.length;
+  const requested = bill.requested.length;
   for (const changed of [
     [{ ...rows[0], amount: 3 }, ...rows.slice(1)],
     [rows[1], rows[0], ...rows.slice(2)],
@@ -68,7 +68,7 @@ t.test("one row that differs is a difference, and nothing is requested after it"
     bill.setRows(changed.filter((row) => row !== undefined));
     t.equal(await same(), false);
   }
-  t.equal(bill.asked.length, asked + 2);
+  t.equal(bill.requested.length, requested + 2);
   bill.setRows(rows.slice(0, -1));
   t.equal(await same(), false, "a row is missing");
   bill.setRows(rows.slice(0, 4));
@@ -87,13 +87,13 @@ t.test("a different sample, a failure, other queries and another inventory are d
   metrics.series = series;
   t.equal(await same(), true);
 
-  const asked = bill.asked.length;
+  const requested = bill.requested.length;
   bill.setInstead((_query, _request, response) => {
     response.writeHead(503).end("{}");
     return true;
   });
   t.equal(await same(), false);
-  t.equal(bill.asked.length, asked + 1, "the check sends one request, and does not retry");
+  t.equal(bill.requested.length, requested + 1, "the check sends one request, and does not retry");
   bill.setInstead(() => false);
 
   t.equal(await same(connect(2)), false, "the bill is read by other queries");
@@ -118,8 +118,15 @@ t.test("a gathering with missing data records no responses to compare", async (t
 t.test("a request that failed is unchanged while it fails, and is sent once", async (t) => {
   const { metrics, connect } = await started(t);
   const gathered = async () => {
-    const { responses: answers, failures } = await connect().gatherWindow(window, recordingSink(), forever);
-    const kept: GatheredResponses = { ofWindow: JSON.parse(JSON.stringify(answers)), ofTopics: undefined };
+    const { responses: allResponses, failures } = await connect().gatherWindow(
+      window,
+      recordingSink(),
+      forever,
+    );
+    const kept: GatheredResponses = {
+      ofWindow: JSON.parse(JSON.stringify(allResponses)),
+      ofTopics: undefined,
+    };
     const same = async () => await connect().isUnchanged?.(window, kept, forever);
     return { failures, same };
   };

@@ -22,7 +22,7 @@ import {
 const store = await openDeliveryStore(t);
 const signal = new AbortController().signal;
 
-async function told(
+async function reported(
   deliveries: readonly Delivery[],
   changes: Partial<LoadSettings> = {},
   of: DeliveryStore = store,
@@ -60,7 +60,7 @@ const commitments = fileOf(
 const budget = fileOf("2026-05/budget.csv", "Team,Budget\nweb,10\n");
 
 t.test("files of other datasets beside a bill are named, and their rows are not charged", async (t) => {
-  const report = await told([deliveryOf([bill("1"), commitments, budget, bill("2", 1, "last.csv")])]);
+  const report = await reported([deliveryOf([bill("1"), commitments, budget, bill("2", 1, "last.csv")])]);
   const remarks = [
     '"2026-05/contract-commitment.csv" holds contract commitments of FOCUS, and is left alone',
     '"2026-05/budget.csv" holds another table (its columns are Team, Budget), and is left alone',
@@ -85,29 +85,32 @@ t.test("files of other datasets beside a bill are named, and their rows are not 
 });
 
 t.test("a delivery with only other datasets replaces nothing, and is read once", async (t) => {
-  await told([deliveryOf([bill("1")])]);
+  await reported([deliveryOf([bill("1")])]);
   const other = { billing_period: "2026-06" };
-  const { notes, errors } = await told([deliveryOf([bill("1")]), deliveryOf([commitments, budget], other)]);
+  const { notes, errors } = await reported([
+    deliveryOf([bill("1")]),
+    deliveryOf([commitments, budget], other),
+  ]);
   t.strictSame(errors, []);
   t.strictSame(notes, [
     'bills 2026-06: "2026-05/contract-commitment.csv" holds contract commitments of FOCUS, and is left alone; 1 more file is no bill either',
   ]);
   const unread = [commitments, budget].map((file) => ({ ...file, open: () => t.fail("opened") as never }));
   t.strictSame(
-    (await told([deliveryOf([bill("1")]), deliveryOf(unread, other)])).notes,
+    (await reported([deliveryOf([bill("1")]), deliveryOf(unread, other)])).notes,
     notes,
     "each run reports it",
   );
   t.strictSame((await kept()).records, ["current 4 4", "no_bill null undefined"]);
   // The bill was moved elsewhere, and its month has only the other dataset.
-  t.strictSame((await told([deliveryOf([commitments])])).errors, [
+  t.strictSame((await reported([deliveryOf([commitments])])).errors, [
     'bills 2026-05: "2026-05/contract-commitment.csv" holds contract commitments of FOCUS, and is left alone',
   ]);
   t.strictSame(await kept(), {
     records: ["current 4 4", "no_bill null undefined", "no_bill null undefined"],
     partitions: [4],
   });
-  await told([deliveryOf([bill("2")]), deliveryOf([bill("3")], other)]);
+  await reported([deliveryOf([bill("2")]), deliveryOf([bill("3")], other)]);
   t.strictSame((await kept()).records, [
     "replaced 4 4",
     "replaced null undefined",
@@ -118,26 +121,26 @@ t.test("a delivery with only other datasets replaces nothing, and is read once",
 });
 
 t.test("snapshots replace their month, and additions add to it", async (t) => {
-  await told([deliveryOf([bill("1")]), deliveryOf([bill("7")], { billing_period: "2026-06" })]);
+  await reported([deliveryOf([bill("1")]), deliveryOf([bill("7")], { billing_period: "2026-06" })]);
   t.strictSame(await kept(), { records: ["current 4 4", "current 4 28"], partitions: [4, 4] });
-  t.strictSame(await told([deliveryOf([bill("2")])]), { errors: [], warnings: [], notes: [] });
+  t.strictSame(await reported([deliveryOf([bill("2")])]), { errors: [], warnings: [], notes: [] });
   t.strictSame(
     await kept(),
     { records: ["replaced 4 4", "current 4 28", "current 4 8"], partitions: [4, 4] },
     "only bills of the same scope are replaced",
   );
   const unread = { ...bill("2"), open: () => t.fail("opened") as never };
-  await told([deliveryOf([unread])]);
+  await reported([deliveryOf([unread])]);
   t.equal((await recorded(store)).length, 3, "the same bill is not read again");
   await store.postgres.query("DELETE FROM deliveries");
   const addition = (name: string, amount: string) => {
     const rows = Array(4).fill({ EffectiveCost: amount, BilledCost: amount, ResourceId: name });
     return deliveryOf([fileOf(name, csv(rows))], { kind: "additive", billing_period: undefined });
   };
-  await told([addition("a.csv", "1"), addition("b.csv", "2")]);
-  await told([addition("a.csv", "1"), addition("b.csv", "2")]);
+  await reported([addition("a.csv", "1"), addition("b.csv", "2")]);
+  await reported([addition("a.csv", "1"), addition("b.csv", "2")]);
   t.strictSame((await kept()).records, ["current 4 4", "current 4 8"], "each addition is loaded once");
-  await told([addition("a.csv", "1"), addition("b.csv", "3")]);
+  await reported([addition("a.csv", "1"), addition("b.csv", "3")]);
   t.strictSame(
     (await kept()).records,
     ["current 4 4", "replaced 4 8", "current 4 12"],
@@ -146,25 +149,25 @@ t.test("snapshots replace their month, and additions add to it", async (t) => {
 });
 
 t.test("a bill of a past month that shrinks by more than the limit waits", async (t) => {
-  await told([deliveryOf([bill("10")])]);
+  await reported([deliveryOf([bill("10")])]);
   const smaller = deliveryOf([bill("4")]);
   const problem = "bills 2026-05: its billed_cost in USD is 60 % less than that of the bill it would replace";
-  t.strictSame((await told([smaller])).errors, [problem]);
+  t.strictSame((await reported([smaller])).errors, [problem]);
   t.strictSame(
-    (await told([smaller])).errors,
+    (await reported([smaller])).errors,
     [problem],
     "each run reports it until the bill is accepted or replaced",
   );
   t.strictSame((await kept()).records, ["current 4 40", "waiting_for_acceptance 4 16"]);
-  t.strictSame((await told([deliveryOf([bill("10", 1)])])).errors, [
+  t.strictSame((await reported([deliveryOf([bill("10", 1)])])).errors, [
     "bills 2026-05: it has 75 % fewer lines than the bill it would replace (1 instead of 4)",
   ]);
-  t.strictSame((await told([deliveryOf([bill("6")])])).errors, []);
+  t.strictSame((await reported([deliveryOf([bill("6")])])).errors, []);
   t.strictSame((await kept()).records, ["replaced 4 40", "replaced 4 16", "replaced 1 10", "current 4 24"]);
-  await told([]);
+  await reported([]);
   t.strictSame((await kept()).partitions, [4], "the next run drops the bill that waited");
   t.strictSame(
-    (await told([deliveryOf([bill("1")])], { today: "2026-05-20" })).errors,
+    (await reported([deliveryOf([bill("1")])], { today: "2026-05-20" })).errors,
     [],
     "a bill of a month that is not over may shrink",
   );
@@ -173,7 +176,7 @@ t.test("a bill of a past month that shrinks by more than the limit waits", async
 t.test(
   "a file that changes while it is read leaves the counting bill in place, and is read again",
   async (t) => {
-    await told([deliveryOf([bill("1")])]);
+    await reported([deliveryOf([bill("1")])]);
     const text = csv(Array(20_000).fill({ EffectiveCost: "9" }));
     async function* broken() {
       yield Buffer.from(text);
@@ -183,27 +186,29 @@ t.test(
       ...fileOf("bill.csv", text),
       open: async () => Readable.from(broken(), { objectMode: false }),
     };
-    const { errors } = await told([deliveryOf([bill("9"), changed])]);
+    const { errors } = await reported([deliveryOf([bill("9"), changed])]);
     t.strictSame(errors, ['bills: "bill.csv" changed after it was listed, or while it was read']);
     t.strictSame(await kept(), { records: ["current 4 4", "loading null undefined"], partitions: [4] });
-    await told([deliveryOf([bill("9"), fileOf("bill.csv", text)])]);
+    await reported([deliveryOf([bill("9"), fileOf("bill.csv", text)])]);
     t.strictSame((await kept()).records, ["replaced 4 4", "current 20004 180036"]);
   },
 );
 
 t.test("the remains of an interrupted load are dropped, and a lost lease changes nothing", async (t) => {
-  await told([deliveryOf([bill("1")])]);
+  await reported([deliveryOf([bill("1")])]);
   await store.client.command({ query: "INSERT INTO focus_lines (delivery) SELECT 999999 FROM numbers(10)" });
   await store.postgres.query(`INSERT INTO deliveries (tenant_name, source, scope, kind, content_id, settings_hash, state, epoch)
     SELECT tenant_name, 'bills', '2026-05', 'snapshot', 'x', 'h', 'loading', 6 FROM tenants`);
-  await told([]);
+  await reported([]);
   t.strictSame(await kept(), { records: ["current 4 4"], partitions: [4] });
-  await t.rejects(told([deliveryOf([bill("2")])], {}, { ...store, epoch: 6 }), { name: "LeaseLostError" });
+  await t.rejects(reported([deliveryOf([bill("2")])], {}, { ...store, epoch: 6 }), {
+    name: "LeaseLostError",
+  });
   t.strictSame(await kept(), { records: ["current 4 4"], partitions: [4] });
 });
 
 t.test("a bill that counts keeps its lines if those of the one before cannot be dropped", async (t) => {
-  await told([deliveryOf([bill("1")])]);
+  await reported([deliveryOf([bill("1")])]);
   let failures = 0;
   const command: typeof store.client.command = async (input) => {
     if (failures === 0 && input.query.includes("DROP PARTITION")) {
@@ -219,10 +224,10 @@ t.test("a bill that counts keeps its lines if those of the one before cannot be 
       return typeof found === "function" ? found.bind(target) : found;
     },
   });
-  const { errors } = await told([deliveryOf([bill("2")])], {}, { ...store, client });
+  const { errors } = await reported([deliveryOf([bill("2")])], {}, { ...store, client });
   t.strictSame([errors, failures], [["bills: the connection was lost"], 1]);
   t.strictSame(await kept(), { records: ["replaced 4 4", "current 4 8"], partitions: [4, 4] });
-  t.strictSame(await told([deliveryOf([bill("2")])]), { errors: [], warnings: [], notes: [] });
+  t.strictSame(await reported([deliveryOf([bill("2")])]), { errors: [], warnings: [], notes: [] });
   t.strictSame((await kept()).partitions, [4], "the next run drops them");
 });
 
@@ -253,17 +258,21 @@ t.test("a source that cannot be listed does not affect the others", async (t) =>
 });
 
 t.test("a bill without any readable date is refused, and the one before counts", async (t) => {
-  await told([deliveryOf([bill("1")])]);
+  await reported([deliveryOf([bill("1")])]);
   const undated = csv([{ ChargePeriodStart: "05/23/2026" }, { ChargePeriodStart: "2026/05/24" }]);
   const problem =
     "bills 2026-05: no line has an ISO date in ChargePeriodStart, such as 2026-05-31T00:00:00Z: nothing of it is charged";
   const delivery = deliveryOf([fileOf("bill.csv", undated)]);
-  t.strictSame(await told([delivery]), { errors: [problem], warnings: [], notes: [] });
-  t.strictSame(await told([delivery]), { errors: [problem], warnings: [], notes: [] }, "each run reports it");
+  t.strictSame(await reported([delivery]), { errors: [problem], warnings: [], notes: [] });
+  t.strictSame(
+    await reported([delivery]),
+    { errors: [problem], warnings: [], notes: [] },
+    "each run reports it",
+  );
   t.strictSame(await kept(), { records: ["current 4 4", "refused null undefined"], partitions: [4] });
   const header = deliveryOf([fileOf("none.csv", csv([]))], { billing_period: "2026-04" });
   t.strictSame(
-    await told([header]),
+    await reported([header]),
     { errors: [], warnings: [], notes: [] },
     "a bill without lines needs no date",
   );
@@ -303,9 +312,9 @@ t.test("charges that are delivered in another way replace the earlier deliveries
     ["additions", "renamed"],
   ] as const) {
     await store.postgres.query("DELETE FROM deliveries");
-    await told(ways[before]);
+    await reported(ways[before]);
     t.strictSame(
-      await told(ways[after]),
+      await reported(ways[after]),
       { errors: [], warnings: [], notes: [] },
       `${before}, then ${after}`,
     );
@@ -320,7 +329,7 @@ t.test("charges that are delivered in another way replace the earlier deliveries
       ...each,
       files: each.files.map((file) => ({ ...file, open: () => t.fail("opened") as never })),
     }));
-    t.strictSame(await told(unread), { errors: [], warnings: [], notes: [] });
+    t.strictSame(await reported(unread), { errors: [], warnings: [], notes: [] });
     t.strictSame((await kept()).records, records, "the records stay the same");
   }
 });
@@ -328,25 +337,25 @@ t.test("charges that are delivered in another way replace the earlier deliveries
 t.test(
   "a delivery that shares no day with the current bills stays, and so do all if nothing is listed",
   async (t) => {
-    await told([undated(june("1", 10, 11))]);
-    await told([]);
+    await reported([undated(june("1", 10, 11))]);
+    await reported([]);
     t.strictSame((await kept()).records, ["current 2 2"]);
-    await told([ofMonth(csv([{}]), "2026-05"), undated(june("1", 10, 11))]);
+    await reported([ofMonth(csv([{}]), "2026-05"), undated(june("1", 10, 11))]);
     t.strictSame((await kept()).records, ["current 2 2", "current 1 1"], "both deliveries are current");
-    await told([ofMonth(csv([{}]), "2026-05")]);
+    await reported([ofMonth(csv([{}]), "2026-05")]);
     t.strictSame((await kept()).records, ["current 2 2", "current 1 1"]);
   },
 );
 
 t.test("bills that would remove days wait together for the remaining bills or for a person", async (t) => {
-  await told([undated(june("1", 10, 11, 12))]);
+  await reported([undated(june("1", 10, 11, 12))]);
   const problem =
     "bills: the bill of 2026-06 would take the place of the bill without a month, because the source delivers in another way now; but ";
   const lost = `${problem}2 days of what is there now would be lost, from 2026-06-11 on`;
-  t.strictSame((await told([ofMonth(june("1", 10))])).errors, [lost]);
-  t.strictSame((await told([ofMonth(june("1", 10))])).errors, [lost], "each run reports it");
+  t.strictSame((await reported([ofMonth(june("1", 10))])).errors, [lost]);
+  t.strictSame((await reported([ofMonth(june("1", 10))])).errors, [lost], "each run reports it");
   t.strictSame(
-    (await told([ofMonth(june("0.1", 10, 11, 12))])).errors,
+    (await reported([ofMonth(june("0.1", 10, 11, 12))])).errors,
     [`${problem}its billed_cost in USD is 90 % less than that of the bill it would replace`],
     "the month is over, so its bill may not shrink",
   );
@@ -362,13 +371,13 @@ t.test("bills that would remove days wait together for the remaining bills or fo
   const { errors } = await loadDeliveries(store, [source], loadSettings, signal);
   t.strictSame(errors, [`${problem}not all bills of the source are ready`]);
   t.strictSame((await kept()).records.at(0), "current 3 3");
-  t.strictSame((await told([ofMonth(june("1", 10, 11, 12))])).errors, []);
+  t.strictSame((await reported([ofMonth(june("1", 10, 11, 12))])).errors, []);
   t.strictSame((await kept()).records, ["replaced 3 3", "replaced 1 1", "replaced 3 0.3", "current 3 3"]);
 
   await store.postgres.query("DELETE FROM deliveries");
-  await told([undated(june("1", 10, 11, 12))]);
+  await reported([undated(june("1", 10, 11, 12))]);
   const additions = [addition(june("1", 10), "a.csv"), addition(june("1", 11), "b.csv")];
-  t.strictSame((await told(additions)).errors, [
+  t.strictSame((await reported(additions)).errors, [
     "bills: the addition a.csv and the addition b.csv would take the place of the bill without a month, because the source delivers in another way now; but 1 day of what is there now would be lost, from 2026-06-12 on",
   ]);
   const { rows } = await store.postgres.query<{ id: number }>(
@@ -380,5 +389,5 @@ t.test("bills that would remove days wait together for the remaining bills or fo
     ["replaced 3 3", "current 1 1", "current 1 1"],
     "the bills are accepted together",
   );
-  t.strictSame(await told(additions), { errors: [], warnings: [], notes: [] });
+  t.strictSame(await reported(additions), { errors: [], warnings: [], notes: [] });
 });

@@ -20,7 +20,7 @@ import {
 const store = await openDeliveryStore(t);
 const signal = new AbortController().signal;
 
-async function told(deliveries: readonly Delivery[], changes: Partial<LoadSettings> = {}, of = store) {
+async function reported(deliveries: readonly Delivery[], changes: Partial<LoadSettings> = {}, of = store) {
   return await loadDeliveries(of, [testBillSource(...deliveries)], { ...loadSettings, ...changes }, signal);
 }
 const nothingToSay = { errors: [], warnings: [], notes: [] };
@@ -76,22 +76,22 @@ t.test(
   async (t) => {
     const may = bill([charge(1), charge(20)]);
     const june = bill([charge(33, "3")], ofJune);
-    await told([may, june], { keepFrom: "2026-05-20" });
+    await reported([may, june], { keepFrom: "2026-05-20" });
     t.strictSame(
       await kept(),
       { records: ["current 2", "current 3"], lines: [2, 1], sums: 2 },
       "the last day of the bill is still kept",
     );
     const later = { keepFrom: "2026-05-21" };
-    t.strictSame(await told([unread(may), unread(june)], later), nothingToSay);
+    t.strictSame(await reported([unread(may), unread(june)], later), nothingToSay);
     const expired = { records: ["expired 2", "current 3"], lines: [1], sums: 1 };
     t.strictSame(await kept(), expired);
     t.strictSame(await reasons(), [
       "its last day is 2026-05-20, and retention_days keeps days from 2026-05-21 on",
     ]);
-    t.strictSame(await told([unread(may), unread(june)], { keepFrom: "2026-05-25" }), nothingToSay);
+    t.strictSame(await reported([unread(may), unread(june)], { keepFrom: "2026-05-25" }), nothingToSay);
     t.strictSame(await kept(), expired, "the bills stay expired");
-    t.strictSame(await told([], { keepFrom: "2026-07-01" }), nothingToSay);
+    t.strictSame(await reported([], { keepFrom: "2026-07-01" }), nothingToSay);
     t.strictSame(
       await kept(),
       { records: ["expired 2", "expired 3"], lines: [], sums: 0 },
@@ -103,7 +103,7 @@ t.test(
 t.test("a charge keeps its bill until the last day that it is charged to", async (t) => {
   const reserved = bill([charge(1, "30", 60), charge(3)]);
   const spread = "daily";
-  await told([reserved], { spread });
+  await reported([reserved], { spread });
   for (const [changes, state] of [
     [{ spread, keepFrom: "2026-06-29" }, "current 31"],
     [{ spread, keepFrom: "2026-06-30" }, "expired 31"],
@@ -111,7 +111,7 @@ t.test("a charge keeps its bill until the last day that it is charged to", async
     [{ spread: "none", keepFrom: "2026-05-04" }, "expired 31"],
     [{ spread: "none", keepFrom: "2026-05-03" }, "current 31"],
   ] as const) {
-    t.strictSame(await told([reserved], changes), nothingToSay);
+    t.strictSame(await reported([reserved], changes), nothingToSay);
     const { records, lines } = await kept();
     const isThere = state === "current 31";
     t.strictSame(
@@ -126,7 +126,7 @@ t.test("a charge keeps its bill until the last day that it is charged to", async
     "each load is recorded, and one counts",
   );
   await store.postgres.query("DELETE FROM deliveries");
-  await told([bill([charge(1, "1", 3701)])], { spread, keepFrom: "2026-05-02" });
+  await reported([bill([charge(1, "1", 3701)])], { spread, keepFrom: "2026-05-02" });
   t.strictSame(
     (await kept()).records,
     ["expired 1"],
@@ -144,8 +144,8 @@ t.test("a line without a date may be of any day of its month", async (t) => {
   ] as const) {
     await store.postgres.query("DELETE FROM deliveries");
     const delivery = bill(rows, { billing_period });
-    await told([delivery], { keepFrom: "2026-01-01" });
-    t.strictSame(await told([unread(delivery)], { keepFrom }), nothingToSay);
+    await reported([delivery], { keepFrom: "2026-01-01" });
+    t.strictSame(await reported([unread(delivery)], { keepFrom }), nothingToSay);
     t.strictSame((await kept()).records, [`${state} 2`], `${billing_period}, kept from ${keepFrom}`);
   }
 });
@@ -154,11 +154,11 @@ t.test(
   "a bill that was loaded before its last start was recorded expires by the end of its charges",
   async (t) => {
     const delivery = bill([charge(1, "1", 10)]);
-    await told([delivery]);
+    await reported([delivery]);
     await store.postgres.query("UPDATE deliveries SET last_start_day = NULL");
-    await told([unread(delivery)], { keepFrom: "2026-05-10" });
+    await reported([unread(delivery)], { keepFrom: "2026-05-10" });
     t.strictSame((await kept()).records, ["current 1"]);
-    await told([unread(delivery)], { keepFrom: "2026-05-11" });
+    await reported([unread(delivery)], { keepFrom: "2026-05-11" });
     t.strictSame((await kept()).records, ["expired 1"]);
   },
 );
@@ -166,22 +166,22 @@ t.test(
 t.test("a bill that is already too old is read once, and its lines are dropped", async (t) => {
   const keepFrom = "2026-06-01";
   const old = bill([charge(1)]);
-  t.strictSame(await told([old], { keepFrom }), nothingToSay);
+  t.strictSame(await reported([old], { keepFrom }), nothingToSay);
   t.strictSame(await kept(), { records: ["expired 1"], lines: [], sums: 0 });
-  t.strictSame(await told([unread(old)], { keepFrom }), nothingToSay);
+  t.strictSame(await reported([unread(old)], { keepFrom }), nothingToSay);
   const corrected = bill([charge(2, "5")]);
-  t.strictSame(await told([corrected], { keepFrom }), nothingToSay);
+  t.strictSame(await reported([corrected], { keepFrom }), nothingToSay);
   t.strictSame(
     await kept(),
     { records: ["replaced 1", "expired 5"], lines: [], sums: 0 },
     "each content is read once",
   );
-  t.strictSame(await told([unread(corrected)], { keepFrom }), nothingToSay);
+  t.strictSame(await reported([unread(corrected)], { keepFrom }), nothingToSay);
   const additions = ["a.csv", "b.csv"].map((name, at) =>
     deliveryOf([fileOf(name, csv([charge(31 + at)]))], { kind: "additive", billing_period: undefined }),
   );
   await store.postgres.query("DELETE FROM deliveries");
-  await told(additions, { keepFrom });
+  await reported(additions, { keepFrom });
   t.strictSame((await kept()).records, ["expired 1", "current 1"], "additions expire independently");
 });
 
@@ -189,42 +189,42 @@ t.test("a bill within a longer retention is read again, with the same lines and 
   const delivery = bill([charge(1, "1.5"), charge(2, "2.25")]);
   const lines = async () =>
     await loadedRows(store, "SELECT * EXCEPT (delivery) FROM focus_lines ORDER BY file, line");
-  await told([delivery]);
+  await reported([delivery]);
   const before = await lines();
   t.equal(before.length, 2);
-  await told([delivery], { keepFrom: "2026-06-01" });
+  await reported([delivery], { keepFrom: "2026-06-01" });
   t.strictSame(await lines(), []);
-  t.strictSame(await told([delivery], { keepFrom: "2026-05-02" }), nothingToSay);
+  t.strictSame(await reported([delivery], { keepFrom: "2026-05-02" }), nothingToSay);
   t.strictSame(await lines(), before);
   t.strictSame(await kept(), { records: ["replaced 3.75", "current 3.75"], lines: [2], sums: 1 });
   t.strictSame(
-    await told([unread(delivery)], { keepFrom: "2026-05-02" }),
+    await reported([unread(delivery)], { keepFrom: "2026-05-02" }),
     nothingToSay,
     "the bill is read once",
   );
 
   const unreadable = { ...delivery, files: [fileOf("bill.csv", "BilledCost\n1\n")] };
-  await told([unread(delivery)], { keepFrom: "2026-06-01" });
-  const { errors } = await told([unreadable]);
+  await reported([unread(delivery)], { keepFrom: "2026-06-01" });
+  const { errors } = await reported([unreadable]);
   t.equal(errors.length, 1, "a file that cannot be read any more is reported");
   const nothingOpened = { ...unreadable, files: unread(unreadable).files };
-  t.strictSame((await told([nothingOpened])).errors, errors, "the file is not read again");
+  t.strictSame((await reported([nothingOpened])).errors, errors, "the file is not read again");
 });
 
 t.test("a waiting bill expires together with the bill that it would replace", async (t) => {
   const [whole, less] = [bill([charge(1, "10"), charge(9, "10")]), bill([charge(1, "1"), charge(2, "1")])];
-  await told([whole]);
-  const { errors } = await told([less]);
+  await reported([whole]);
+  const { errors } = await reported([less]);
   t.equal(errors.length, 1);
-  t.strictSame(await told([unread(less)], { keepFrom: "2026-05-09" }), { ...nothingToSay, errors });
+  t.strictSame(await reported([unread(less)], { keepFrom: "2026-05-09" }), { ...nothingToSay, errors });
   t.strictSame(
     await kept(),
     { records: ["current 20", "waiting_for_acceptance 2"], lines: [2, 2], sums: 2 },
     "a day that the waiting bill would remove is kept",
   );
-  t.strictSame(await told([unread(less)], { keepFrom: "2026-05-10" }), nothingToSay);
+  t.strictSame(await reported([unread(less)], { keepFrom: "2026-05-10" }), nothingToSay);
   t.strictSame(await kept(), { records: ["expired 20", "expired 2"], lines: [], sums: 0 });
-  t.strictSame(await told([less]), nothingToSay);
+  t.strictSame(await reported([less]), nothingToSay);
   t.strictSame(await kept(), {
     records: ["replaced 20", "replaced 2", "current 2"],
     lines: [2],
@@ -233,9 +233,9 @@ t.test("a waiting bill expires together with the bill that it would replace", as
 });
 
 t.test("a bill that is accepted replaces one that has expired", async (t) => {
-  await told([bill([charge(1, "10")])]);
-  await told([bill([charge(9, "1")])]);
-  await told([bill([charge(9, "1")])], { keepFrom: "2026-05-05" });
+  await reported([bill([charge(1, "10")])]);
+  await reported([bill([charge(9, "1")])]);
+  await reported([bill([charge(9, "1")])], { keepFrom: "2026-05-05" });
   t.strictSame((await kept()).records, ["expired 10", "waiting_for_acceptance 1"]);
   const { rows } = await store.postgres.query<{ id: number }>(
     "SELECT max(delivery_id)::int AS id FROM deliveries",
@@ -249,30 +249,30 @@ t.test("a bill that is accepted replaces one that has expired", async (t) => {
 t.test("a source that changes to months misses nothing that is older than the retention", async (t) => {
   const spread = "daily";
   const rows = [charge(1, "1", 1), charge(2, "1", 1), charge(20, "1", 20), charge(40, "10")];
-  await told([bill(rows, { billing_period: undefined })], { spread });
+  await reported([bill(rows, { billing_period: undefined })], { spread });
   t.strictSame((await kept()).records, ["current 13"]);
   const keepFrom = "2026-06-01";
   const june = bill(rows.slice(3), ofJune);
   const lost =
     "bills: the bill of 2026-06 would take the place of the bill without a month, because the source delivers in another way now; but 1 day of what is there now would be lost, from 2026-05-20 on";
   t.strictSame(
-    (await told([june], { keepFrom, spread })).errors,
+    (await reported([june], { keepFrom, spread })).errors,
     [lost],
     "a charge that continues within the retention would be lost",
   );
   const may = bill(rows.slice(2, 3), { billing_period: "2026-05" });
   const april = bill([charge(-5, "1")], { billing_period: "2026-04" });
-  t.strictSame(await told([april, may, unread(june)], { keepFrom, spread }), nothingToSay);
+  t.strictSame(await reported([april, may, unread(june)], { keepFrom, spread }), nothingToSay);
   t.strictSame(await kept(), {
     records: ["replaced 13", "current 10", "expired 1", "current 1"],
     lines: [1, 1],
     sums: 2,
   });
-  t.strictSame(await told([april, may, june].map(unread), { keepFrom, spread }), nothingToSay);
+  t.strictSame(await reported([april, may, june].map(unread), { keepFrom, spread }), nothingToSay);
 });
 
 t.test("a source that lists nothing reports what became of its bills", async (t) => {
-  await told([bill([charge(1)])], { keepFrom: "2026-06-01" });
+  await reported([bill([charge(1)])], { keepFrom: "2026-06-01" });
   const source = {
     ...testBillSource(),
     list: async () => ({
@@ -296,7 +296,7 @@ t.test("a source that lists nothing reports what became of its bills", async (t)
 
 t.test("a lost lease expires nothing", async (t) => {
   const delivery = bill([charge(1)]);
-  await told([delivery]);
-  await told([unread(delivery)], { keepFrom: "2026-06-01" }, { ...store, epoch: store.epoch - 1 });
+  await reported([delivery]);
+  await reported([unread(delivery)], { keepFrom: "2026-06-01" }, { ...store, epoch: store.epoch - 1 });
   t.strictSame(await kept(), { records: ["current 1"], lines: [1], sums: 1 });
 });

@@ -123,22 +123,22 @@ async function play(folder: string, played: readonly Step[]): Promise<void> {
     const overlaps = { precedence, adding: new Set<string>() };
     const report = await loadDeliveries(store, sources, { ...loadSettings, overlaps }, signal);
     const now = await charged();
-    const told = [...report.errors, ...report.warnings, ...report.notes].join("\n");
-    const state = JSON.stringify({ at, told, files: [...files.keys()], now: [...now] });
+    const reported = [...report.errors, ...report.warnings, ...report.notes].join("\n");
+    const state = JSON.stringify({ at, reported, files: [...files.keys()], now: [...now] });
     for (const [key, amounts] of now)
       if (amounts.length > 1) throw new Error(`${key} is charged twice: ${state}`);
     const conflict = [...files.keys()].some((name) => /draft|partial/.test(name));
     for (const [name, lines] of files)
       for (const [key, amount] of lines) {
         const amounts = now.get(key);
-        if (amounts === undefined && !told.includes(key.slice(0, 7)))
+        if (amounts === undefined && !reported.includes(key.slice(0, 7)))
           throw new Error(`${key} of ${name} is not charged, and nobody says so: ${state}`);
         if (!conflict && amounts?.[0] !== amount)
           throw new Error(`${key} of ${name} is not charged as it is delivered: ${state}`);
       }
     if (!conflict && report.errors.length > 0) throw new Error(`an error without a conflict: ${state}`);
     for (const key of before.keys())
-      if (!now.has(key) && !told.includes(key.slice(0, 7)))
+      if (!now.has(key) && !reported.includes(key.slice(0, 7)))
         throw new Error(`${key} was charged before, is not any more, and nobody says so: ${state}`);
     if (conflict) count(precedence.length > 0 ? "decided" : "conflict");
     before = now;

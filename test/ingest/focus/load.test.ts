@@ -233,7 +233,7 @@ t.test("a file that cannot be read completely does not count, and its reason is 
     [good.replace("BillingCurrency", "x_C"), /^"bill.csv" has no column BillingCurrency: set `currency`/],
     [
       good.replace("EffectiveCost", "x_C"),
-      /^"bill.csv" has no column EffectiveCost, which `cost` asks for; it has .*BilledCost/,
+      /^"bill.csv" has no column EffectiveCost, which `cost` requires; it has .*BilledCost/,
     ],
     [good.replace("ChargePeriodStart", "x_C"), /^"bill.csv" has no column ChargePeriodStart/],
     [

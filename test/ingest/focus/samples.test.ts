@@ -74,7 +74,7 @@ t.test("bills in the formats of the providers are loaded", async (t) => {
     });
 
   await t.test("each difficult file has its known outcome", async (t) => {
-    const told: Record<string, unknown> = {};
+    const reported: Record<string, unknown> = {};
     for (const trap of traps) {
       const file = fileOf(trap, readFileSync(join(root, "traps", trap)));
       const { state } = await loadBills(store, deliveryOf([file], { source: trap }), { currency: "USD" });
@@ -82,8 +82,8 @@ t.test("bills in the formats of the providers are loaded", async (t) => {
         lines: number;
         findings: { id: string; lines: number }[];
       };
-      told[trap] = [state, lines, Object.fromEntries(findings.map(({ id, lines: n }) => [id, n]))];
+      reported[trap] = [state, lines, Object.fromEntries(findings.map(({ id, lines: n }) => [id, n]))];
     }
-    t.strictSame(told, outcomes);
+    t.strictSame(reported, outcomes);
   });
 });

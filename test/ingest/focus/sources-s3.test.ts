@@ -249,36 +249,36 @@ t.test("an invalid, endless or too long listing is an error", async (t) => {
   });
   const entry =
     "<Contents><Key>k</Key><Size>1</Size><ETag>e</ETag><LastModified>2026-01-01T00:00:00Z</LastModified></Contents>";
-  const answer = async (text: string, rest = {}) => {
+  const received = async (text: string, rest = {}) => {
     page = text;
     return (await failureOf(source("s3://bills", {}, rest).list())).replace(/127\.0\.0\.1:\d+/, "HOST");
   };
   const unreadable = "Error: HOST/bills: the listing cannot be read:";
-  t.equal(await answer("nonsense"), `${unreadable} it is no XML`);
+  t.equal(await received("nonsense"), `${unreadable} it is no XML`);
   t.equal(
-    await answer('<!DOCTYPE a [<!ENTITY b "c">]><ListBucketResult>&b;</ListBucketResult>'),
+    await received('<!DOCTYPE a [<!ENTITY b "c">]><ListBucketResult>&b;</ListBucketResult>'),
     `${unreadable} it is no XML`,
   );
-  t.equal(await answer("<Other/>"), `${unreadable} the response is not a listing of a bucket`);
+  t.equal(await received("<Other/>"), `${unreadable} the response is not a listing of a bucket`);
   t.equal(
-    await answer("<ListBucketResult/>"),
+    await received("<ListBucketResult/>"),
     `${unreadable} the listing does not say whether it is complete`,
   );
   t.equal(
-    await answer("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"),
+    await received("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>"),
     `${unreadable} the listing is not complete, and does not say where it goes on`,
   );
   t.equal(
-    await answer(
+    await received(
       `<ListBucketResult><IsTruncated>false</IsTruncated>${entry.replace("<ETag>e</ETag>", "")}</ListBucketResult>`,
     ),
     `${unreadable} an object of the listing has no key, size, date or ETag`,
   );
   const endless = `<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>${entry}</ListBucketResult>`;
-  t.equal(await answer(endless), "Error: s3://bills/: the listing does not end");
+  t.equal(await received(endless), "Error: s3://bills/: the listing does not end");
   const long = `<ListBucketResult><IsTruncated>false</IsTruncated>${[1, 2, 3].map((n) => entry.replace("<Key>k", `<Key>k${n}`)).join("")}</ListBucketResult>`;
   t.equal(
-    await answer(long, { limits: { max_files: 2 } }),
+    await received(long, { limits: { max_files: 2 } }),
     "Error: s3://bills/: there are more than 2 files (limits.max_files)",
   );
 });
@@ -321,9 +321,9 @@ t.test("credentials of the instance's role are requested once until they expire"
   const now = Date.parse("2026-07-10T00:00:00Z");
   let clock = now;
   let role = "bills-reader";
-  const asked: string[] = [];
+  const requested: string[] = [];
   const metadata = createServer((request, response) => {
-    asked.push(`${request.method} ${request.url}`);
+    requested.push(`${request.method} ${request.url}`);
     if (request.url === "/latest/api/token") {
       response.writeHead(
         request.method === "PUT" && request.headers["x-aws-ec2-metadata-token-ttl-seconds"] ? 200 : 403,
@@ -361,10 +361,10 @@ t.test("credentials of the instance's role are requested once until they expire"
   const roles = "/latest/meta-data/iam/security-credentials/";
   await source.list();
   await source.list();
-  t.strictSame(asked, ["PUT /latest/api/token", `GET ${roles}`, `GET ${roles}bills-reader`]);
+  t.strictSame(requested, ["PUT /latest/api/token", `GET ${roles}`, `GET ${roles}bills-reader`]);
   clock = now + 3_600_000 - 5 * 60_000;
   await source.list();
-  t.equal(asked.length, 6, "the credentials are requested again before they expire");
+  t.equal(requested.length, 6, "the credentials are requested again before they expire");
   role = "";
   t.equal(
     await failureOf(open(`http://127.0.0.1:${port}`).list()),

@@ -10,8 +10,8 @@ async function remarks(
   series: readonly Readonly<Record<string, string>>[],
   { usage = "sum by (user) (increase(sent[$step]))", cost = "sum(increase(sent[$step]))" } = {},
 ) {
-  const answer = series.map((labels): ScriptedSeries => ({ labels, at: () => 1 }));
-  const prometheus = await startScriptedPrometheus(test, () => answer);
+  const response = series.map((labels): ScriptedSeries => ({ labels, at: () => 1 }));
+  const prometheus = await startScriptedPrometheus(test, () => response);
   const gatherer = connectGeneric({
     metrics: { type: "prometheus", url: prometheus.url, auth_type: "none" },
     cluster_id: "c",

@@ -25,11 +25,11 @@ function placesOf({ range, resources = [""] }: Part): string[] {
 }
 
 /** An upstream that fails each request about something broken, and the results of querying it. */
-async function asked({ days, resources, broken }: Question, patience: Patience = newPatience()) {
+async function requested({ days, resources, broken }: Question, patience: Patience = newPatience()) {
   const names = Array.from({ length: resources }, (_, index) => `r-${index}`);
   const range = readPoints({ start: dayAt(0), end: dayAt(days) }, 3600);
   let requests = 0;
-  const answered: string[] = [];
+  const responded: string[] = [];
   const failed: string[][] = [];
   const request = async (part: Part) => {
     requests += 1;
@@ -46,9 +46,9 @@ async function asked({ days, resources, broken }: Question, patience: Patience =
   const partRequests = { request, probe, patience, tooLarge: () => t.fail("nothing is too large here") };
   for await (const part of piecesOf(partRequests, { range, resources: names })) {
     if (part.kind === "failed") failed.push(placesOf(part));
-    else answered.push(...placesOf(part));
+    else responded.push(...placesOf(part));
   }
-  return { requests, answered, failed, whole: placesOf({ range, resources: names }) };
+  return { requests, responded, failed, whole: placesOf({ range, resources: names }) };
 }
 
 const question = (count: (places: number) => fc.Arbitrary<number>) =>
@@ -71,13 +71,13 @@ t.test("one broken resource fails alone, whatever is queried with it", async (t)
     fc.asyncProperty(
       question(() => fc.constant(1)),
       async (drawn) => {
-        const { requests, answered, failed, whole } = await asked(drawn);
+        const { requests, responded, failed, whole } = await requested(drawn);
         most.requests = Math.max(most.requests, requests);
         const [alone = ""] = drawn.broken;
         if (JSON.stringify(failed) !== JSON.stringify([[alone]]))
           throw new Error(`failed: ${JSON.stringify(failed)}`);
         if (
-          JSON.stringify(answered.sort()) !== JSON.stringify(whole.filter((place) => place !== alone).sort())
+          JSON.stringify(responded.sort()) !== JSON.stringify(whole.filter((place) => place !== alone).sort())
         )
           throw new Error("what is not broken is not all there, once");
       },
@@ -106,11 +106,11 @@ t.test("each cell of a query succeeds or fails once, and no broken one succeeds"
   }));
   await fc.assert(
     fc.asyncProperty(fc.oneof({ weight: 4, arbitrary: question(sizes) }, everything), async (drawn) => {
-      const { answered, failed, whole, requests } = await asked(drawn);
+      const { responded, failed, whole, requests } = await requested(drawn);
       const { broken } = drawn;
-      if (JSON.stringify([...answered, ...failed.flat()].sort()) !== JSON.stringify(whole.sort()))
+      if (JSON.stringify([...responded, ...failed.flat()].sort()) !== JSON.stringify(whole.sort()))
         throw new Error("a place is missing, or there twice");
-      if (answered.some((place) => broken.has(place))) throw new Error("something broken was answered");
+      if (responded.some((place) => broken.has(place))) throw new Error("something broken got a response");
       if (failed.some((part) => !part.some((place) => broken.has(place))))
         throw new Error("something good has failed");
       if (broken.size === whole.length && requests > 40)
@@ -151,14 +151,17 @@ t.test("resources that are broken on every day lose no day of any other resource
     fc.asyncProperty(arbitrary, async ({ resources, days, broken, refusedBefore }) => {
       const patience = newPatience();
       for (let metric = 0; metric < refusedBefore; metric += 1)
-        await asked({ days, resources: 1, broken: new Set(rectangle(days, [0])) }, patience);
+        await requested({ days, resources: 1, broken: new Set(rectangle(days, [0])) }, patience);
       const lost = rectangle(days, broken).sort();
       // Two windows of two metrics.
       for (let query = 0; query < 4; query += 1) {
-        const { failed, answered, whole } = await asked({ days, resources, broken: new Set(lost) }, patience);
+        const { failed, responded, whole } = await requested(
+          { days, resources, broken: new Set(lost) },
+          patience,
+        );
         if (JSON.stringify(failed.flat().sort()) !== JSON.stringify(lost))
           throw new Error(`query ${query}: ${failed.flat().length} places failed, and not ${lost.length}`);
-        if (answered.length + lost.length !== whole.length)
+        if (responded.length + lost.length !== whole.length)
           throw new Error(`query ${query}: places are lost`);
       }
       seen.one += Number(broken.length === 1);
@@ -176,19 +179,19 @@ t.test("a query that is always refused costs fewer and fewer requests", async (t
   const down = { days: 31, resources: 100, broken: new Set(rectangle(31, Array(100).keys())) };
   const requests: number[] = [];
   for (let query = 0; query < 6; query += 1) {
-    const { failed, whole, requests: sent } = await asked(down, patience);
+    const { failed, whole, requests: sent } = await requested(down, patience);
     t.strictSame(failed, [whole], "the query fails as a whole");
     requests.push(sent);
   }
   t.strictSame(requests, [33, 17, 9, 5, 5, 5]);
-  await asked({ days: 1, resources: 1, broken: new Set() }, patience);
-  t.equal((await asked(down, patience)).requests, 33, "after a response, failures are tolerated again");
+  await requested({ days: 1, resources: 1, broken: new Set() }, patience);
+  t.equal((await requested(down, patience)).requests, 33, "after a response, failures are tolerated again");
 });
 
 t.test("a resource that is broken on all but one day of a month keeps that day", async (t) => {
   for (const good of [0, 13, 30]) {
     const broken = new Set(rectangle(31, [3]).filter((place) => place !== `${dayAt(good)} r-3`));
-    const { failed } = await asked({ days: 31, resources: 9, broken });
+    const { failed } = await requested({ days: 31, resources: 9, broken });
     t.strictSame(failed.flat().sort(), [...broken].sort());
   }
 });

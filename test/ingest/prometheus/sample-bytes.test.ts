@@ -22,15 +22,15 @@ function samplesOf({ samples }: PrometheusSeries): readonly unknown[] {
 
 /** The result of reading a response, or its error. */
 function outcome(body: Buffer): unknown {
-  let answer: PrometheusResponse;
+  let response: PrometheusResponse;
   try {
-    answer = readResponse(body, "matrix");
+    response = readResponse(body, "matrix");
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     return { code: error.code, message: error.message, retry: error.retry };
   }
-  const series = answer.series.map((each) => ({ labels: each.labels, samples: samplesOf(each) }));
-  return { series, remarks: answer.remarks };
+  const series = response.series.map((each) => ({ labels: each.labels, samples: samplesOf(each) }));
+  return { series, remarks: response.remarks };
 }
 
 /** Numbers that are too large are infinite once parsed, which JSON cannot write otherwise than by one of them. */

@@ -15,24 +15,24 @@ export type PrometheusScript = (query: string) => readonly ScriptedSeries[] | nu
 export interface ScriptedPrometheus {
   readonly url: string;
   /** May be changed at any time. */
-  answer: PrometheusScript;
+  script: PrometheusScript;
   /** Received queries in order, once for each request. */
   readonly queries: string[];
 }
 
 export async function startScriptedPrometheus(
   t: Test,
-  answer: PrometheusScript,
+  script: PrometheusScript,
 ): Promise<ScriptedPrometheus> {
   const queries: string[] = [];
-  const prometheus = { url: "", answer, queries };
+  const prometheus = { url: "", script, queries };
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += String(chunk);
     const form = new URLSearchParams(body);
     const query = form.get("query") ?? "";
     queries.push(query);
-    const series = prometheus.answer(query);
+    const series = prometheus.script(query);
     if (typeof series === "number") {
       response.writeHead(series).end("{}");
       return;

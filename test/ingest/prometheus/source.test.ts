@@ -299,13 +299,13 @@ t.test("the earliest day with a sample of a query is found by one small request"
   t.equal(await earliest({ start: daysAgo(9), end: daysAgo(7) }), undefined);
 });
 
-t.test("upstreams that merge responses are asked not to return partial ones", async (t) => {
-  const asked: (string | null)[][] = [];
+t.test("upstreams that merge responses are requested not to return partial ones", async (t) => {
+  const requested: (string | null)[][] = [];
   const server = createServer(async (request, response) => {
     let body = "";
     for await (const chunk of request) body += String(chunk);
     const form = new URLSearchParams(body);
-    asked.push([String(request.url), form.get("partial_response"), form.get("deny_partial_response")]);
+    requested.push([String(request.url), form.get("partial_response"), form.get("deny_partial_response")]);
     const resultType = request.url?.endsWith("query_range") ? "matrix" : "vector";
     response.end(JSON.stringify({ status: "success", data: { resultType, result: [] } }));
   });
@@ -316,7 +316,7 @@ t.test("upstreams that merge responses are asked not to return partial ones", as
   const source = sourceOf(t, `http://127.0.0.1:${typeof address === "object" ? address?.port : ""}`);
   await gathered(source, { start: daysAgo(3), end: daysAgo(2) });
   await source.labelsNow("up", 3600, forever);
-  t.strictSame(asked, [
+  t.strictSame(requested, [
     ["/api/v1/query_range", "false", "1"],
     ["/api/v1/query", "false", "1"],
   ]);

@@ -52,7 +52,7 @@ export async function startBroker(t: Test, script: BrokerScript = {}): Promise<S
           continue;
         }
         requests.push([request.readInt16BE(0), request.readInt16BE(2)]);
-        const response = answer(request, script, session, port);
+        const response = received(request, script, session, port);
         if (response === undefined) socket.destroy();
         else socket.write(response);
       }
@@ -77,7 +77,7 @@ interface Session {
 }
 
 /** The response, or undefined to hang up. */
-function answer(request: Buffer, script: BrokerScript, session: Session, port: number): Buffer | undefined {
+function received(request: Buffer, script: BrokerScript, session: Session, port: number): Buffer | undefined {
   const reader = Reader.from(request);
   const [key, version, correlation] = [reader.readInt16(), reader.readInt16(), reader.readInt32()];
   reader.readNullableString(false); // client_id
@@ -91,8 +91,8 @@ function answer(request: Buffer, script: BrokerScript, session: Session, port: n
 }
 
 /** The header of this one response has no tagged fields in any version. */
-function apiVersions(writer: Writer, asked: number, { metadata = [0, 12] }: BrokerScript): void {
-  const version = asked > 3 ? 0 : asked;
+function apiVersions(writer: Writer, requested: number, { metadata = [0, 12] }: BrokerScript): void {
+  const version = requested > 3 ? 0 : requested;
   const apis = [
     [METADATA, ...metadata],
     [HANDSHAKE, 0, 1],
@@ -100,7 +100,7 @@ function apiVersions(writer: Writer, asked: number, { metadata = [0, 12] }: Brok
     [AUTHENTICATE, 0, 2],
   ];
   const flexible = version >= 3;
-  writer.appendInt16(asked > 3 ? 35 : 0);
+  writer.appendInt16(requested > 3 ? 35 : 0);
   writer.appendArray(
     apis,
     (w, numbers) => {

@@ -167,13 +167,13 @@ t.test("the sample of midnight belongs to the day that ends there", async (t) =>
 
 t.test("several series are added up at each point before the mean is taken", async (t) => {
   const query = "kafka_log_log_size{$selector}";
-  const script: PrometheusScript = (asked) =>
-    asked === 'kafka_log_log_size{cluster="orders"}'
+  const script: PrometheusScript = (requested) =>
+    requested === 'kafka_log_log_size{cluster="orders"}'
       ? [
           { labels: { broker: "1" }, at: () => 30 * GIB },
           { labels: { broker: "2" }, at: () => 20 * GIB },
         ]
-      : usual(asked);
+      : usual(requested);
   const settings = { queries: { cluster_storage_bytes: query }, metric_selector: 'cluster="orders"' };
   const { recorded } = await (await kafka(t, script, settings)).gather();
   holds(t, recorded.billing[1], { product_type: "SELF_KAFKA_STORAGE", quantity: "1200", total_cost: "0.12" });
@@ -251,7 +251,7 @@ t.test("a Prometheus that is down is queried once in a run, not for every window
 t.test("an abort ends a gathering with its reason, and bills nothing", async (t) => {
   const { prometheus } = await kafka(t);
   const giveUp = new AbortController();
-  prometheus.answer = () => {
+  prometheus.script = () => {
     giveUp.abort(new Error("Execution timed out after 1 seconds"));
     return 503;
   };
@@ -320,7 +320,7 @@ t.test("principals that appear later are found in the next gathering, without a 
   const { inventory, prometheus, lines } = await kafka(t, () => plain);
   t.same((await inventory()).recorded.identities, []);
   holds(t, lines, [{ level: 40, msg: /no series of the discovery query has the label/ }]);
-  prometheus.answer = () => 401;
+  prometheus.script = () => 401;
   const away = await inventory();
   holds(t, away.report, { completeResourceTypes: ["cluster"], completeIdentityTypes: [] });
   holds(
@@ -329,7 +329,7 @@ t.test("principals that appear later are found in the next gathering, without a 
     [{ resource_id: "orders" }],
     "the cluster is known although it has no samples",
   );
-  prometheus.answer = usual;
+  prometheus.script = usual;
   t.equal((await inventory()).recorded.identities.length, 2);
 });
 

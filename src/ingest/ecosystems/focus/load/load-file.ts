@@ -104,7 +104,7 @@ function requireColumns(
   if (has(cost)) return;
   const others = columns.filter((name) => /^(Billed|Effective|Contracted|List)Cost$/.test(name));
   throw new UnreadableFileError(
-    `has no column ${cost}, which \`cost\` asks for; it has ${others.join(", ") || "no cost"}`,
+    `has no column ${cost}, which \`cost\` requires; it has ${others.join(", ") || "no cost"}`,
   );
 }
 
