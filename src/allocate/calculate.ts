@@ -22,14 +22,14 @@ export interface Calculation {
   readonly rules: RuleSet;
   readonly decimalPlaces: number;
   readonly signal: AbortSignal;
-  /** Marks that the rows of a day get. Default: final, of an unknown input. */
+  /** Whether each day is provisional, and the hash of its input. Default: final, without a hash. */
   readonly marks?: ReadonlyMap<string, DayMarks>;
   /** Memory limit of one statement, in bytes. */
   readonly maxMemoryBytes: number;
 }
 
 export interface DayMarks {
-  /** The day misses data that may still come. */
+  /** Data of the day is missing and may still arrive. */
   readonly provisional: boolean;
   /** Hash of the input. */
   readonly revision: string;
@@ -47,8 +47,8 @@ const WAIT_FOR_STORE = {
 const worthTwoStatements = 1_000_000;
 
 /**
- * Decimal digits of a product of cost and weight that fit Int128, with room for the offset of rounding, which is less
- * than the weight.
+ * Decimal digits of a product of cost and weight that fit Int128, with room for the rounding offset, which is less than
+ * the total weight.
  */
 const int128Digits = 37;
 

@@ -5,7 +5,7 @@ import { StoreNotOpenedError } from "../common/store-not-opened.js";
 import { isDiskFull, storeInTrouble } from "./store-trouble.js";
 
 /** What to do if a disk is full. */
-const ADVICE = " (make room on its disk: nothing else is needed)";
+const ADVICE = " (free space on its disk; the service then continues by itself)";
 
 /** Longest error text in a record or log line. */
 const MAX_LENGTH = 500;
@@ -45,5 +45,5 @@ export function storeErrorText(error: unknown): string {
   const text = errorText(error);
   // The error of a store that was never reached names its setting.
   if (!isLostConnection(error) || isLostPostgres(error) || error instanceof StoreNotOpenedError) return text;
-  return `ClickHouse went away (${text}): the next run does what is left`;
+  return `ClickHouse went away (${text}): the next run continues`;
 }

@@ -33,8 +33,8 @@ export const billMutants = [
     ],
     [
       "a day has what those before it have as well",
-      template('`(@{until("(place + 1)")} - @{until("place")})`'),
-      template('`@{until("(place + 1)")}`'),
+      template('`(@{until("(day_offset + 1)")} - @{until("day_offset")})`'),
+      template('`@{until("(day_offset + 1)")}`'),
     ],
   ]),
   ...mutantsOf("src/ingest/ecosystems/focus/deliveries/expiry.ts", expiry, [

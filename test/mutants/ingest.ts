@@ -35,7 +35,7 @@ export const ingestMutants = [
       [
         "usage that stands in stays beside what it stands in for",
         // biome-ignore lint/suspicious/noTemplateCurlyInString: text of the source
-        "where: `preferred.first = 0 OR ${place} <= preferred.first`",
+        "where: `preferred.first = 0 OR ${position} <= preferred.first`",
         'where: "true"',
       ],
     ],

@@ -58,7 +58,7 @@ t.test("a run on a full disk of the embedded stores fails and recovers", mounts,
     t.equal(isGathered, whenGathered, `full ${when}`);
     t.match(
       ended.join("\n"),
-      /^failed\nClickHouse cannot work now: [^\n]*space[^\n]* \(make room on its disk: nothing else is needed\)$/,
+      /^failed\nClickHouse cannot work now: [^\n]*space[^\n]* \(free space on its disk; the service then continues by itself\)$/,
       when,
     );
     const { off } = await reconciled(stores, "acme");

@@ -56,7 +56,7 @@ const SECONDS = 5;
 
 /** The error of a full disk. */
 const FULL =
-  /Postgres cannot work now: [^\n]*no (space|room)[^\n]* \(make room on its disk: nothing else is needed\)$/i;
+  /Postgres cannot work now: [^\n]*no (space|room)[^\n]* \(free space on its disk; the service then continues by itself\)$/i;
 
 /** The error that callers of the API get. */
 const UNAVAILABLE =

@@ -20,9 +20,9 @@ export async function dropStandIns(
   if (days.length === 0 || metrics.length < 2) return;
   const params = { days: days.map(isoDay), metrics: [...metrics] };
   const staged = stagedTable("usage", epoch);
-  const place = "indexOf({metrics:Array(String)}, toString(metric))";
+  const position = "indexOf({metrics:Array(String)}, toString(metric))";
   const preferred = `
-    SELECT day, toString(resource_id) AS resource_id, min(${place}) AS first, max(${place}) AS last
+    SELECT day, toString(resource_id) AS resource_id, min(${position}) AS first, max(${position}) AS last
     FROM ${staged} WHERE day IN {days:Array(Date)} AND metric IN {metrics:Array(String)}
     GROUP BY day, resource_id HAVING first < last`;
   const read = { query: `SELECT DISTINCT toString(day) AS day FROM (${preferred}) ORDER BY day`, params };
@@ -36,6 +36,6 @@ export async function dropStandIns(
     select: `${staged}.*`,
     from: `${staged} LEFT JOIN (${preferred}) AS preferred
       ON preferred.day = ${staged}.day AND preferred.resource_id = toString(${staged}.resource_id)`,
-    where: `preferred.first = 0 OR ${place} <= preferred.first`,
+    where: `preferred.first = 0 OR ${position} <= preferred.first`,
   });
 }

@@ -1,7 +1,7 @@
 /** SQL that classifies the lines of deliveries, and adds them up by day and currency. */
 import type { Statement } from "../../../../clickhouse/statement.js";
 import { isCharged, type LinesRequest, ofWindow } from "../lines/billing-lines.js";
-import { dayPlaces, partOf, type Spread } from "../lines/charge-days.js";
+import { dayOffsets, partOf, type Spread } from "../lines/charge-days.js";
 import { lineFindings } from "../load/findings.js";
 import type { CostColumn } from "../load/landing-columns.js";
 
@@ -51,14 +51,15 @@ function leftOutReason(cost: CostColumn, counted: string): string {
  */
 function dayParts({ cost, spread, counted }: LinesToCount, where: string): string {
   const amount = (column: string) => `toDecimal256(${partOf(`ifNull(${column}, 0)`, spread)}, 12)`;
-  const places =
+  const offsets =
     spread === "none"
       ? ""
-      : ` ARRAY JOIN if(charge_day = toDate(0), [toUInt32(0)], ${dayPlaces(spread)}) AS place`;
-  const [day, first] = spread === "none" ? ["charge_day", "true"] : ["charge_day + place", "place = 0"];
+      : ` ARRAY JOIN if(charge_day = toDate(0), [toUInt32(0)], ${dayOffsets(spread)}) AS day_offset`;
+  const [day, first] =
+    spread === "none" ? ["charge_day", "true"] : ["charge_day + day_offset", "day_offset = 0"];
   return `SELECT delivery, line_id, ${day} AS of_day, BillingCurrency AS currency, ${leftOutReason(cost, counted)} AS reason,
     ifNull(${cost}, 0) = 0 AS is_zero, ${first} AS is_first, ${amount(cost)} AS part_of_cost, ${amount("BilledCost")} AS part_of_billed, ${amount("EffectiveCost")} AS part_of_effective
-  FROM focus_lines${places} WHERE delivery IN {deliveries:Array(UInt64)}${where}`;
+  FROM focus_lines${offsets} WHERE delivery IN {deliveries:Array(UInt64)}${where}`;
 }
 
 const sums = `toUInt64(countIf(is_first)) AS rows, toString(sum(part_of_cost)) AS cost, toString(sum(part_of_billed)) AS billed, toString(sum(part_of_effective)) AS effective`;

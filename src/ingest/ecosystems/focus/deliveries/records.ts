@@ -90,8 +90,8 @@ function readDeliveries(tenantName: string): PgStatement {
         (extract(epoch FROM accepted_at) * 1000)::float8 AS accepted_at,
         (SELECT coalesce(json_agg(json_build_object('name', file->>'name', 'unit', file->>'unit', 'sha256', file->>'sha256', 'periods',
             coalesce(file->'periods', (SELECT json_agg(json_build_array(part->>'account', part->>'period')) FROM jsonb_array_elements(periods) AS part)::jsonb, '[]'))
-            ORDER BY place), '[]') FROM jsonb_array_elements(files) WITH ORDINALITY AS each (file, place)) AS files, first_day::text, last_start_day::text, last_day::text, findings @> $2::jsonb AS has_undated_lines,
-        (SELECT coalesce(json_agg(finding->>'what' ORDER BY place), '[]') FROM jsonb_array_elements(findings) WITH ORDINALITY AS each (finding, place)
+            ORDER BY ordinal), '[]') FROM jsonb_array_elements(files) WITH ORDINALITY AS each (file, ordinal)) AS files, first_day::text, last_start_day::text, last_day::text, findings @> $2::jsonb AS has_undated_lines,
+        (SELECT coalesce(json_agg(finding->>'what' ORDER BY ordinal), '[]') FROM jsonb_array_elements(findings) WITH ORDINALITY AS each (finding, ordinal)
           WHERE finding->>'id' = '${MANIFEST_TOTALS}') AS manifest_problems, problem,
         replaces::text[]
       FROM deliveries WHERE tenant_name = $1 AND state IN ('current', 'waiting_for_acceptance', 'refused', 'expired', 'no_bill', 'superseded')

@@ -5,7 +5,7 @@ import { addDays, type DayRange, daysOfWindow } from "../../../../common/days.js
 import { ownColumns } from "../line-columns.js";
 import { MALFORMED } from "../load/findings.js";
 import { type CostColumn, landingColumns } from "../load/landing-columns.js";
-import { chargeStart, dayPlaces, partOf, type Spread } from "./charge-days.js";
+import { chargeStart, dayOffsets, partOf, type Spread } from "./charge-days.js";
 
 export interface LinesRequest {
   readonly window: DayRange;
@@ -70,7 +70,7 @@ const sorted = "charge_day, ServiceName, ResourceId, line_id";
 export function billingLines({ window, deliveries, counted, cost, spread }: LinesRequest): Statement {
   const lines = `SELECT * FROM focus_lines WHERE ${ofWindow(spread)} AND ${isCharged(cost)} AND ${counted}`;
   const several = `SELECT line_id FROM (${lines}) GROUP BY line_id HAVING count() > 1`;
-  const days = `ARRAY JOIN ${dayPlaces(spread)} AS place WHERE charge_day + place >= {start:Date} AND charge_day + place < {end:Date}`;
+  const days = `ARRAY JOIN ${dayOffsets(spread)} AS day_offset WHERE charge_day + day_offset >= {start:Date} AND charge_day + day_offset < {end:Date}`;
   const ofSingle = `SELECT ${columnsOf(single, cost, spread)} FROM (${lines}) ${days} AND line_id NOT IN (${several})`;
   const ofRepeated = `SELECT ${columnsOf(repeated, cost, spread)} FROM (${lines}) ${days} AND line_id IN (${several}) GROUP BY ${sorted}, timestamp`;
   return {

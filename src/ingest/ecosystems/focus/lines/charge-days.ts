@@ -15,7 +15,7 @@ function dayCount(spread: Spread): string {
 }
 
 /** Positions of the days within the charge, from 0, as an array. */
-export function dayPlaces(spread: Spread): string {
+export function dayOffsets(spread: Spread): string {
   return spread === "none" ? "[toUInt32(0)]" : `range(${dayCount(spread)})`;
 }
 
@@ -24,9 +24,9 @@ export function lastDay(spread: Spread): string {
   return `charge_day + ${dayCount(spread)} - 1`;
 }
 
-/** Start of the part that is charged on a day. `place` is one of `dayPlaces`. */
+/** Start of the part that is charged on a day. `day_offset` is one of `dayOffsets`. */
 export const chargeStart =
-  "if(place = 0, assumeNotNull(ChargePeriodStart), toDateTime(charge_day + place, 'UTC'))";
+  "if(day_offset = 0, assumeNotNull(ChargePeriodStart), toDateTime(charge_day + day_offset, 'UTC'))";
 
 /**
  * Returns the part of an amount on a day: the amount of all days up to and including this one, cut to the last place,
@@ -35,9 +35,9 @@ export const chargeStart =
 export function partOf(amount: string, spread: Spread): string {
   if (spread === "none") return amount;
   const ticks = `toInt256(${amount} * toDecimal256(1000000000000, 0))`;
-  const until = (place: string) =>
-    `intDiv(${ticks} * least(toInt256(${place}) * 86400 - if(${place} = 0, 0, toInt256(toUnixTimestamp(assumeNotNull(ChargePeriodStart))) % 86400), ${seconds}), ${seconds})`;
-  const part = `(${until("(place + 1)")} - ${until("place")})`;
+  const until = (offset: string) =>
+    `intDiv(${ticks} * least(toInt256(${offset}) * 86400 - if(${offset} = 0, 0, toInt256(toUnixTimestamp(assumeNotNull(ChargePeriodStart))) % 86400), ${seconds}), ${seconds})`;
+  const part = `(${until("(day_offset + 1)")} - ${until("day_offset")})`;
   // An implausible number of days: charge all of it on the first day.
   const whole = `if(${days} > ${LONGEST_DAYS}, ${ticks}, ${part})`;
   return `CAST(toDecimal256(toString(${whole}), 0) * toDecimal256('0.000000000001', 12) AS Decimal(38, 12))`;
