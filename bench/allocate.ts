@@ -5,11 +5,13 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { RuleSet } from "../src/allocate/rules.js";
+import { stagedTable } from "../src/clickhouse/staging.js";
 import type { RunStores, TenantStore } from "../src/stores/stores.js";
 import { type AllocationRun, allocateAll, type Stage } from "./allocation-run.js";
-import { settle } from "./dataset.js";
+import { countRows, settle } from "./dataset.js";
 import { type Figure, median, once, watchProcess } from "./measure.js";
 import { allDays } from "./organisation.js";
+import { FEE, plainRules, stagedRules } from "./rules.js";
 
 export interface AllocateBench {
   readonly benchmark: "allocate" | "mix";
@@ -60,6 +62,48 @@ export async function benchAllocate(bench: AllocateBench): Promise<Figure[]> {
     figure("engine memory, peak", Math.max(...peaks), "MiB", { target: { at: "most", value: 1536 } }),
     figure("plain INSERT … SELECT", rows / copied, "rows/s"),
     figure("allocate / plain insert, time", seconds / copied, "ratio"),
+  ];
+}
+
+/** One line in a hundred is allocated in a second stage, or none is. The runs alternate. */
+export async function benchStages({
+  stores,
+  store,
+  repeat,
+}: Omit<AllocateBench, "benchmark" | "rules" | "enginePid">): Promise<Figure[]> {
+  const takeFees = async (client: ClickHouseClient, epoch: number) => {
+    await client.command({
+      query: `ALTER TABLE ${stagedTable("billing", epoch)} UPDATE rule = '${FEE}' WHERE cityHash64(resource_id, product_type) % 100 = 0`,
+      clickhouse_settings: { mutations_sync: "1" },
+    });
+  };
+  const without: AllocationRun[] = [];
+  const withStage: AllocationRun[] = [];
+  for (let turn = 0; turn < repeat; turn++) {
+    await settle(store.client);
+    without.push(await allocateAll(stores, store, plainRules));
+    await settle(store.client);
+    withStage.push(await allocateAll(stores, store, stagedRules, takeFees));
+  }
+  const split = await countRows(
+    store.client,
+    `chargebacks WHERE rule = '${FEE}' AND allocation_method = 'cost_ratio'`,
+  );
+  const seconds = (runs: readonly AllocationRun[]) => median(runs.map((run) => run.seconds));
+  const figure = (name: string, value: number, unit: Figure["unit"], more: Partial<Figure> = {}): Figure => ({
+    benchmark: "stages",
+    name,
+    value,
+    unit,
+    ...more,
+  });
+  return [
+    figure("rows published", withStage[0]?.rows ?? 0, "rows", { note: `${split} of stage 2` }),
+    figure("without a second stage", seconds(without), "s"),
+    figure("with it", seconds(withStage), "s"),
+    figure("with it / without", seconds(withStage) / seconds(without), "ratio", {
+      target: { at: "most", value: 1.15 },
+    }),
   ];
 }
 

@@ -28,6 +28,7 @@ export async function allocateAll(
   stores: RunStores,
   store: TenantStore,
   rules: RuleSet,
+  prepare: (client: ClickHouseClient, epoch: number) => Promise<void> = async () => undefined,
 ): Promise<AllocationRun> {
   const { tenantName, tenantId, ecosystem } = store;
   await runStatement(stores.postgres, registerTenant({ tenantName, tenantId, ecosystem }));
@@ -37,6 +38,7 @@ export async function allocateAll(
     await claimStaging(store.client, lease.epoch);
     await store.client.command({ query: "TRUNCATE TABLE dimensions" });
     await stageFacts(store.client, lease.epoch);
+    await prepare(store.client, lease.epoch);
     await markStaged(stores, tenantName);
     return await run(stores, store, lease.epoch, rules);
   } finally {

@@ -4,6 +4,7 @@ import { parseArgs } from "node:util";
 export const benchmarkNames = [
   "allocate",
   "mix",
+  "stages",
   "aggregate",
   "export",
   "list",

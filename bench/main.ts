@@ -5,7 +5,7 @@
 import { writeFileSync } from "node:fs";
 import { dayOf } from "../src/common/days.js";
 import { benchAggregate } from "./aggregate.js";
-import { benchAllocate } from "./allocate.js";
+import { benchAllocate, benchStages } from "./allocate.js";
 import { allocateAll } from "./allocation-run.js";
 import { type BenchArguments, readArguments, usageText } from "./arguments.js";
 import { benchBackfill } from "./backfill.js";
@@ -66,6 +66,13 @@ async function main(args: BenchArguments): Promise<void> {
     for (const benchmark of allocations)
       if (args.only.includes(benchmark))
         figures.push(...(await runAllocate(opened, allocated, { benchmark, repeat: args.repeat, sizes })));
+    if (args.only.includes("stages")) {
+      say(`stages: making facts for ${allocated} rows`);
+      const store = await opened.stores.tenant(tenantName(allocated));
+      await makeFacts(store, allocated);
+      say("stages");
+      figures.push(...(await benchStages({ stores: opened.stores, store, repeat: args.repeat })));
+    }
     if (args.only.some((name) => name in readers)) figures.push(...(await runReaders(opened, args, sizes)));
     if (args.only.includes("tags")) {
       say("tags");

@@ -1,5 +1,5 @@
 /** Rules of the benchmarks' product types, as ecosystems declare them. */
-import { buildRuleSet, type RuleSet } from "../src/allocate/rules.js";
+import { buildRuleSet, type ConfiguredRules, type RuleSet } from "../src/allocate/rules.js";
 import type { RuleComponent, RuleTier } from "../src/domain/allocation-rule.js";
 import { organisation } from "./organisation.js";
 
@@ -46,11 +46,44 @@ export const mixedRules = rules((product) => {
   return (kinds[product % kinds.length] ?? (() => whole(nobody)))();
 });
 
-function rules(componentsOf: (product: number) => RuleComponent[]): RuleSet {
-  return buildRuleSet(
-    Array.from({ length: organisation.productTypes }, (_, product) => ({
-      product_type: `PRODUCT_${String(product).padStart(2, "0")}`,
-      components: componentsOf(product),
-    })),
-  );
+/** The configured rule of the second stage. */
+export const FEE = "fee";
+const feeWeights = { metric: "allocated/2@resource_id", of: "currency@resource_id" } as const;
+
+/** The simplest rules, and a rule that splits its lines by what the others allocated on the resource. */
+export const stagedRules = rules(
+  (product) =>
+    product < organisation.firstEvenProductType
+      ? whole(measured(product), evenly, nobody)
+      : whole(evenly, nobody),
+  {
+    rules: [
+      {
+        product_type: "",
+        rule: FEE,
+        stage: 2,
+        components: whole({ kind: "cost", ...feeWeights, detail: "cost_ratio_allocation" }, nobody),
+      },
+    ],
+    columns: new Map([[feeWeights.of, "resource_id"]]),
+    weights: [
+      {
+        stage: 2,
+        metric: feeWeights.metric,
+        rules: [FEE],
+        within: { sql: "resource_id", isInRows: true },
+        over: "day",
+        exclude: [],
+      },
+    ],
+    digest: FEE,
+  },
+);
+
+function rules(componentsOf: (product: number) => RuleComponent[], configured?: ConfiguredRules): RuleSet {
+  const products = Array.from({ length: organisation.productTypes }, (_, product) => ({
+    product_type: `PRODUCT_${String(product).padStart(2, "0")}`,
+    components: componentsOf(product),
+  }));
+  return buildRuleSet(products, configured);
 }

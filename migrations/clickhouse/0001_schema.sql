@@ -259,7 +259,8 @@ CREATE TABLE IF NOT EXISTS allocation_rules
     kind              LowCardinality(String) COMMENT 'usage, cost, fixed, even, owner, line or terminal',
     sources           Array(LowCardinality(String)) COMMENT 'metrics (usage, cost, fixed) or scopes of identity sets (even, owner)',
     set_of            LowCardinality(String) COMMENT 'scope of the facts and identity sets: resource, tenant, currency or currency@COLUMN',
-    allocation_detail LowCardinality(String) COMMENT 'allocation_detail of the rows of this tier'
+    allocation_detail LowCardinality(String) COMMENT 'allocation_detail of the rows of this tier',
+    stage             UInt8 DEFAULT 1 COMMENT 'order in which rules are calculated: later stages weigh by what earlier ones allocated'
 )
 ENGINE = MergeTree
 ORDER BY (rules_hash, product_type, component, tier)

@@ -33,14 +33,13 @@ export async function allocatePending(input: AllocatePending): Promise<void> {
   const failures: DayFailures = new Map(ready.map((day) => [day.day, day.allocation_attempts]));
   const attributed = await attribute(input, new Set(failures.keys()));
   const calculating = { ...job, marks: marksOf(ready) };
+  const batches: Batches = { ...calculating, failures, attributed, failed: new Set() };
   let publishing = Promise.resolve();
   for (const batch of await cutBatches(job, [...failures.keys()])) {
-    const [calculated, published] = await Promise.allSettled([
-      calculateBatch(calculating, batch),
-      publishing,
-    ]);
+    if (readsEarlierDays(job)) await publishing;
+    const [calculated, published] = await Promise.allSettled([calculateBatch(batches, batch), publishing]);
     if (published.status === "rejected") throw published.reason;
-    publishing = finishBatch({ ...calculating, failures, attributed }, batch, calculated);
+    publishing = finishBatch(batches, batch, calculated);
   }
   await publishing;
   await publishAttributions(
@@ -60,14 +59,28 @@ async function attribute(input: AllocatePending, calculatedNow: ReadonlySet<stri
 interface Batches extends LedgerJob {
   readonly failures: DayFailures;
   readonly attributed: Attributed;
+  /** Days that failed in this run and stay published as they were. */
+  readonly failed: Set<string>;
 }
 
-async function calculateBatch(job: LedgerJob, days: readonly string[]): Promise<readonly DayCheck[]> {
+/** True if a day weighs by allocated costs of its month: then its earlier days have to be published before it. */
+function readsEarlierDays({ rules }: LedgerJob): boolean {
+  return rules.stages.some(({ weights }) => weights.some(({ over }) => over === "month"));
+}
+
+async function calculateBatch(job: Batches, days: readonly string[]): Promise<readonly DayCheck[]> {
   job.signal.throwIfAborted();
-  const [first] = days;
+  const ready = days.filter((day) => !waitsForFailed(job, day));
+  const [first] = ready;
   if (first === undefined) return [];
   await job.onStage("calculating", first);
-  return await calculateDays(job, days);
+  return await calculateDays(job, ready);
+}
+
+/** A day whose weights would lack an earlier day of its month stays pending: the next run calculates both. */
+function waitsForFailed(job: Batches, day: string): boolean {
+  if (!readsEarlierDays(job)) return false;
+  return [...job.failed].some((each) => each < day && each.slice(0, 7) === day.slice(0, 7));
 }
 
 /** Publishes the calculated days. If that fails, tries again with each half of the days. */
@@ -80,7 +93,9 @@ async function finishBatch(
   try {
     if (calculated.status === "rejected") throw calculated.reason;
     checks = calculated.value;
-    await publishChecked(job, checks.filter(conserves), job.attributed);
+    for (const check of checks) if (!conserves(check)) job.failed.add(check.day);
+    const ready = checks.filter((check) => conserves(check) && !waitsForFailed(job, check.day));
+    await publishChecked(job, ready, job.attributed);
   } catch (error) {
     if (isRunOver(job, error)) throw error;
     const [first] = days;
@@ -99,11 +114,13 @@ async function finishBatch(
 }
 
 async function fail(job: Batches, day: string, error: unknown): Promise<void> {
+  job.failed.add(day);
   await failDay(job, { day, error, failures: job.failures }, async () => {
     const checks = await unallocate(job, [day]);
     const off = checks.find((check) => !conserves(check));
     if (off !== undefined) throw new ConservationError(off);
     await publishChecked(job, checks, job.attributed);
+    job.failed.delete(day);
   });
 }
 

@@ -3,10 +3,12 @@ import pRetry from "p-retry";
 import { dropStagedDays } from "../clickhouse/staging.js";
 import { readRows, type Statement } from "../clickhouse/statement.js";
 import { isLostConnection } from "../common/lost-connection.js";
+import { FIRST_STAGE } from "../domain/allocation-rule.js";
 import type { SplitLedger } from "./ledger.js";
 import type { RuleSet } from "./rules.js";
 import { allocateDays } from "./sql/allocate-days.js";
 import { checkConservation, type DayCheck } from "./sql/check-conservation.js";
+import { daysWithStageWeights, dropStageWeights, stageWeights } from "./sql/stage-weights.js";
 import { unallocateDays } from "./sql/unallocate-days.js";
 import { WORTH_SUMMING } from "./sql/usage-sums.js";
 import { type WeightBound, weightBound } from "./sql/weight-bound.js";
@@ -84,22 +86,68 @@ async function isBack({ client, signal }: Calculation): Promise<boolean> {
   );
 }
 
+/**
+ * Calculates one stage after the other. A line belongs to the stage of its rule, so the check of every line covers each
+ * stage.
+ */
 async function calculateOnce(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, client, epoch, rules } = calculation;
   await dropStagedDays(client, epoch, days, [ledger.name]);
+  if (rules.stages.length === 0) await allocateStage(calculation, days, undefined);
+  else {
+    await dropWeights(calculation, days);
+    await allocateStage(calculation, days, FIRST_STAGE);
+    for (const { stage, weights } of rules.stages) {
+      for (const each of weights) await execute(calculation, stageWeights({ epoch, days }, each));
+      await allocateStage(calculation, days, stage);
+    }
+  }
+  return await checkDays(calculation, days);
+}
+
+/** Drops weights that an interrupted calculation left. A mutation is slow, so it runs only if there are any. */
+async function dropWeights(calculation: Calculation, days: readonly string[]): Promise<void> {
+  const { client, epoch, signal } = calculation;
+  const left = await rows<{ staged_day: string }>(calculation, daysWithStageWeights({ epoch, days }));
+  if (left.length === 0) return;
+  const { query, params } = dropStageWeights({ epoch, days: left.map(({ staged_day }) => staged_day) });
+  await client.command({
+    query,
+    query_params: { ...params },
+    clickhouse_settings: { mutations_sync: "1" },
+    abort_signal: signal,
+  });
+}
+
+/** @param stage undefined if all rules are of the first stage */
+async function allocateStage(
+  calculation: Calculation,
+  days: readonly string[],
+  stage: number | undefined,
+): Promise<void> {
+  const { ledger, epoch, rules } = calculation;
   const bound = await boundOf(calculation, days);
   const wide = bound.digits >= int128Digits;
   const { hash: rulesHash, combinesMetrics, configured } = rules;
   const { decimalPlaces } = calculation;
   const sumsOfDay = bound.samples_a_sum >= WORTH_SUMMING;
-  const options = { ledger, epoch, rulesHash, decimalPlaces, combinesMetrics, sumsOfDay, wide, configured };
+  const options = {
+    ledger,
+    epoch,
+    rulesHash,
+    decimalPlaces,
+    combinesMetrics,
+    sumsOfDay,
+    wide,
+    configured,
+    stage,
+  };
   await allAtOnce(
     calculation,
     (bound.rows_at_most < worthTwoStatements ? [days] : halves(days)).map((half) =>
       allocateDays({ ...options, ...marked(calculation, half) }),
     ),
   );
-  return await checkDays(calculation, days);
 }
 
 function marked({ marks }: Calculation, days: readonly string[]) {

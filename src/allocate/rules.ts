@@ -1,7 +1,13 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../clickhouse/statement.js";
 import { digestOf } from "../common/digest.js";
-import type { AllocationRule, RuleComponent, RuleTier, SetOf } from "../domain/allocation-rule.js";
+import {
+  type AllocationRule,
+  FIRST_STAGE,
+  type RuleComponent,
+  type RuleTier,
+  type SetOf,
+} from "../domain/allocation-rule.js";
 
 /**
  * Turns the rules that an ecosystem declares into the rows that the allocation statement joins. A rule set is stored
@@ -16,6 +22,30 @@ export interface RuleSet {
    * SQL of the columns that configured rules weigh within; undefined if rules depend only on product type and resource.
    */
   readonly configured?: WeighingColumns;
+  /** The stages after the first, in order. Empty if no rule weighs by allocated costs. */
+  readonly stages: readonly RuleStage[];
+}
+
+/** A stage that weighs by what the stages before it allocated. */
+export interface RuleStage {
+  readonly stage: number;
+  readonly weights: readonly AllocatedWeights[];
+}
+
+/** Allocated costs that are the weights of rules. */
+export interface AllocatedWeights {
+  readonly stage: number;
+  /** Metric of the usage facts that hold the weights. */
+  readonly metric: string;
+  /** Names of the rules. Days without a line of theirs get no weights. */
+  readonly rules: readonly string[];
+  /**
+   * SQL of the column within which costs are compared, on the bill, and whether chargebacks have the column as well.
+   * Undefined: the currency alone.
+   */
+  readonly within: { readonly sql: string; readonly isInRows: boolean } | undefined;
+  readonly over: "day" | "month";
+  readonly exclude: readonly string[];
 }
 
 /** For each `currency@COLUMN` in `set_of` of a tier, the column's SQL expression on the staged bill. */
@@ -26,6 +56,7 @@ export interface WeighingColumns {
 /** Rules of the configuration, in addition to those of the ecosystem. */
 export interface ConfiguredRules extends WeighingColumns {
   readonly rules: readonly AllocationRule[];
+  readonly weights: readonly AllocatedWeights[];
   /** Digest of everything that decides which lines the rules take, and which identities lines name. */
   readonly digest: string;
 }
@@ -44,6 +75,8 @@ export interface RuleRow {
   readonly sources: readonly string[];
   readonly set_of: SetOf;
   readonly allocation_detail: string;
+  /** Left out for the first stage. */
+  readonly stage?: number;
 }
 
 /** A component's share is cut in millionths of the line. */
@@ -62,7 +95,14 @@ export function buildRuleSet(rules: readonly AllocationRule[], configured?: Conf
   const withFallback = rules.some((rule) => rule.product_type === "*") ? rules : [...rules, fallback];
   const set = ruleSetOf([...withFallback, ...(configured?.rules ?? [])], configured?.digest);
   const isConfigured = set.rows.some(({ rule, kind }) => rule !== undefined || kind === "line");
-  return isConfigured ? { ...set, configured: { columns: configured?.columns ?? new Map() } } : set;
+  if (!isConfigured) return set;
+  const { columns = new Map(), weights = [] } = configured ?? {};
+  return { ...set, configured: { columns }, stages: stagesOf(weights) };
+}
+
+function stagesOf(weights: readonly AllocatedWeights[]): RuleStage[] {
+  const stages = [...new Set(weights.map(({ stage }) => stage))].sort((a, b) => a - b);
+  return stages.map((stage) => ({ stage, weights: weights.filter((each) => each.stage === stage) }));
 }
 
 /** A rule whose details and scopes belong to any ledger. */
@@ -81,6 +121,7 @@ export function ruleSetOf(rules: readonly AnyRule[], digest?: string): RuleSet {
     hash: digestOf(content),
     rows,
     combinesMetrics: rows.some((row) => row.kind === "usage" && row.sources.length > 1),
+    stages: [],
   };
 }
 
@@ -118,6 +159,7 @@ function tierRows(
     sources: [...tierSources(tier)].sort(),
     set_of: setOf(tier),
     allocation_detail: tier.detail,
+    ...(rule.stage !== undefined && rule.stage !== FIRST_STAGE && { stage: rule.stage }),
   }));
 }
 

@@ -12,9 +12,14 @@ import { selectTenants } from "./tenants.js";
 function writeRules(stdout: Terminal, report: RulesReport): void {
   const { rules, product_rules: products, other_product_rules: others, tag_hints: hints } = report;
   const rows = [
-    ...rules.flatMap(({ name, configured, keep, sums }) =>
-      rowsOf(`${name}${configured ? "" : " (no longer configured)"}${keep ? " (keep)" : ""}`, sums),
-    ),
+    ...rules.flatMap(({ name, configured, keep, stage = 1, sums }) => {
+      const notes = [
+        configured ? "" : " (no longer configured)",
+        keep ? " (keep)" : "",
+        stage === 1 ? "" : ` (stage ${stage})`,
+      ];
+      return rowsOf(name + notes.join(""), sums);
+    }),
     ...products.flatMap(({ product_type: product, sums }) => rowsOf(`product ${shown(product)}`, sums)),
     ...others.map(({ product_type_count: count, currency, line_count: lines, amount }) => ({
       currency,
@@ -25,6 +30,11 @@ function writeRules(stdout: Terminal, report: RulesReport): void {
   else stdout.write("No published lines.\n");
   const idle = rules.filter(({ took_nothing }) => took_nothing).map(({ name }) => name);
   if (idle.length > 0) stdout.write(`Rules without lines: ${idle.join(", ")}\n`);
+  for (const { name, narrow_weights } of rules)
+    for (const { amount, currency, covered } of narrow_weights)
+      stdout.write(
+        `Rule ${name} split ${amount} ${currency} by weights that cover ${percentOf(Number(covered))} of the allocated cost: a few identities pay what all were perhaps meant to share.\n`,
+      );
   for (const { share, currency, tag, similar_tag: similar } of hints)
     stdout.write(
       `Of the cost in ${currency}, ${percentOf(Number(share))} has the tag "${shown(similar)}" instead of "${tag}". Set ignore_case: true to read both.\n`,

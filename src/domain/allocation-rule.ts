@@ -17,6 +17,8 @@ export interface AllocationRule<
   readonly product_type: string;
   /** Name of a configured rule, which selects lines by its conditions. Undefined for the rule of a product type. */
   readonly rule?: string;
+  /** Rules of a later stage weigh by what the stages before it allocated. Default: 1, the first. */
+  readonly stage?: number;
   readonly components: readonly RuleComponent<Detail, Scope>[];
 }
 
@@ -42,7 +44,7 @@ export type RuleTier<Detail extends string = AllocationDetail, Scope extends str
     }
   /** Everything to the identity that the line names. */
   | { readonly kind: "line"; readonly detail: Detail }
-  /** By directly charged costs, which are staged as usage facts of this metric. */
+  /** By direct charges, or by costs of earlier stages, which are staged as usage facts of this metric. */
   | { readonly kind: "cost"; readonly metric: string; readonly of: SetOf; readonly detail: Detail }
   /** By configured shares, which are staged as usage facts of this metric. */
   | { readonly kind: "fixed"; readonly metric: string; readonly detail: Detail }
@@ -90,6 +92,10 @@ export const issueDetails = [
 
 export const allocationDetails = [...healthyDetails, ...issueDetails] as const;
 export type AllocationDetail = (typeof allocationDetails)[number];
+
+/** The stage of rules that do not weigh by allocated costs, and the highest stage. */
+export const FIRST_STAGE = 1;
+export const LAST_STAGE = 8;
 
 export const allocationMethods = [
   "usage_ratio",

@@ -21,6 +21,7 @@ import { alignScales } from "./staging/align-scales.js";
 import { dayContents } from "./staging/content-hash.js";
 import { deriveMetricSets } from "./staging/derive-sets.js";
 import { dropStandIns } from "./staging/drop-stand-ins.js";
+import { withEarlierDays } from "./staging/earlier-days.js";
 import { keepMeasuredUsage } from "./staging/keep-published/keep-measured-usage.js";
 import { keepPublishedBills } from "./staging/keep-published/keep-published-bills.js";
 import { type MissingData, readMissingData } from "./staging/missing-data.js";
@@ -112,7 +113,8 @@ async function recordStaged(options: StageWindowOptions, before: StagedBefore, s
   const { client, tenantName } = store;
   const days = states.in("measured", "restored");
   const lacks = await missingDataOfDays(options, days);
-  const contents = await dayContents(client, epoch, { days, rulesHash, decimalPlaces, lacks }, signal);
+  const ownContents = await dayContents(client, epoch, { days, rulesHash, decimalPlaces, lacks }, signal);
+  const contents = await withEarlierDays(ownContents, options);
   const verdicts = await recordGathered(postgres, {
     tenantName,
     epoch,

@@ -1,8 +1,10 @@
-import { buildRuleSet, type RuleSet } from "../allocate/rules.js";
+import { type AllocatedWeights, buildRuleSet, type RuleSet } from "../allocate/rules.js";
 import { type AllocationPlan, planAllocation } from "../config/allocation/plan.js";
 import type { TenantConfig } from "../config/config.js";
+import { factTableColumns } from "../domain/fact-tables.js";
+import { type RuleColumns, tagKeyOf } from "../domain/rule-columns.js";
 import type { AnyEcosystem } from "../ingest/ecosystem.js";
-import { lineValueSql } from "../stores/facts/line-value.js";
+import { columnOf, lineValueSql } from "../stores/facts/line-value.js";
 
 /** The rules by which a run allocates a tenant's costs, for gathering and allocation. */
 export interface TenantRules {
@@ -25,6 +27,18 @@ export function tenantRuleSet(
   const places = allocation.costs.flatMap(({ place, within }) =>
     within === undefined ? [] : [[place, lineValueSql(within, allocation.columns)] as const],
   );
-  const { rules, digest } = allocation;
-  return buildRuleSet(own, { rules, digest, columns: new Map(places) });
+  const { rules, digest, columns } = allocation;
+  const weights = allocation.costs.flatMap(({ stage, within, ...costs }) =>
+    stage === undefined
+      ? []
+      : [{ ...costs, stage, within: within === undefined ? undefined : withinOf(within, columns) }],
+  );
+  return buildRuleSet(own, { rules, digest, columns: new Map(places), weights });
+}
+
+/** Tags are in chargebacks, and columns of the bill that chargebacks copy. */
+function withinOf(name: string, columns: RuleColumns): AllocatedWeights["within"] {
+  const sql = lineValueSql(name, columns);
+  if (tagKeyOf(name) !== undefined) return { sql, isInRows: true };
+  return { sql, isInRows: Object.hasOwn(factTableColumns.chargebacks, columnOf(name, columns)) };
 }

@@ -2,7 +2,7 @@ import type { Conditions, WrittenWhere } from "../../src/config/allocation/condi
 import type { ConfiguredRule } from "../../src/config/allocation/configured-rule.js";
 import type { ConfiguredTier } from "../../src/config/allocation/tier.js";
 import fc from "../property.js";
-import type { Configuration, RefereeBillLine } from "./configured-referee.js";
+import { type Configuration, type RefereeBillLine, stageOfRule } from "./configured-referee.js";
 import { unit } from "./staged-days.js";
 
 /** Random configurations and bills. They span two months, so that costs over a month start again. */
@@ -87,14 +87,24 @@ const tierFor = (size: fc.Arbitrary<number>): fc.Arbitrary<ConfiguredTier> =>
       weight: 5,
       arbitrary: fc
         .record({
-          within: fc.constantFrom(undefined, undefined, "product_category", "tag.env"),
+          within: fc.constantFrom(undefined, undefined, "product_category", "tag.env", "zone"),
           over: fc.constantFrom("day" as const, "day" as const, "month" as const),
+          of: fc.constantFrom("allocated" as const, "allocated" as const, "direct" as const),
+          exclude: fc.constantFrom(
+            undefined,
+            undefined,
+            undefined,
+            ["team-a", "nobody of this bill"],
+            ["t-1*", "z"],
+          ),
         })
         .map(
-          ({ within, over }): ConfiguredTier => ({
+          ({ within, over, of, exclude }): ConfiguredTier => ({
             by: "cost",
+            of,
             over,
             ...(within !== undefined && { within }),
+            ...(exclude !== undefined && { exclude }),
           }),
         ),
     },
@@ -155,13 +165,13 @@ const wayFor = (split: ReturnType<typeof splitFor>): fc.Arbitrary<Omit<Configure
 const direct: ConfiguredRule = {
   name: "direct",
   where: { product_type: "COMPUTE" },
-  split: [{ by: "line" }, { by: "cost", over: "day" }],
+  split: [{ by: "line" }, { by: "cost", of: "direct", over: "day" }],
 };
-const support: ConfiguredRule = {
+const support = (of: "allocated" | "direct"): ConfiguredRule => ({
   name: "support",
   where: { product_type: "SUPPORT" },
-  split: [{ by: "cost", over: "day" }],
-};
+  split: [{ by: "cost", of, over: "day" }],
+});
 const unattributable: ConfiguredRule = {
   name: "unattributable",
   where: { product_type: "OTHER" },
@@ -192,18 +202,42 @@ const owned = (size: number): ConfiguredRule => ({
   split: [{ by: "owner" }, ownedOtherwise[size] ?? { by: "line" }],
 });
 
+/** Rules of consecutive stages, each of which takes a line of the crowd. */
+const chain = [2, 3, 4, 5].map(
+  (stage): ConfiguredRule => ({
+    name: `chain-${stage}`,
+    where: { "tag.chain": `${stage}` },
+    stage,
+    split: [{ by: "cost", of: "allocated", over: "day" }],
+  }),
+);
+
 /** Values that are likely to find an identity, and some random ones. */
 const rulesFor = (way: ReturnType<typeof wayFor>, size: number) =>
   fc
     .tuple(
-      fc.shuffledSubarray([direct, support, measured(size), owned(size), unattributable], {
-        minLength: size === 1000 ? 5 : 4,
-      }),
+      fc.constantFrom("allocated" as const, "direct" as const).chain((of) =>
+        fc.shuffledSubarray([direct, support(of), measured(size), owned(size), unattributable], {
+          minLength: size === 1000 ? 5 : 4,
+        }),
+      ),
       fc.array(fc.tuple(where, way), { minLength: 1, maxLength: 5 }),
+      // Each stage of a case takes a second.
+      fc.array(fc.constantFrom(undefined, undefined, undefined, undefined, 3, 8), {
+        minLength: 10,
+        maxLength: 10,
+      }),
+      fc.constantFrom(true, false, false, false),
     )
-    .map(([likely, all]) => [
-      ...likely,
-      ...all.map(([each, how], index): ConfiguredRule => ({ name: `rule-${index}`, where: each, ...how })),
+    .map(([likely, all, stages, hasChain]) => [
+      ...(hasChain ? chain : []),
+      ...[
+        ...likely,
+        ...all.map(([each, how], index): ConfiguredRule => ({ name: `rule-${index}`, where: each, ...how })),
+      ].map((rule, index) => {
+        const stage = stages[index];
+        return stage === undefined || stageOfRule(rule) === 1 ? rule : { ...rule, stage };
+      }),
     ]);
 
 /** The tag that direct lines have mostly comes first, so that an identity is named. */
@@ -243,7 +277,7 @@ const line = fc.record({
   cost: fc.tuple(cost, fc.boolean(), fc.boolean()).map(([amount, a, b]) => (a && b ? -amount : amount)),
 });
 
-/** Direct lines of so many teams on one day, and a line that is split by their costs. */
+/** Direct lines of so many teams on one day, and lines that are split by their costs, in several stages. */
 const crowdOf = (size: fc.Arbitrary<number>) =>
   fc.tuple(size, fc.nat(9999), fc.constantFrom(...caseDays)).map(([count, salt, day]) => {
     const shared = { day, resource_id: "x", product_category: "123", currency: "USD" };
@@ -253,7 +287,12 @@ const crowdOf = (size: fc.Arbitrary<number>) =>
       tags: { team: `t-${(i * 7919 + salt) % 100_003}`, env: "prod" },
       cost: 1_000_000n + ((BigInt(i + 1) * 2_654_435_761n + BigInt(salt)) % 10n ** 13n),
     }));
-    return [...lines, { ...shared, product_type: "SUPPORT", tags: {}, cost: 123_456_789_012_345n }];
+    const support = { ...shared, product_type: "SUPPORT", cost: 123_456_789_012_345n };
+    return [
+      ...lines,
+      { ...support, tags: {} },
+      ...["2", "3", "4", "5"].map((stage) => ({ ...support, tags: { chain: stage } })),
+    ];
   });
 
 const fact = {

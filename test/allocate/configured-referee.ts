@@ -1,9 +1,10 @@
+import type { RuleSet } from "../../src/allocate/rules.js";
 import type { Comparison, Condition, Conditions } from "../../src/config/allocation/condition.js";
 import { whereOf } from "../../src/config/allocation/condition.js";
 import type { ConfiguredRule } from "../../src/config/allocation/configured-rule.js";
 import type { IdentitySource } from "../../src/config/allocation/identity-source.js";
 import type { AllocationRule } from "../../src/domain/allocation-rule.js";
-import type { RefereeInput, RefereeLine } from "./referee.js";
+import { allocate, compareRows, type RefereeInput, type RefereeLine, type RefereeRow } from "./referee.js";
 
 /**
  * Configured rules in plain JavaScript, written from their specification and not from the SQL: which rule takes a line,
@@ -28,6 +29,7 @@ export interface Configuration {
 export function configured(
   lines: readonly RefereeBillLine[],
   configuration: Configuration,
+  set: RuleSet,
 ): { readonly lines: readonly KnownLine[] } & Facts {
   const known = lines.map((line) => ({
     ...line,
@@ -35,7 +37,7 @@ export function configured(
     named: namedBy(configuration, line),
     places: placesOf(configuration, line),
   }));
-  return { lines: known, ...derived(known, configuration) };
+  return { lines: known, ...derived(known, configuration, set) };
 }
 
 export interface KnownLine extends RefereeBillLine {
@@ -51,6 +53,8 @@ function textOf(name: string, line: RefereeBillLine): string {
     product_type: line.product_type,
     product_category: line.product_category,
     env_id: line.key,
+    // Stored with the metadata of the line only, not with its rows.
+    zone: line.tags.env ?? "",
     currency: line.currency,
   };
   return columns[name] ?? "";
@@ -102,14 +106,37 @@ function namedBy({ identity, maps }: Configuration, line: RefereeBillLine): stri
   return "";
 }
 
-function costTiers({ rules }: Configuration) {
-  return rules.flatMap((rule) =>
-    splitsOf(rule).flatMap(({ split }) =>
-      split.flatMap((tier) =>
-        tier.by === "cost" ? [{ rule: rule.name, within: tier.within, over: tier.over }] : [],
-      ),
-    ),
-  );
+interface CostTier {
+  readonly metric: string;
+  readonly within: string | undefined;
+  readonly over: "day" | "month";
+  readonly exclude: readonly string[];
+  /** Undefined: weighs by direct charges. */
+  readonly stage: number | undefined;
+}
+
+/** The stage of a rule: 1, or for one that splits by allocated costs the stage that it names, or 2. */
+export function stageOfRule(rule: ConfiguredRule | undefined): number {
+  const tiers = rule === undefined ? [] : splitsOf(rule).flatMap(({ split }) => split);
+  return tiers.some((tier) => tier.by === "cost" && tier.of === "allocated") ? (rule?.stage ?? 2) : 1;
+}
+
+/** The tiers that weigh by costs, once for each metric. The names of metrics are those of the rule set. */
+function costTiers({ rules }: Configuration, set: RuleSet): CostTier[] {
+  const tiers = new Map<string, CostTier>();
+  for (const rule of rules)
+    for (const [component, { split }] of splitsOf(rule).entries())
+      for (const [index, tier] of split.entries()) {
+        if (tier.by !== "cost") continue;
+        const row = set.rows.find(
+          (each) => each.rule === rule.name && each.component === component && each.tier === index,
+        );
+        const metric = row?.sources[0] ?? "";
+        const { within, over, exclude = [] } = tier;
+        const stage = tier.of === "allocated" ? stageOfRule(rule) : undefined;
+        tiers.set(metric, { metric, within, over, exclude, stage });
+      }
+  return [...tiers.values()];
 }
 
 function splitsOf({ split, components = [] }: ConfiguredRule) {
@@ -118,44 +145,87 @@ function splitsOf({ split, components = [] }: ConfiguredRule) {
 
 function placesOf(configuration: Configuration, line: RefereeBillLine): Record<string, string> {
   const places: Record<string, string> = { currency: line.currency };
-  for (const { within } of costTiers(configuration))
+  const tiers = configuration.rules.flatMap((rule) => splitsOf(rule).flatMap(({ split }) => split));
+  for (const tier of tiers) {
+    const within = tier.by === "cost" ? tier.within : undefined;
     if (within !== undefined) places[`currency@${within}`] = `${line.currency}:${textOf(within, line)}`;
+  }
   return places;
 }
 
 type Facts = Pick<RefereeInput, "usage" | "sets">;
 
-function derived(lines: readonly KnownLine[], configuration: Configuration): Facts {
-  const usage: RefereeInput["usage"][number][] = [];
+/** A cost that counts as a weight, in 10^-18. */
+interface Charge {
+  readonly line: KnownLine;
+  readonly identity: string;
+  readonly amount: bigint;
+}
+
+/** Weights of a tier: by day, place and identity. */
+function weightsOf(
+  { metric, within, over, exclude }: CostTier,
+  charges: readonly Charge[],
+  days: readonly string[],
+): Facts["usage"] {
+  return days.flatMap((day) => {
+    const sums = new Map<string, { place: string; identity: string; sum: bigint }>();
+    for (const { line, identity, amount } of charges) {
+      const counts =
+        over === "day" ? line.day === day : line.day <= day && line.day.slice(0, 7) === day.slice(0, 7);
+      if (!counts || oneOf(identity, exclude)) continue;
+      const place = line.places[within === undefined ? "currency" : `currency@${within}`] ?? "";
+      const key = JSON.stringify([place, identity]);
+      sums.set(key, { place, identity, sum: (sums.get(key)?.sum ?? 0n) + amount });
+    }
+    const positive = [...sums.values()].filter(({ sum }) => sum > 0n);
+    return positive.map(({ place, identity, sum }) => {
+      const divisor = unitOfWeights(positive.filter((each) => each.place === place).map((each) => each.sum));
+      return { day, metric, resource_id: place, identity_id: identity, weight: sum / divisor };
+    });
+  });
+}
+
+/**
+ * Allocates stage by stage. The weights of a stage are what all stages before it gave to each identity.
+ */
+export function allocateStages(
+  input: RefereeInput,
+  lines: readonly KnownLine[],
+  configuration: Configuration,
+): RefereeRow[] {
+  const stages = new Map(configuration.rules.map((rule) => [rule.name, stageOfRule(rule)]));
+  const tiers = costTiers(configuration, input.rules);
+  const days = [...new Set(lines.map((line) => line.day))];
+  const byKey = new Map(lines.map((line) => [line.key, line]));
+  let rows: RefereeRow[] = [];
+  for (let stage = 1; stage <= 8; stage += 1) {
+    const charges = rows.flatMap((row): Charge[] => {
+      const line = byKey.get(row.key);
+      if (line === undefined || row.identity_id === "UNALLOCATED") return [];
+      return [{ line, identity: row.identity_id, amount: row.amount * 10n ** 6n }];
+    });
+    const usage = tiers
+      .filter((tier) => tier.stage === stage)
+      .flatMap((tier) => weightsOf(tier, charges, days));
+    const own = lines.filter((line) => (stages.get(line.rule) ?? 1) === stage);
+    rows = rows.concat(allocate({ ...input, lines: own, usage: [...input.usage, ...usage] }));
+  }
+  return rows.sort(compareRows);
+}
+
+function derived(lines: readonly KnownLine[], configuration: Configuration, set: RuleSet): Facts {
   const sets: RefereeInput["sets"][number][] = [];
   const days = [...new Set(lines.map((line) => line.day))];
-  const metrics = new Map(
-    costTiers(configuration).map(({ within, over }) => {
-      const metric = `cost${within === undefined ? "" : `@${within}`}${over === "month" ? "/month" : ""}`;
-      return [metric, { within, over }];
-    }),
-  );
-  for (const [metric, { within, over }] of metrics) {
-    for (const day of days) {
-      const sums = new Map<string, { place: string; identity: string; sum: bigint }>();
-      for (const line of lines) {
-        const counts =
-          over === "day" ? line.day === day : line.day <= day && line.day.slice(0, 7) === day.slice(0, 7);
-        const share = directShare(line, configuration);
-        if (!counts || line.named === "" || share === 0n) continue;
-        const place = line.places[within === undefined ? "currency" : `currency@${within}`] ?? "";
-        const key = JSON.stringify([place, line.named]);
-        sums.set(key, { place, identity: line.named, sum: (sums.get(key)?.sum ?? 0n) + line.cost * share });
-      }
-      const positive = [...sums.values()].filter(({ sum }) => sum > 0n);
-      for (const { place, identity, sum } of positive) {
-        const divisor = unitOfWeights(
-          positive.filter((each) => each.place === place).map((each) => each.sum),
-        );
-        usage.push({ day, metric, resource_id: place, identity_id: identity, weight: sum / divisor });
-      }
-    }
-  }
+  const direct = lines.flatMap((line): Charge[] => {
+    const share = directShare(line, configuration);
+    return line.named === "" || share === 0n
+      ? []
+      : [{ line, identity: line.named, amount: line.cost * share }];
+  });
+  const usage = costTiers(configuration, set)
+    .filter(({ stage }) => stage === undefined)
+    .flatMap((tier) => [...weightsOf(tier, direct, days)]);
   for (const rule of configuration.rules) {
     const splits = splitsOf(rule);
     for (const [index, { split }] of splits.entries()) {

@@ -76,7 +76,7 @@ export function allocate(input: RefereeInput): RefereeRow[] {
       sets: at.slice(0, 2).flatMap((place) => sets.get(place) ?? []),
     };
   };
-  return [...merged.values()].flatMap((line) => allocateLine(concerning(line), line)).sort(byKey);
+  return [...merged.values()].flatMap((line) => allocateLine(concerning(line), line)).sort(compareRows);
 }
 
 function placeOf({ day, resource_id }: { day: string; resource_id: string }): string {
@@ -239,7 +239,7 @@ function compare(a: string, b: string): number {
   return Buffer.compare(Buffer.from(a), Buffer.from(b));
 }
 
-function byKey(a: RefereeRow, b: RefereeRow): number {
+export function compareRows(a: RefereeRow, b: RefereeRow): number {
   return (
     compare(a.key, b.key) ||
     compare(a.currency, b.currency) ||

@@ -132,7 +132,7 @@ export async function stageInput(
       total_cost: scaledText(line.cost),
       currency: line.currency,
       granularity: "daily",
-      metadata: "{}",
+      metadata: JSON.stringify({ zone: line.tags?.env ?? "" }),
     })),
   );
   await put(

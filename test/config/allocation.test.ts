@@ -62,7 +62,7 @@ t.test("every form of a rule is read as written", async (t) => {
         {name: kept, where: {product_type: "*Tax*"}, allocation: keep},
         {name: b-2, where: {tag.cluster: [x, "y*"], currency: {not: EUR}, env_id: {matches: "^p", exists: true}, any: [{resource_id: r}, {tag.a b: {exists: false}}]},
          components: [{ratio: 0.70, split: [{by: usage, metric: cpu}, {by: even, among: [i, j]}]}, {ratio: "0.3", split: [{by: fixed, shares: {i: 3, j: 0.5}}]}]},
-        {name: rest, split: [{by: line}, {by: owner}, {by: even, among: tenant_period}, {by: cost, within: env_id, over: month}, {by: nobody}]}]}`.replaceAll(
+        {name: rest, split: [{by: line}, {by: owner}, {by: even, among: tenant_period}, {by: cost, within: env_id, over: month, exclude: [idle, "kube-*"]}, {by: cost, of: direct}, {by: nobody}], stage: 2}]}`.replaceAll(
       "\n",
       " ",
     ),
@@ -104,9 +104,11 @@ t.test("every form of a rule is read as written", async (t) => {
         { by: "line" },
         { by: "owner" },
         { by: "even", among: "tenant_period" },
-        { by: "cost", within: "env_id", over: "month" },
+        { by: "cost", of: "allocated", within: "env_id", over: "month", exclude: ["idle", "kube-*"] },
+        { by: "cost", of: "direct", over: "day" },
         { by: "nobody" },
       ],
+      stage: 2,
     },
   ]);
 });
@@ -201,8 +203,35 @@ t.test("an invalid split of a rule is refused", async (t) => {
     ],
   ];
   for (const [split, problems] of cases) t.strictSame(ofSplit(split), problems, split);
+  t.match(
+    ofSplit("[{by: cost, of: all}]").join(),
+    /split\[0\]\.of: must be one of allocated, direct, not "all"/,
+  );
+  t.match(ofSplit("[{by: cost, exclude: [UNALLOCATED]}]").join(), /exclude\[0\]: must be an identity/);
   t.match(ofSplit("[{by: fixed, shares: {a: 0}}]").join(), /must be a decimal above 0/);
   t.match(ofSplit("[{by: fixed, shares: {UNALLOCATED: 1}}]").join(), /other than UNALLOCATED/);
+});
+
+t.test("a stage needs allocated costs to weigh by, and a stage before it", async (t) => {
+  const ofRules = (...rules: string[]) => problemsOf(`{rules: [${rules.join(", ")}]}`);
+  const rule = (name: string, more: string) => `{name: ${name}, where: {env_id: ${name}}, ${more}}`;
+  t.strictSame(
+    ofRules(rule("a", "split: [{by: cost}], stage: 2"), rule("b", "split: [{by: cost}], stage: 3")),
+    [],
+  );
+  t.strictSame(ofRules(rule("a", "split: [{by: cost}]"), rule("b", "split: [{by: cost}], stage: 3")), []);
+  t.strictSame(ofRules(rule("a", "split: [{by: line}], stage: 2")), [
+    "rules[0].stage: is only for a rule that splits by cost, `of: allocated`",
+  ]);
+  t.strictSame(ofRules(rule("a", "split: [{by: cost, of: direct}], stage: 2")), [
+    "rules[0].stage: is only for a rule that splits by cost, `of: allocated`",
+  ]);
+  t.strictSame(
+    ofRules(rule("a", "split: [{by: cost}], stage: 4"), rule("b", "split: [{by: cost}], stage: 2")),
+    ["rules[0].stage: has no rule of stage 3 before it"],
+  );
+  for (const stage of ["1", "9", "2.5"])
+    t.match(ofRules(rule("a", `split: [{by: cost}], stage: ${stage}`)).join(), /rules\[0\]\.stage: must be/);
 });
 
 t.test("costs of a month need all days of the month while one of them is gathered", async (t) => {

@@ -150,7 +150,7 @@ t.test("credentials of metrics are one value", async (t) => {
     kind: "bearer_file",
     file: "/run/token",
   });
-  t.throws(() => metricsAuth({ ...metrics, auth_type: "bearer" }), /not checked/);
+  t.throws(() => metricsAuth({ ...metrics, auth_type: "bearer" }), /not validated/);
 });
 
 t.test("the example is valid without any variables", async (t) => {

@@ -35,12 +35,12 @@ const measured = [
   { by: "line" },
   { by: "usage", metrics: ["gpu_hours"] },
   { by: "usage", metric: "gpu_hours" },
-  { by: "cost", within: "RegionId", over: "month" },
+  { by: "cost", of: "allocated", within: "RegionId", over: "month", exclude: ["idle", "kube-*"] },
 ];
 /** Chains of tiers that end in each of the splits that take everything. */
 const chains = [
   [...measured, { by: "fixed", shares: { ann: "1", bob: "2.5" } }],
-  [{ by: "cost", over: "day" }, { by: "nobody" }],
+  [{ by: "cost", of: "direct", over: "day" }, { by: "nobody" }],
   [{ by: "even", among: ["ann", "bob"] }],
 ];
 
@@ -142,7 +142,12 @@ const rules = ruled(
 );
 
 const ways = ruled(
-  ...chains.map((split, index) => ({ name: `chain-${index}`, where: { RegionId: `eu-${index}` }, split })),
+  ...chains.map((split, index) => ({
+    name: `chain-${index}`,
+    where: { RegionId: `eu-${index}` },
+    split,
+    ...(index === 0 && { stage: 2 }),
+  })),
 );
 
 const emitters = tenant("focus", {

@@ -73,11 +73,20 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
     );
   };
   const configured = [
-    { name: "kept", configured: true, keep: true, where: { product_type: "*Tax*" } },
+    {
+      name: "kept",
+      configured: true,
+      keep: true,
+      stage: 1,
+      narrow_weights: [],
+      where: { product_type: "*Tax*" },
+    },
     {
       name: "idle",
       configured: true,
       keep: false,
+      stage: 1,
+      narrow_weights: [],
       where: { any: [{ env_id: "a" }, { "tag.cluster": { exists: true } }] },
       components: [
         { ratio: "0.5", split: [{ by: "line" }] },
@@ -88,8 +97,10 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
       name: "support",
       configured: true,
       keep: false,
+      stage: 2,
+      narrow_weights: [],
       where: { product_type: ["Support", "Help*"] },
-      split: [{ by: "cost", over: "day" }],
+      split: [{ by: "cost", of: "allocated", over: "day" }],
     },
   ];
 
@@ -215,6 +226,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
           name: "former",
           configured: false,
           keep: false,
+          narrow_weights: [],
           took_nothing: false,
           sums: [
             {

@@ -21,8 +21,8 @@ const rules: Allocation["rules"] = [
     name: "support",
     where: { product_type: "SUPPORT" },
     split: [
-      { by: "cost", over: "month" },
-      { by: "cost", over: "day" },
+      { by: "cost", of: "direct", over: "month" },
+      { by: "cost", of: "direct", over: "day" },
     ],
   },
   { name: "fixed", where: { resource_id: "nothing" }, split: [{ by: "fixed", shares: { x: "1" } }] },

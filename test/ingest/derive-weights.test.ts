@@ -19,7 +19,11 @@ const plan = planAllocation(
       decimal_places: 4,
       identity: [{ tag: "team" }],
       rules: [
-        { name: "support", where: { product_type: "SUPPORT" }, split: [{ by: "cost", over: "month" }] },
+        {
+          name: "support",
+          where: { product_type: "SUPPORT" },
+          split: [{ by: "cost", of: "direct", over: "month" }],
+        },
         { name: "compute", where: { product_type: "COMPUTE" }, split: [{ by: "line" }] },
       ],
     },

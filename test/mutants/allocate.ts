@@ -4,8 +4,28 @@ const money = ["test/allocate/money.test.ts"];
 const split = ["test/allocate/allocate-days.test.ts"];
 const configured = ["test/runner/focus-rules.test.ts"];
 const currencies = ["test/runner/currencies.test.ts"];
+const stages = ["test/runner/stages.test.ts"];
 
 export const allocateMutants = [
+  ...mutantsOf("src/allocate/sql/stage-weights.ts", stages, [
+    [
+      "excluded identities have weight",
+      template('isNotExcluded("identity_id", exclude)'),
+      template('isNotExcluded("identity_id", [])'),
+    ],
+    ["published costs of earlier days are no weights", "day NOT IN {days:Array(Date)} AND", "false AND"],
+    ["published costs of later stages are weights", template(" AND NOT @{isOfLaterStage}"), ""],
+  ]),
+  ...mutantsOf("src/ingest/staging/earlier-days.ts", stages, [
+    ["a day does not depend on earlier days", "earlier.map(({ day, hash }) => [day, hash])", "[]"],
+    ["a day that weighs by a provisional day is final", "waiting.length === 0", "true"],
+  ]),
+  ...mutantsOf("src/allocate/allocate-pending.ts", stages, [
+    ["a day is calculated although an earlier one of its month failed", "job.failed.add(day);", ""],
+  ]),
+  ...mutantsOf("src/config/allocation/to-allocation-rule.ts", stages, [
+    ["allocated costs are direct ones", 'of === "allocated" ? stage : undefined', "undefined"],
+  ]),
   ...mutantsOf("src/allocate/sql/rule-parts.ts", split, [
     [
       "sets of the tenant are looked for at the resource",

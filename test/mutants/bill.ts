@@ -111,7 +111,7 @@ export const billMutants = [
   ...mutantsOf("src/query/rules/report.ts", report, [
     [
       "removed rules are not reported",
-      template('...former.sort().map((name) => ruleReport({ name }, false, sumsOf(name, ""))),'),
+      template('...former.sort().map((name) => ruleReport({ name }, undefined, sumsOf(name, ""), narrow)),'),
       "",
     ],
     [

@@ -51,6 +51,8 @@ export const edgeMutants = [
       template("@{columnOf(name, columns)} < @{decimal(below)}"),
       template("@{columnOf(name, columns)} <= @{decimal(below)}"),
     ],
+  ]),
+  ...mutantsOf("src/clickhouse/sql-text.ts", conditions, [
     ["an underscore in a glob is any character", "/[\\\\%_]/g", "/[\\\\%]/g"],
     ["a percent sign in a glob is any text", "/[\\\\%_]/g", "/[\\\\_]/g"],
   ]),

@@ -26,7 +26,7 @@ const tenant = (folder: string, shares: string) => `tenants:
       rules:
         - name: support
           where: { ServiceName: "*Support*" }
-          split: [{ by: cost }]
+          split: [{ by: cost, of: direct }]
         - name: shared-cluster
           where: { tag.cluster: { exists: true } }
           components:
@@ -36,7 +36,7 @@ const tenant = (folder: string, shares: string) => `tenants:
               split: [{ by: even, among: [web, data, ops] }]
         - name: network
           where: { ServiceCategory: Networking, BilledCost: { above: 0 } }
-          split: [{ by: cost, within: SubAccountId }]
+          split: [{ by: cost, of: direct, within: SubAccountId }]
     plugin_settings:
       sources:
         - name: cloud

@@ -1,5 +1,6 @@
 import { literal } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
+import { FIRST_STAGE } from "../../domain/allocation-rule.js";
 import type { SplitLedger } from "../ledger.js";
 import type { WeighingColumns } from "../rules.js";
 
@@ -33,10 +34,21 @@ export interface RuleParts {
   readonly weighingRules: string;
   /** Rank of the only recipient of a tier without a look-up. */
   readonly sole: string;
+  /** Conditions to append to another one: rules of the stage, and usage facts that these rules read. */
+  readonly rulesOfStage: string;
+  readonly factsOfStage: string;
 }
 
-export function ruleParts(ledger: SplitLedger, epoch: number, configured?: WeighingColumns): RuleParts {
-  return configured === undefined ? productParts(ledger, epoch) : configuredParts(ledger, epoch, configured);
+/** @param stage the stage whose rules apply; undefined if all rules are of the first one */
+export function ruleParts(
+  ledger: SplitLedger,
+  epoch: number,
+  configured?: WeighingColumns,
+  stage?: number,
+): RuleParts {
+  return configured === undefined
+    ? productParts(ledger, epoch)
+    : configuredParts(ledger, epoch, configured, stage);
 }
 
 function productParts(ledger: SplitLedger, epoch: number): RuleParts {
@@ -55,6 +67,8 @@ function productParts(ledger: SplitLedger, epoch: number): RuleParts {
     isWeighed: "kind = 'usage'",
     weighingRules: "kind = 'usage'",
     sole: "nobody",
+    rulesOfStage: "",
+    factsOfStage: "",
   };
 }
 
@@ -63,8 +77,10 @@ function configuredParts(
   ledger: SplitLedger,
   epoch: number,
   { columns: sqlByName }: WeighingColumns,
+  stage: number | undefined,
 ): RuleParts {
   const billing = stagedTable("billing", epoch);
+  const isLater = stage !== undefined && stage !== FIRST_STAGE;
   const columns = [...sqlByName].map(([name, sql], index) => ({ name, sql, alias: `place_${index}` }));
   const columnSql = columns.map(
     ({ sql, alias }) => `, concat(toString(currency), ':', toString(${sql})) AS ${alias}`,
@@ -76,7 +92,10 @@ function configuredParts(
         SELECT DISTINCT named_identity FROM ${billing} WHERE day IN {days:Array(Date)} AND named_identity != ''`,
     ruleKey: "rule, product_type",
     findsRule: "r.rule = l.rule_name AND r.product_type = l.rule_of",
-    bill: columns.length === 0 ? billing : `(SELECT *${columnSql.join("")} FROM ${billing})`,
+    bill:
+      columns.length === 0 && stage === undefined
+        ? billing
+        : `(SELECT *${columnSql.join("")} FROM ${billing}${stage === undefined ? "" : ` WHERE ${linesOfStage(stage)}`})`,
     lineColumns: `toUInt32(transform(any(named_identity), names, arrayEnumerate(names), 0)) AS named${columns
       .map(({ alias }) => `, any(${alias}) AS ${alias}`)
       .join("")},
@@ -95,5 +114,17 @@ function configuredParts(
     isWeighed: "kind IN ('usage', 'cost', 'fixed')",
     weighingRules: "kind IN ('usage', 'cost', 'fixed')",
     sole: "if(c.kind = 'line', named, nobody)",
+    rulesOfStage: stage === undefined ? "" : ` AND stage = ${stage}`,
+    factsOfStage: isLater
+      ? " AND metric IN (SELECT arrayJoin(sources) FROM rules WHERE kind IN ('usage', 'cost', 'fixed'))"
+      : "",
   };
+}
+
+/** Each line belongs to one stage, that of its rule. Lines without a configured rule belong to the first one. */
+function linesOfStage(stage: number): string {
+  const rules = "SELECT rule FROM allocation_rules WHERE rules_hash = {rules_hash:String}";
+  return stage === FIRST_STAGE
+    ? `rule NOT IN (${rules} AND stage != ${stage})`
+    : `rule IN (${rules} AND stage = ${stage})`;
 }

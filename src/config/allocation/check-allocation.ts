@@ -4,7 +4,7 @@
  */
 import { resolve } from "node:path";
 import { nearest } from "../../common/nearest.js";
-import type { IdentityScope } from "../../domain/allocation-rule.js";
+import { FIRST_STAGE, type IdentityScope } from "../../domain/allocation-rule.js";
 import { type RuleColumns, ruleColumns, tagKeyOf } from "../../domain/rule-columns.js";
 import type { Path } from "../reader/problem.js";
 import type { Report } from "../reader/reading-context.js";
@@ -13,7 +13,7 @@ import type { EcosystemSettings } from "../settings/ecosystem-settings.js";
 import type { WrittenTenant } from "../settings/tenant.js";
 import type { Comparison, Condition, Conditions, Where } from "./condition.js";
 import { whereOf } from "./condition.js";
-import type { ConfiguredRule } from "./configured-rule.js";
+import { type ConfiguredRule, stageOf, usesAllocatedCosts } from "./configured-rule.js";
 import { type IdentityMap, readIdentityMap } from "./identity-map.js";
 import type { IdentitySource } from "./identity-source.js";
 import { refusePattern } from "./patterns.js";
@@ -56,6 +56,7 @@ export function checkAllocation(
   for (const { part, path } of sources) checkSource(part, path, known.columns, report);
   for (const { part, path } of rules) checkRule(part, path, known, report);
   checkReach(rules, report);
+  checkStages(rules, report);
   return readMaps(sources, folder, report);
 }
 
@@ -205,6 +206,19 @@ function checkMetrics(
   for (const [metric, here] of named) {
     if (known.includes(metric)) continue;
     report(here, `is no metric of this tenant; known: ${known.length === 0 ? "none" : known.join(", ")}`);
+  }
+}
+
+/** Reports stages of rules that do not weigh by allocated costs, and stages with no rule right before them. */
+function checkStages(rules: readonly Readable<ConfiguredRule>[], report: Report): void {
+  const stages = new Set(rules.map(({ part }) => stageOf(part)));
+  for (const { part, path } of rules) {
+    const { stage } = part;
+    if (stage === undefined) continue;
+    if (!usesAllocatedCosts(part))
+      report([...path, "stage"], "is only for a rule that splits by cost, `of: allocated`");
+    else if (stage > FIRST_STAGE + 1 && !stages.has(stage - 1))
+      report([...path, "stage"], `has no rule of stage ${stage - 1} before it`);
   }
 }
 

@@ -1,7 +1,8 @@
 /** `tenants.T.allocation.rules`: rules that are tried before the ecosystem's own. */
 import { type TUnsafe, Type } from "@sinclair/typebox";
+import { FIRST_STAGE, LAST_STAGE } from "../../domain/allocation-rule.js";
 import { parseNonNegativeDecimal } from "../reader/decimal.js";
-import { list, mapping, text } from "../reader/setting.js";
+import { integer, list, mapping, text } from "../reader/setting.js";
 import { type WrittenWhere, whereSetting } from "./condition.js";
 import { type ConfiguredTier, splitSetting } from "./tier.js";
 
@@ -15,10 +16,28 @@ export interface ConfiguredComponent {
 export interface ConfiguredRule {
   readonly name: string;
   readonly where?: WrittenWhere;
+  /** Only for a rule that weighs by allocated costs. */
+  readonly stage?: number;
   readonly split?: readonly ConfiguredTier[];
   readonly components?: readonly ConfiguredComponent[];
   /** The line is left to the ecosystem's own rule. */
   readonly allocation?: "keep";
+}
+
+/** Returns the components of a rule. A rule without components has one, its `split`. */
+export function componentsOf({ split, components = [] }: ConfiguredRule): readonly ConfiguredComponent[] {
+  return split === undefined ? components : [{ ratio: "1", split }];
+}
+
+/** The stage of a rule: the first, unless it splits by allocated costs. */
+export function stageOf(rule: ConfiguredRule): number {
+  return usesAllocatedCosts(rule) ? (rule.stage ?? FIRST_STAGE + 1) : FIRST_STAGE;
+}
+
+export function usesAllocatedCosts(rule: ConfiguredRule): boolean {
+  return componentsOf(rule).some(({ split }) =>
+    split.some((tier) => tier.by === "cost" && tier.of === "allocated"),
+  );
 }
 
 const component = mapping(
@@ -44,6 +63,15 @@ const rule = mapping(
       expected: "1 to 63 lower case letters, digits and `-`, starting with a letter or a digit",
     }),
     where: Type.Optional(whereSetting),
+    stage: Type.Optional(
+      integer({
+        description:
+          "The stage of a rule that splits by allocated costs: they are what the stages before it allocated. By " +
+          "default 2. All other rules are of stage 1.",
+        minimum: 2,
+        maximum: LAST_STAGE,
+      }),
+    ),
     split: Type.Optional(splitSetting),
     components: Type.Optional(
       list(component, {

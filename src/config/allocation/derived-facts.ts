@@ -3,21 +3,38 @@
  * identity sets under these names, so that the allocation statement handles them like measured usage. No ecosystem has
  * metrics with such names.
  */
+import { digestOf } from "../../common/digest.js";
 import type { ListScope, SetOf } from "../../domain/allocation-rule.js";
 
 export interface CostWeights {
   /** Column or tag whose value the lines share; undefined: all lines of the currency. */
   readonly within: string | undefined;
   readonly over: "day" | "month";
+  /** The stage that weighs by what all stages before it allocated. Undefined: direct charges are the weights. */
+  readonly stage: number | undefined;
+  /** Names and globs of identities without weight. */
+  readonly exclude: readonly string[];
 }
 
-/** `cost`, `cost@COLUMN`, `cost/month`, `cost@COLUMN/month`. */
-export function costMetric({ within, over }: CostWeights): string {
-  return `cost${within === undefined ? "" : `@${within}`}${over === "month" ? "/month" : ""}`;
+/** Prefix of the metrics of allocated costs. `allocate` writes them, after the hash of a day was computed. */
+export const ALLOCATED = "allocated/";
+
+/**
+ * `cost` for direct charges and `allocated/STAGE` for allocated costs; then `!DIGEST` of the exclusions, `@COLUMN` and
+ * `/month`, if the weights have them: `allocated/2@env_id/month`.
+ */
+export function costMetric({ within, over, stage, exclude }: CostWeights): string {
+  const parts = [
+    stage === undefined ? "cost" : `${ALLOCATED}${stage}`,
+    exclude.length === 0 ? "" : `!${digestOf(exclude).slice(0, 8)}`,
+    within === undefined ? "" : `@${within}`,
+    over === "month" ? "/month" : "",
+  ];
+  return parts.join("");
 }
 
 /** Costs are never weighed across currencies. */
-export function costPlace({ within }: CostWeights): SetOf {
+export function costPlace({ within }: Pick<CostWeights, "within">): SetOf {
   return within === undefined ? "currency" : `currency@${within}`;
 }
 
@@ -38,5 +55,5 @@ export function listScope(part: string): ListScope {
  * Returns an SQL condition: the column names a metric that is derived from the bill or the configuration, not gathered.
  */
 export function isDerivedMetric(column: string): string {
-  return `match(${column}, '^(cost($|@|/)|fixed:)')`;
+  return `match(${column}, '^(cost($|[!@/])|${ALLOCATED}|fixed:)')`;
 }

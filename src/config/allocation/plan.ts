@@ -8,7 +8,7 @@ import { type RuleColumns, ruleColumns } from "../../domain/rule-columns.js";
 import type { TenantConfig } from "../config.js";
 import type { EcosystemSettings } from "../settings/ecosystem-settings.js";
 import type { IdentityMaps } from "./check-allocation.js";
-import type { ConfiguredRule } from "./configured-rule.js";
+import { type ConfiguredRule, componentsOf, stageOf } from "./configured-rule.js";
 import {
   type CostWeights,
   costMetric,
@@ -18,7 +18,7 @@ import {
   partName,
 } from "./derived-facts.js";
 import type { IdentitySource } from "./identity-source.js";
-import { componentsOf, toAllocationRule } from "./to-allocation-rule.js";
+import { costWeights, toAllocationRule } from "./to-allocation-rule.js";
 
 export interface AllocationPlan {
   readonly identity: readonly IdentitySource[];
@@ -36,7 +36,10 @@ export interface AllocationPlan {
   readonly digest: string;
 }
 
-/** Costs that are staged as weights on days with lines of one of these rules. */
+/**
+ * Costs that are weights on days with lines of one of these rules. Direct charges are staged as they are gathered, and
+ * allocated costs as each stage is calculated.
+ */
 export interface PlannedCosts extends CostWeights {
   readonly metric: string;
   readonly place: SetOf;
@@ -105,16 +108,16 @@ function partsOf(configured: readonly ConfiguredRule[]) {
     const components = componentsOf(rule);
     return components.flatMap(({ split }, index) => {
       const part = partName(rule.name, index, components.length);
-      return split.map((tier) => ({ rule: rule.name, part, tier }));
+      return split.map((tier) => ({ rule: rule.name, stage: stageOf(rule), part, tier }));
     });
   });
 }
 
 function plannedCosts(configured: readonly ConfiguredRule[]): PlannedCosts[] {
   const planned = new Map<string, PlannedCosts>();
-  for (const { rule, tier } of partsOf(configured)) {
+  for (const { rule, stage, tier } of partsOf(configured)) {
     if (tier.by !== "cost") continue;
-    const weights = { within: tier.within, over: tier.over };
+    const weights = costWeights(tier, stage);
     const metric = costMetric(weights);
     const rules = new Set([...(planned.get(metric)?.rules ?? []), rule]);
     planned.set(metric, { ...weights, metric, place: costPlace(weights), rules: [...rules] });

@@ -14,13 +14,24 @@ export type ConfiguredTier =
   | { readonly by: "line" }
   | { readonly by: "owner" }
   | { readonly by: "usage"; readonly metric?: string; readonly metrics?: readonly string[] }
-  | { readonly by: "cost"; readonly within?: string; readonly over: "day" | "month" }
+  | CostTier
   | { readonly by: "fixed"; readonly shares: Readonly<Record<string, string>> }
   | { readonly by: "even"; readonly among: readonly string[] | GatheredSet }
   | { readonly by: "nobody" };
 
+export interface CostTier {
+  readonly by: "cost";
+  /** Weights are what earlier stages allocated to each identity, or only what lines charged it directly. */
+  readonly of: "allocated" | "direct";
+  readonly within?: string;
+  readonly over: "day" | "month";
+  /** Identities without weight: names, or globs with `*`. */
+  readonly exclude?: readonly string[];
+}
+
 /** The most identities that one tier may list. */
 const MOST_NAMED = 100_000;
+const MOST_EXCLUDED = 1000;
 const LONGEST_CHAIN = 10;
 
 const IDENTITY = {
@@ -69,6 +80,12 @@ const forms = [
   mapping(
     {
       ...by("cost"),
+      of: choice(["allocated", "direct"], {
+        description:
+          "`allocated`: the weights are what the stages before the rule's own allocated to each identity, however it " +
+          "was split. `direct`: only lines that name an identity count, of rules whose first tier is `line`.",
+        default: "allocated",
+      }),
       within: Type.Optional(
         text({
           description: "Only lines with the same value of this column or tag count as weights.",
@@ -81,10 +98,19 @@ const forms = [
         description: `\`day\`: the weights are costs of the line's day. \`month\`: costs of its month up to that day, which needs \`retention_days\` of at least \`lookback_days\` + ${LONGEST_MONTH}.`,
         default: "day",
       }),
+      exclude: Type.Optional(
+        list(
+          text({
+            description: "An identity, or a glob in which `*` matches any text.",
+            pattern: IDENTITY.pattern,
+            expected: IDENTITY.expected,
+          }),
+          { description: "Identities that get no part.", minItems: 1, maxItems: MOST_EXCLUDED },
+        ),
+      ),
     },
     {
-      description:
-        "In proportion to the costs that each identity was charged directly, in the currency of the line.",
+      description: "In proportion to the costs of each identity, in the currency of the line.",
     },
   ),
   mapping(

@@ -1,29 +1,54 @@
 /** Converts configured rules to rules of the allocation statement. */
-import type { AllocationDetail, AllocationRule, RuleTier } from "../../domain/allocation-rule.js";
-import type { ConfiguredRule } from "./configured-rule.js";
-import { costMetric, costPlace, fixedMetric, listScope, partName } from "./derived-facts.js";
-import type { ConfiguredTier } from "./tier.js";
+import {
+  type AllocationDetail,
+  type AllocationRule,
+  FIRST_STAGE,
+  type RuleTier,
+} from "../../domain/allocation-rule.js";
+import { type ConfiguredRule, componentsOf, stageOf } from "./configured-rule.js";
+import {
+  type CostWeights,
+  costMetric,
+  costPlace,
+  fixedMetric,
+  listScope,
+  partName,
+} from "./derived-facts.js";
+import type { ConfiguredTier, CostTier } from "./tier.js";
 
 /** Returns undefined for a rule that leaves its lines to the ecosystem. */
 export function toAllocationRule(configured: ConfiguredRule): AllocationRule | undefined {
   const components = componentsOf(configured);
   if (components.length === 0) return undefined;
+  const stage = stageOf(configured);
   return {
     product_type: "",
     rule: configured.name,
+    ...(stage !== FIRST_STAGE && { stage }),
     components: components.map(({ ratio, split }, index) => ({
       ratio,
-      tiers: tiersOf(split, partName(configured.name, index, components.length)),
+      tiers: tiersOf(split, { name: partName(configured.name, index, components.length), stage }),
     })),
   };
 }
 
-/** Returns the components of a rule. A rule without components has one, its `split`. */
-export function componentsOf({ split, components = [] }: ConfiguredRule) {
-  return split === undefined ? components : [{ ratio: "1", split }];
+/** Returns the weights of a tier of a rule of this stage. */
+export function costWeights({ of, within, over, exclude = [] }: CostTier, stage: number): CostWeights {
+  return {
+    within,
+    over,
+    stage: of === "allocated" ? stage : undefined,
+    exclude: [...new Set(exclude)].sort(),
+  };
 }
 
-function tiersOf(split: readonly ConfiguredTier[], part: string): RuleTier[] {
+/** The component of a rule that tiers belong to. */
+interface Part {
+  readonly name: string;
+  readonly stage: number;
+}
+
+function tiersOf(split: readonly ConfiguredTier[], part: Part): RuleTier[] {
   const tiers = split.flatMap((tier, index) =>
     tier.by === "nobody" ? [] : [tierOf(tier, part, split.slice(0, index))],
   );
@@ -38,7 +63,7 @@ function nobodyDetail(split: readonly ConfiguredTier[]): AllocationDetail {
 
 function tierOf(
   tier: Exclude<ConfiguredTier, { readonly by: "nobody" }>,
-  part: string,
+  part: Part,
   before: readonly ConfiguredTier[],
 ): RuleTier {
   switch (tier.by) {
@@ -53,18 +78,18 @@ function tierOf(
         detail: "usage_ratio_allocation",
       };
     case "cost": {
-      const weights = { within: tier.within, over: tier.over };
+      const weights = costWeights(tier, part.stage);
       const place = { metric: costMetric(weights), of: costPlace(weights) };
       return { kind: "cost", ...place, detail: "cost_ratio_allocation" };
     }
     case "fixed":
-      return { kind: "fixed", metric: fixedMetric(part), detail: "fixed_ratio_allocation" };
+      return { kind: "fixed", metric: fixedMetric(part.name), detail: "fixed_ratio_allocation" };
     case "even": {
       // As in the ecosystems' rules: a rule by usage reports that there was no usage.
       const measured = before.some(({ by }) => by === "usage");
       const detail = measured ? "no_metrics_located" : "even_split_allocation";
       if (typeof tier.among !== "string")
-        return { kind: "even", scopes: [listScope(part)], of: "tenant", detail };
+        return { kind: "even", scopes: [listScope(part.name)], of: "tenant", detail };
       const of = tier.among === "tenant_period" ? "tenant" : "resource";
       return { kind: "even", scopes: [tier.among], of, detail };
     }

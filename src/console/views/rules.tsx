@@ -67,6 +67,12 @@ export function Rules({ place, tenant }: ViewProps) {
           <Link href={explore({ rule: rule.name })}>{rule.name}</Link>
           {!rule.configured && <div class="hint">{text.former}</div>}
           {rule.keep && <div class="hint">{text.keep}</div>}
+          {(rule.stage ?? 1) > 1 && <div class="hint">{text.stage(rule.stage ?? 1)}</div>}
+          {rule.narrow_weights.map(({ currency, covered }) => (
+            <div key={currency} class="hint">
+              ⚠ {text.narrow(currency, covered)}
+            </div>
+          ))}
           {rule.took_nothing && <div class="hint">⚠ {text.idle}</div>}
         </>
       ),

@@ -73,7 +73,7 @@ export const chargebackRowSchema = Type.Object(
     allocation_method: choiceSchema(allocationMethods, {
       description:
         "`usage_ratio`: by measured usage. `direct_owner`: to the owner. `even_split`: evenly among several identities. " +
-        "`line_identity`: to the identity that the line names. `cost_ratio`: in proportion to direct charges. `fixed_ratio`: by configured shares. " +
+        "`line_identity`: to the identity that the line names. `cost_ratio`: in proportion to allocated costs or direct charges. `fixed_ratio`: by configured shares. " +
         "`terminal`: to `UNALLOCATED`.",
       examples: ["usage_ratio"],
     }),

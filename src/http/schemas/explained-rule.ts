@@ -85,7 +85,7 @@ export const explainedSplit = Type.Object(
 
 const meanings: Readonly<Record<TierOutcome, string>> = {
   used: "it allocated the component",
-  no_costs: "there were no direct charges to weigh by",
+  no_costs: "there were no costs to weigh by",
   names_nobody: "the line names no identity",
   no_usage: "no identity had usage above 0 of its metrics on the resource",
   metrics_missing: "a metric could not be fetched",
@@ -103,7 +103,7 @@ export const explainedTier = Type.Object(
     kind: choiceSchema(["usage", "owner", "even", "line", "cost", "fixed", "terminal"], {
       description:
         "`usage`: by measured usage. `owner`: to the owner of the resource. `even`: in equal parts. `line`: to the identity that the line " +
-        "names. `cost`: in proportion to direct charges. `fixed`: by configured shares. `terminal`: to `UNALLOCATED`.",
+        "names. `cost`: in proportion to allocated costs or direct charges. `fixed`: by configured shares. `terminal`: to `UNALLOCATED`.",
       examples: ["usage"],
     }),
     set_of: Type.Unsafe<SetOf>(

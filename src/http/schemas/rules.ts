@@ -71,6 +71,7 @@ const Rule = Type.Object({
   }),
   split: listAsConfigured<ConfiguredTier>("How the lines are split, as configured.", {
     by: "cost",
+    of: "allocated",
     over: "day",
   }),
   components: listAsConfigured<ConfiguredComponent>(
@@ -80,11 +81,31 @@ const Rule = Type.Object({
       split: [{ by: "line" }],
     },
   ),
+  stage: Type.Optional(
+    countSchema(
+      "The stage in which the rule's lines are allocated; later stages weigh by what earlier ones allocated. Left out for a former rule.",
+      1,
+    ),
+  ),
   took_nothing: Type.Boolean({
     description: "No line of the period names the rule.",
     examples: [false],
   }),
   sums,
+  narrow_weights: Type.Array(
+    Type.Object({
+      currency,
+      amount: decimalSchema("What these weights split, without its sign.", "6.4"),
+      covered: decimalSchema(
+        "Cost of the weights, as a share of the allocated cost of their days.",
+        "0.0254",
+      ),
+    }),
+    {
+      description:
+        "Weights that cover less than a tenth of the cost that was allocated on a day, where they split more than half of the rule's amount: a few identities pay what all were perhaps meant to share.",
+    },
+  ),
 });
 
 const TagHint = Type.Object({

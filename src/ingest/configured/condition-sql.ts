@@ -1,5 +1,5 @@
 /** Conditions of rules as SQL on the staged bill. */
-import { literal } from "../../clickhouse/sql-text.js";
+import { isOneOf, literal } from "../../clickhouse/sql-text.js";
 import type { Comparison, Condition, Conditions, Values, Where } from "../../config/allocation/condition.js";
 import type { RuleColumns } from "../../domain/rule-columns.js";
 import { columnOf, existsOf, lineValueSql } from "../../stores/facts/line-value.js";
@@ -25,10 +25,10 @@ function joined(parts: readonly string[], word: "AND" | "OR"): string {
 
 function conditionSql(name: string, condition: Condition, columns: RuleColumns): string {
   if (typeof condition === "string" || Array.isArray(condition))
-    return isOneOf(lineValueSql(name, columns), condition as Values);
+    return isOneOf(lineValueSql(name, columns), [condition as Values].flat());
   const { not, matches, exists, above, below } = condition as Comparison;
   const parts = [
-    not === undefined ? [] : `NOT ${isOneOf(lineValueSql(name, columns), not)}`,
+    not === undefined ? [] : `NOT ${isOneOf(lineValueSql(name, columns), [not].flat())}`,
     matches === undefined ? [] : `match(${lineValueSql(name, columns)}, ${literal(matches)})`,
     exists === undefined ? [] : `${exists ? "" : "NOT "}${existsOf(name, columns)}`,
     above === undefined ? [] : `${columnOf(name, columns)} > ${decimal(above)}`,
@@ -39,20 +39,4 @@ function conditionSql(name: string, condition: Condition, columns: RuleColumns):
 
 function decimal(text: string): string {
   return `toDecimal128(${literal(text)}, 12)`;
-}
-
-/** `*` matches any text. All other characters match themselves. */
-function isOneOf(text: string, values: Values): string {
-  const all = [values].flat();
-  const exact = all.filter((value) => !value.includes("*"));
-  const globs = all.filter((value) => value.includes("*"));
-  const parts = [
-    ...(exact.length === 0 ? [] : [`${text} IN (${exact.map(literal).join(", ")})`]),
-    ...globs.map((glob) => `${text} LIKE ${literal(likePattern(glob))}`),
-  ];
-  return `(${parts.join(" OR ")})`;
-}
-
-function likePattern(glob: string): string {
-  return glob.replace(/[\\%_]/g, "\\$&").replaceAll("*", "%");
 }

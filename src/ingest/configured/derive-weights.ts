@@ -9,13 +9,15 @@ import { isoDay, literal } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
 import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
 import type { AllocationPlan, DirectShares, PlannedCosts } from "../../config/allocation/plan.js";
+import { insertCostWeights, isNotExcluded, placeSql } from "../../stores/facts/cost-weights.js";
 import { lineValueSql } from "../../stores/facts/line-value.js";
 import { ruleSql, type StagedLines } from "./assign-lines.js";
 import { identitySql } from "./identity-sql.js";
 
 export async function deriveWeights(staged: StagedLines, plan: AllocationPlan): Promise<void> {
   if (staged.days.length === 0) return;
-  for (const costs of plan.costs) await insert(staged, costFacts(staged.epoch, costs, plan));
+  for (const costs of plan.costs.filter(({ stage }) => stage === undefined))
+    await insert(staged, costFacts(staged.epoch, costs, plan));
   for (const { metric, rule, shares } of plan.shares) {
     const pairs = shares
       .map(([identity, share]) => `(${literal(identity)}, ${microUnits(share)})`)
@@ -81,10 +83,7 @@ function microUnits(share: string): string {
  */
 function costFacts(epoch: number, costs: PlannedCosts, plan: AllocationPlan): string {
   const billing = stagedTable("billing", epoch);
-  const place =
-    costs.within === undefined
-      ? "toString(currency)"
-      : `concat(toString(currency), ':', ${lineValueSql(costs.within, plan.columns)})`;
+  const place = placeSql(costs.within === undefined ? undefined : lineValueSql(costs.within, plan.columns));
   const line = (rule: string, identity: string) =>
     `day, ${place} AS place, toString(${identity}) AS identity, ${directSql(plan.direct, rule)} AS share, total_cost`;
   const stored = line("toString(rule)", "named_identity");
@@ -100,23 +99,16 @@ function costFacts(epoch: number, costs: PlannedCosts, plan: AllocationPlan): st
            SELECT ${line(ruleSql(plan), identitySql(plan))} FROM billing
            WHERE ${monthCondition} AND day NOT IN {days:Array(Date)} AND day NOT IN (SELECT DISTINCT day FROM ${billing})
          )`;
-  return `
-INSERT INTO ${stagedTable("usage", epoch)} (timestamp, metric, resource_id, identity_id, micro_units, scale)
-SELECT toDateTime(target, 'UTC'), ${literal(costs.metric)}, place, identity, toInt128(intDiv(cost, toInt256(intExp10(12 - scale)))) AS weight,
-  if(rounded, toUInt8(least(12, greatest(0, 3 * ceil((5 - floor(log10(largest) - 18)) / 3)))), 0) AS scale
-FROM (
-  SELECT *, max(cost) OVER place_of_day AS largest, max(cost % 1000000000000 != 0) OVER place_of_day AS rounded
-  FROM (
-    -- In 10^-18: twelve places of the cost, six of the share.
+  return insertCostWeights(
+    epoch,
+    costs.metric,
+    // In 10^-18: twelve places of the cost, six of the share.
+    `
     SELECT target, place, identity, sum(CAST(reinterpret(total_cost, 'Int128') AS Int256) * share) AS cost
     FROM (${source})
-    WHERE share > 0 AND identity != ''
-    GROUP BY target, place, identity
-    HAVING cost > 0
-  )
-  WINDOW place_of_day AS (PARTITION BY target, place)
-)
-WHERE weight > 0`;
+    WHERE share > 0 AND identity != ''${isNotExcluded("identity", costs.exclude)}
+    GROUP BY target, place, identity`,
+  );
 }
 
 /**

@@ -5,13 +5,20 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readRows } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";
-import type { ConfiguredRule } from "../../config/allocation/configured-rule.js";
+import { type ConfiguredRule, stageOf } from "../../config/allocation/configured-rule.js";
 import type { IdentitySource } from "../../config/allocation/identity-source.js";
 import { tagsRead } from "../../config/allocation/tags-read.js";
 import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import { kindsSql } from "./coverage-sql.js";
-import { lineMatches, type MatchRow, type TierRow, tierMatches } from "./rule-matches.js";
+import {
+  lineMatches,
+  type MatchRow,
+  type NarrowRow,
+  narrowWeights,
+  type TierRow,
+  tierMatches,
+} from "./rule-matches.js";
 
 interface TierSums {
   readonly component: number;
@@ -38,8 +45,12 @@ interface RuleReport extends Omit<ConfiguredRule, "allocation"> {
   readonly configured: boolean;
   /** Lines are left to the rules of their product types. */
   readonly keep: boolean;
+  /** Undefined for a former rule. */
+  readonly stage?: number;
   readonly took_nothing: boolean;
   readonly sums: RuleSums[];
+  /** Currencies of which narrow weights split more than half: a few identities pay what all were meant to share. */
+  readonly narrow_weights: Omit<NarrowRow, "rule">[];
 }
 
 interface ProductRuleReport {
@@ -71,6 +82,9 @@ export async function readRulesReport(
   const products = [...new Set(listed.filter(({ rule }) => rule === "").map((row) => row.product_type))];
   const hints = await readTagHints(client, { window: input.window, tags: tagsRead(input) }, signal);
   const tiers = await readRows<TierRow>(client, tierMatches(input.window, products), signal);
+  const narrow = tiers.some(({ rule, allocation_method: method }) => rule !== "" && method === "cost_ratio")
+    ? await readRows<NarrowRow>(client, narrowWeights(input.window), signal)
+    : [];
   const sumsOf = sumsBy(listed, tiers);
   const names = new Set(input.rules.map(({ name }) => name));
   const former = [...new Set(listed.map(({ rule }) => rule))].filter(
@@ -78,8 +92,8 @@ export async function readRulesReport(
   );
   return {
     rules: [
-      ...input.rules.map((rule) => ruleReport(rule, true, sumsOf(rule.name, ""))),
-      ...former.sort().map((name) => ruleReport({ name }, false, sumsOf(name, ""))),
+      ...input.rules.map((rule) => ruleReport(rule, stageOf(rule), sumsOf(rule.name, ""), narrow)),
+      ...former.sort().map((name) => ruleReport({ name }, undefined, sumsOf(name, ""), narrow)),
     ],
     product_rules: products.map((product) => ({ product_type: product, sums: sumsOf("", product) })),
     other_product_rules: rest.map((row) => ({ ...linesOf(row), product_type_count: row.product_types })),
@@ -89,10 +103,22 @@ export async function readRulesReport(
 
 function ruleReport(
   { allocation, ...rule }: ConfiguredRule,
-  configured: boolean,
+  stage: number | undefined,
   sums: RuleSums[],
+  narrow: readonly NarrowRow[],
 ): RuleReport {
-  return { ...rule, configured, keep: allocation === "keep", took_nothing: sums.length === 0, sums };
+  return {
+    ...rule,
+    configured: stage !== undefined,
+    keep: allocation === "keep",
+    ...(stage !== undefined && { stage }),
+    took_nothing: sums.length === 0,
+    sums,
+    narrow_weights: narrow.flatMap(({ rule: name, ...row }) => {
+      const whole = sums.find(({ currency }) => currency === row.currency)?.amount ?? "0";
+      return name === rule.name && 2 * Number(row.amount) > Math.abs(Number(whole)) ? [row] : [];
+    }),
+  };
 }
 
 function linesOf({ currency, lines, amount }: MatchRow): LinesTaken {

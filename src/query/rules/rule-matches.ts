@@ -78,3 +78,54 @@ ORDER BY currency, rule, product_type, component, tier, allocation_method, alloc
     params: { ...params, product_types: productTypes },
   };
 }
+
+/** An amount that a rule split by narrow weights: those of few costs. */
+export interface NarrowRow {
+  readonly rule: string;
+  readonly currency: string;
+  readonly amount: string;
+  /** Cost of the weights, as a share of the cost that was allocated on their days. */
+  readonly covered: string;
+}
+
+/** Weights that cover a smaller share of the cost that was allocated on a day are narrow. */
+const NARROW = 0.1;
+
+/**
+ * Selects what configured rules split by narrow weights. Weights of a month are compared with the cost of the month up
+ * to the day.
+ */
+export function narrowWeights(window: InstantRange): Statement {
+  const { condition, params } = rowsInWindow(window);
+  return {
+    query: `
+WITH
+  split AS (
+    SELECT day, toString(rule) AS rule, toString(currency) AS currency, toString(metric) AS metric, abs(sum(amount_hi) + sum(amount_lo)) AS amount
+    FROM chargebacks WHERE ${condition} AND rule != '' AND allocation_method = 'cost_ratio'
+    GROUP BY day, rule, currency, metric
+  ),
+  weights AS (
+    SELECT day, toString(usage.metric) AS metric, splitByChar(':', toString(resource_id))[1] AS currency, sum(toFloat64(micro_units) / exp10(6 + scale)) AS weight
+    FROM usage WHERE (day, metric) IN (SELECT day, metric FROM split)
+    GROUP BY day, metric, currency
+  ),
+  costs AS (
+    SELECT day, currency, day_cost, sum(day_cost) OVER (PARTITION BY currency, toStartOfMonth(day) ORDER BY day) AS month_cost
+    FROM (
+      SELECT day, toString(currency) AS currency, toFloat64(sum(amount_hi) + sum(amount_lo)) AS day_cost
+      FROM published_sums_by_identity
+      WHERE identity_id != 'UNALLOCATED' AND day >= (SELECT toStartOfMonth(min(day)) FROM split) AND day <= (SELECT max(day) FROM split)
+      GROUP BY day, currency
+    )
+  )
+SELECT rule, currency, toString(sum(amount)) AS amount, toString(round(sum(weight) / sum(cost), 4)) AS covered
+FROM (
+  SELECT rule, currency, amount, weight, if(endsWith(metric, '/month'), month_cost, day_cost) AS cost
+  FROM split INNER JOIN weights USING (day, metric, currency) INNER JOIN costs USING (day, currency)
+)
+WHERE cost > 0 AND weight < cost * ${NARROW}
+GROUP BY rule, currency`,
+    params,
+  };
+}

@@ -1,0 +1,79 @@
+/**
+ * Weights of a stage: what the stages before it gave to each identity, written as staged usage facts. Staged chargebacks
+ * hold nothing but the results of earlier stages then, so no rule weighs by a result of its own stage.
+ */
+import { literal } from "../../clickhouse/sql-text.js";
+import { stagedTable } from "../../clickhouse/staging.js";
+import type { Statement } from "../../clickhouse/statement.js";
+import { ALLOCATED } from "../../config/allocation/derived-facts.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
+import { ledgers, lineKeySql } from "../../domain/ledger.js";
+import { insertCostWeights, isNotExcluded, placeSql } from "../../stores/facts/cost-weights.js";
+import type { AllocatedWeights } from "../rules.js";
+
+interface StagedDays {
+  readonly epoch: number;
+  readonly days: readonly string[];
+}
+
+/** In `over: month`, earlier days of the month that are not calculated now count as they are published. */
+export function stageWeights({ epoch, days }: StagedDays, weights: AllocatedWeights): Statement {
+  const { metric, rules, exclude, over, stage } = weights;
+  const billing = stagedTable("billing", epoch);
+  const wanted = `(SELECT DISTINCT day FROM ${billing} WHERE day IN {days:Array(Date)} AND rule IN (${rules.map(literal).join(", ")}))`;
+  const staged = { rows: stagedTable("chargebacks", epoch), bill: billing };
+  const published = { rows: "chargebacks", bill: "billing" };
+  const isRecipient = `identity_id != '${UNALLOCATED}'${isNotExcluded("identity_id", exclude)}`;
+  const inMonth = `day >= (SELECT toStartOfMonth(min(day)) FROM ${wanted}) AND day <= (SELECT max(day) FROM ${wanted})`;
+  const isOfLaterStage = `(rules_hash, rule) IN (SELECT rules_hash, rule FROM allocation_rules WHERE stage >= ${stage})`;
+  const costs =
+    over === "day"
+      ? `SELECT day AS target, place, identity, cost FROM (${costsByDay(weights, staged, `day IN ${wanted} AND ${isRecipient}`)})`
+      : `SELECT target, place, identity, sum(day_cost) AS cost
+         FROM (
+           SELECT place, identity, cost AS day_cost,
+             arrayJoin(arrayFilter(t -> t >= day AND toStartOfMonth(t) = toStartOfMonth(day), (SELECT groupArray(day) FROM ${wanted}))) AS target
+           FROM (
+             ${costsByDay(weights, staged, `day IN {days:Array(Date)} AND ${inMonth} AND ${isRecipient}`)}
+             UNION ALL
+             ${costsByDay(weights, published, `day NOT IN {days:Array(Date)} AND ${inMonth} AND ${isRecipient} AND NOT ${isOfLaterStage}`)}
+           )
+         )
+         GROUP BY target, place, identity`;
+  return { query: insertCostWeights(epoch, metric, costs), params: { days } };
+}
+
+/** Costs by day, place and identity, in 10^-18. A column that rows do not have is read from the lines of the bill. */
+function costsByDay(
+  { within }: AllocatedWeights,
+  { rows, bill }: { readonly rows: string; readonly bill: string },
+  where: string,
+): string {
+  const key = lineKeySql(ledgers.chargebacks);
+  const source =
+    within === undefined || within.isInRows
+      ? rows
+      : `(
+          SELECT * FROM (SELECT * FROM ${rows} WHERE ${where}) AS r
+          ANY LEFT JOIN (SELECT ${key}, any(${within.sql}) AS line_value FROM ${bill} GROUP BY ${key}) AS l USING (${key})
+        )`;
+  const place = placeSql(within === undefined || within.isInRows ? within?.sql : "line_value");
+  return `SELECT day, ${place} AS place, toString(identity_id) AS identity,
+      (CAST(reinterpret(sum(amount_hi), 'Int128') AS Int256) * 100000000 + reinterpret(sum(amount_lo), 'Int128')) * 1000000 AS cost
+    FROM ${source} WHERE ${where} GROUP BY day, place, identity_id`;
+}
+
+/** Finds days with weights of an interrupted calculation. */
+export function daysWithStageWeights({ epoch, days }: StagedDays): Statement {
+  return {
+    query: `SELECT DISTINCT toString(day) AS staged_day FROM ${stagedTable("usage", epoch)} WHERE day IN {days:Array(Date)} AND startsWith(metric, '${ALLOCATED}')`,
+    params: { days },
+  };
+}
+
+export function dropStageWeights({ epoch, days }: StagedDays): Statement {
+  return {
+    query: `ALTER TABLE ${stagedTable("usage", epoch)} DELETE WHERE day IN {days:Array(Date)} AND startsWith(metric, '${ALLOCATED}')`,
+    params: { days },
+  };
+}
