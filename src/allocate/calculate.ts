@@ -119,6 +119,13 @@ async function dropWeights(calculation: Calculation, days: readonly string[]): P
   });
 }
 
+/** Later stages have few lines: what their statements cost is mostly their number. So the widest numbers do. */
+const boundOfLaterStages: WeightBound = {
+  digits: Number.POSITIVE_INFINITY,
+  rows_at_most: 0,
+  samples_a_sum: 1,
+};
+
 /** @param stage undefined if all rules are of the first stage */
 async function allocateStage(
   calculation: Calculation,
@@ -126,7 +133,8 @@ async function allocateStage(
   stage: number | undefined,
 ): Promise<void> {
   const { ledger, epoch, rules } = calculation;
-  const bound = await boundOf(calculation, days);
+  const isLater = stage !== undefined && stage !== FIRST_STAGE;
+  const bound = isLater ? boundOfLaterStages : await boundOf(calculation, days);
   const wide = bound.digits >= int128Digits;
   const { hash: rulesHash, combinesMetrics, configured } = rules;
   const { decimalPlaces } = calculation;

@@ -18,49 +18,63 @@ interface StagedDays {
 
 /** In `over: month`, earlier days of the month that are not calculated now count as they are published. */
 export function stageWeights({ epoch, days }: StagedDays, weights: AllocatedWeights): Statement {
-  const { metric, rules, exclude, over, stage } = weights;
+  const { metric, rules, within, exclude, over, stage } = weights;
   const billing = stagedTable("billing", epoch);
-  const wanted = `(SELECT DISTINCT day FROM ${billing} WHERE day IN {days:Array(Date)} AND rule IN (${rules.map(literal).join(", ")}))`;
-  const staged = { rows: stagedTable("chargebacks", epoch), bill: billing };
-  const published = { rows: "chargebacks", bill: "billing" };
-  const isRecipient = `identity_id != '${UNALLOCATED}'${isNotExcluded("identity_id", exclude)}`;
+  const lines = `${billing} WHERE day IN {days:Array(Date)} AND rule IN (${rules.map(literal).join(", ")})`;
+  const wanted = `(SELECT DISTINCT day FROM ${lines})`;
+  // Most values of a column have no line of these rules, so nothing would read their weights.
+  const isReadPlace =
+    within === undefined ? "" : ` AND place IN (SELECT DISTINCT ${placeSql(within.sql)} FROM ${lines})`;
   const inMonth = `day >= (SELECT toStartOfMonth(min(day)) FROM ${wanted}) AND day <= (SELECT max(day) FROM ${wanted})`;
+  const staged = {
+    rows: stagedTable("chargebacks", epoch),
+    bill: billing,
+    inDays: over === "day" ? `day IN ${wanted}` : `day IN {days:Array(Date)} AND ${inMonth}`,
+  };
+  const published = {
+    rows: "chargebacks",
+    bill: "billing",
+    inDays: `day NOT IN {days:Array(Date)} AND ${inMonth}`,
+  };
+  const isRecipient = `identity_id != '${UNALLOCATED}'${isNotExcluded("identity_id", exclude)}`;
   const isOfLaterStage = `(rules_hash, rule) IN (SELECT rules_hash, rule FROM allocation_rules WHERE stage >= ${stage})`;
   const costs =
     over === "day"
-      ? `SELECT day AS target, place, identity, cost FROM (${costsByDay(weights, staged, `day IN ${wanted} AND ${isRecipient}`)})`
+      ? `SELECT day AS target, place, identity, cost FROM (${costsByDay(weights, staged, `${isRecipient}${isReadPlace}`)})`
       : `SELECT target, place, identity, sum(day_cost) AS cost
          FROM (
            SELECT place, identity, cost AS day_cost,
              arrayJoin(arrayFilter(t -> t >= day AND toStartOfMonth(t) = toStartOfMonth(day), (SELECT groupArray(day) FROM ${wanted}))) AS target
            FROM (
-             ${costsByDay(weights, staged, `day IN {days:Array(Date)} AND ${inMonth} AND ${isRecipient}`)}
+             ${costsByDay(weights, staged, `${isRecipient}${isReadPlace}`)}
              UNION ALL
-             ${costsByDay(weights, published, `day NOT IN {days:Array(Date)} AND ${inMonth} AND ${isRecipient} AND NOT ${isOfLaterStage}`)}
+             ${costsByDay(weights, published, `${isRecipient}${isReadPlace} AND NOT ${isOfLaterStage}`)}
            )
          )
          GROUP BY target, place, identity`;
   return { query: insertCostWeights(epoch, metric, costs), params: { days } };
 }
 
+/** Chargebacks, their bill, and a condition on the days of both. */
+interface CostRows {
+  readonly rows: string;
+  readonly bill: string;
+  readonly inDays: string;
+}
+
 /** Costs by day, place and identity, in 10^-18. A column that rows do not have is read from the lines of the bill. */
-function costsByDay(
-  { within }: AllocatedWeights,
-  { rows, bill }: { readonly rows: string; readonly bill: string },
-  where: string,
-): string {
+function costsByDay({ within }: AllocatedWeights, { rows, bill, inDays }: CostRows, where: string): string {
   const key = lineKeySql(ledgers.chargebacks);
   const source =
     within === undefined || within.isInRows
       ? rows
-      : `(
-          SELECT * FROM (SELECT * FROM ${rows} WHERE ${where}) AS r
-          ANY LEFT JOIN (SELECT ${key}, any(${within.sql}) AS line_value FROM ${bill} GROUP BY ${key}) AS l USING (${key})
-        )`;
+      : `${rows} AS r ANY LEFT JOIN (
+          SELECT ${key}, any(${within.sql}) AS line_value FROM ${bill} WHERE ${inDays} GROUP BY ${key}
+        ) AS l USING (${key})`;
   const place = placeSql(within === undefined || within.isInRows ? within?.sql : "line_value");
   return `SELECT day, ${place} AS place, toString(identity_id) AS identity,
       (CAST(reinterpret(sum(amount_hi), 'Int128') AS Int256) * 100000000 + reinterpret(sum(amount_lo), 'Int128')) * 1000000 AS cost
-    FROM ${source} WHERE ${where} GROUP BY day, place, identity_id`;
+    FROM ${source} WHERE ${inDays} AND ${where} GROUP BY day, place, identity_id`;
 }
 
 /** Finds days with weights of an interrupted calculation. */

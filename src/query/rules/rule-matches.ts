@@ -93,7 +93,7 @@ const NARROW = 0.1;
 
 /**
  * Selects what configured rules split by narrow weights. Weights of a month are compared with the cost of the month up
- * to the day.
+ * to the day. Weights within a column are left out, because they are meant to cover a part of the cost.
  */
 export function narrowWeights(window: InstantRange): Statement {
   const { condition, params } = rowsInWindow(window);
@@ -102,7 +102,7 @@ export function narrowWeights(window: InstantRange): Statement {
 WITH
   split AS (
     SELECT day, toString(rule) AS rule, toString(currency) AS currency, toString(metric) AS metric, abs(sum(amount_hi) + sum(amount_lo)) AS amount
-    FROM chargebacks WHERE ${condition} AND rule != '' AND allocation_method = 'cost_ratio'
+    FROM chargebacks WHERE ${condition} AND rule != '' AND allocation_method = 'cost_ratio' AND position(metric, '@') = 0
     GROUP BY day, rule, currency, metric
   ),
   weights AS (
