@@ -337,7 +337,10 @@ const replicas: JsonMapping = {
         },
       ],
     },
-    { storage: { connection_string: "clickhouse://me:pw@ch-1,ch-2/acme", cluster: "shard_2" } },
+    {
+      cutoff_days: 5,
+      storage: { connection_string: "clickhouse://me:pw@ch-1,ch-2/acme", cluster: "shard_2" },
+    },
   ),
 };
 

@@ -2,17 +2,17 @@
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { addDays } from "../../src/common/days.js";
 import { csv } from "../ingest/focus/bills.js";
 import { openTestStores, temporaryFolder } from "../stores.js";
-import { reconciled, runContext, runOnce, runRows } from "./runs.js";
+import { daysBefore, reconciled, runContext, runDay, runOnce, runRows } from "./runs.js";
 
-const tenant = (folder: string, settings = "") => `tenants:
+const tenant = (folder: string, settings = "", cutoff = "    cutoff_days: 1\n") => `tenants:
   acme:
     ecosystem: focus
     tenant_id: acme
     lookback_days: 8
-    cutoff_days: 1
-    storage: { connection_string: "embedded:acme" }
+${cutoff}    storage: { connection_string: "embedded:acme" }
     plugin_settings:
       ${settings}
       sources:
@@ -236,3 +236,35 @@ t.test("a resource that the inventory cannot store is reported, and its days are
     { day: "2026-06-24", amount: "2", provisional: false },
   ]);
 });
+
+t.test(
+  "with `cutoff_days: 0`, yesterday is charged as soon as its bill arrives; by default, the day before",
+  async (t) => {
+    const charged = async (cutoff: string) => {
+      const folder = temporaryFolder(t);
+      const { config, stores } = await openTestStores(t, tenant(folder, "", cutoff));
+      const days = [1, 2, 3].map(daysBefore);
+      write(
+        folder,
+        [runDay, ...days].map((day) => ({
+          ChargePeriodStart: `${day}T00:00:00Z`,
+          ChargePeriodEnd: `${addDays(day, 1)}T00:00:00Z`,
+          EffectiveCost: "1",
+        })),
+      );
+      await runOnce(runContext(stores), config, "acme");
+      const rows = await runRows<{ day: string }>(
+        stores,
+        "acme",
+        "SELECT toString(day) AS day FROM chargebacks ORDER BY day",
+      );
+      return rows.map(({ day }) => day);
+    };
+    t.strictSame(
+      await charged("    cutoff_days: 0\n"),
+      [3, 2, 1].map(daysBefore),
+      "never today, which is not over",
+    );
+    t.strictSame(await charged(""), [3, 2].map(daysBefore));
+  },
+);

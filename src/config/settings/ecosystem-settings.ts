@@ -18,12 +18,20 @@ export interface EcosystemSettings<Own extends TObject = TObject> {
   settings: Own;
   /** Rules between its keys, and between them and the common ones. Each has a sentence and a check. */
   refusals?: readonly Rule<OwnAndCommon<Own>>[];
+  /** Limits of `cutoff_days`, if they differ from the usual ones. */
+  cutoff?: Cutoff;
   /** Columns that configured rules can name, in addition to those that every ecosystem has. */
   lineColumns?: RuleColumns;
   /** Usage metrics that configured rules can name; undefined allows any name. */
   usageMetrics?(settings: PluginSettings): readonly string[];
   /** Identity sets that configured rules can divide among; undefined allows any. */
   identitySets?(settings: PluginSettings): readonly IdentityScope[];
+}
+
+/** Days before today that are left out. */
+export interface Cutoff {
+  readonly minimum: number;
+  readonly default: number;
 }
 
 /** The common settings and the ecosystem's own. If both have a key, it is the ecosystem's. */

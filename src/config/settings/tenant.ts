@@ -3,7 +3,7 @@ import { type Static, type TObject, type TUnsafe, Type } from "@sinclair/typebox
 import { rulesSetting } from "../allocation/configured-rule.js";
 import { identitySetting } from "../allocation/identity-source.js";
 import { integer, mapOf, mapping, oneOf, type Rule, section, text } from "../reader/setting.js";
-import { type EcosystemSettingsMap, pluginDefinition } from "./ecosystem-settings.js";
+import { type Cutoff, type EcosystemSettingsMap, pluginDefinition } from "./ecosystem-settings.js";
 import { LONGEST_TIMER_SECONDS } from "./features.js";
 import type { PluginSettings } from "./plugin-settings.js";
 import { storageSettings } from "./storage.js";
@@ -16,6 +16,20 @@ export const TENANT_NAME = {
 };
 
 const days = { unit: "days" };
+
+/** Limits of `cutoff_days` for ecosystems without their own. */
+const USUAL_CUTOFF: Cutoff = { minimum: 1, default: 5 };
+
+function cutoffDays(limits: Cutoff) {
+  return integer({
+    ...days,
+    description:
+      "The last gathered day is this many days before yesterday, because upstreams still correct the latest days. For " +
+      "`focus` from 0, and 1 by default.",
+    maximum: 30,
+    ...limits,
+  });
+}
 
 const tenantProperties = {
   tenant_id: text({
@@ -32,13 +46,7 @@ const tenantProperties = {
     maximum: 364,
     default: 200,
   }),
-  cutoff_days: integer({
-    ...days,
-    description: "The latest days are left out, because upstreams still correct them.",
-    minimum: 1,
-    maximum: 30,
-    default: 5,
-  }),
+  cutoff_days: cutoffDays(USUAL_CUTOFF),
   retention_days: integer({
     ...days,
     description:
@@ -158,6 +166,7 @@ export function tenantSettings(ecosystems: EcosystemSettingsMap): TUnsafe<Writte
       {
         ecosystem: Type.Literal(name, { description: "The kind of upstream." }),
         ...tenantProperties,
+        ...(ecosystem.cutoff !== undefined && { cutoff_days: cutoffDays(ecosystem.cutoff) }),
         plugin_settings: pluginDefinition(ecosystem),
       },
       { description: "A tenant.", rules: windowRules },

@@ -81,6 +81,8 @@ export const focusSettings: EcosystemSettings<typeof settings> = {
   description: "`focus`: the bill of any cloud or service that is delivered as FOCUS files.",
   settings,
   refusals,
+  // A bill that arrives is complete: later deliveries replace it.
+  cutoff: { minimum: 0, default: 1 },
   lineColumns: focusLineColumns,
 };
 
