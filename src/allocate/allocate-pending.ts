@@ -63,7 +63,10 @@ interface Batches extends LedgerJob {
   readonly failed: Set<string>;
 }
 
-/** True if a day weighs by allocated costs of its month: then its earlier days have to be published before it. */
+/**
+ * True if a rule weighs by allocated costs of the month. Then the earlier days of a month have to be published before
+ * its later days are calculated.
+ */
 function readsEarlierDays({ rules }: LedgerJob): boolean {
   return rules.stages.some(({ weights }) => weights.some(({ over }) => over === "month"));
 }

@@ -1,3 +1,7 @@
+/**
+ * Calculates staged days into the staged rows of a ledger and verifies them: allocates them, stage by stage, then
+ * compares every line with its bill. The check of each day says whether it may be published. Nothing is published here.
+ */
 import type { ClickHouseClient } from "@clickhouse/client";
 import pRetry from "p-retry";
 import { dropStagedDays } from "../clickhouse/staging.js";
@@ -7,16 +11,17 @@ import { FIRST_STAGE } from "../domain/allocation-rule.js";
 import type { SplitLedger } from "./ledger.js";
 import type { RuleSet } from "./rules.js";
 import { allocateDays } from "./sql/allocate-days.js";
+import {
+  daysWithAllocatedWeights,
+  dropAllocatedWeights,
+  insertAllocatedWeights,
+} from "./sql/allocated-weights.js";
 import { checkConservation, type DayCheck } from "./sql/check-conservation.js";
-import { daysWithStageWeights, dropStageWeights, stageWeights } from "./sql/stage-weights.js";
 import { unallocateDays } from "./sql/unallocate-days.js";
 import { WORTH_SUMMING } from "./sql/usage-sums.js";
 import { type WeightBound, weightBound } from "./sql/weight-bound.js";
 
-/**
- * Calculates staged days into the staged rows of a ledger and verifies them: allocates them in one statement, then
- * compares every line with its bill. The check of each day says whether it may be published. Nothing is published here.
- */
+/** What a calculation needs. */
 export interface Calculation {
   readonly ledger: SplitLedger;
   readonly client: ClickHouseClient;
@@ -33,7 +38,7 @@ export interface Calculation {
 export interface DayMarks {
   /** Data of the day is missing and may still arrive. */
   readonly provisional: boolean;
-  /** Hash of the input. */
+  /** Hash of the day's input. Rows show it as `revision`. */
   readonly revision: string;
 }
 
@@ -46,18 +51,18 @@ const WAIT_FOR_STORE = {
 } as const;
 
 /** The engine takes 0.25 s of processor time to plan a statement. With fewer rows, a second one does not pay off. */
-const worthTwoStatements = 1_000_000;
+const MIN_ROWS_FOR_TWO_STATEMENTS = 1_000_000;
 
 /**
- * Decimal digits of a product of cost and weight that fit Int128, with room for the rounding offset, which is less than
- * the total weight.
+ * A product of cost and weight with fewer decimal digits fits Int128, even with the rounding offset added, which is less
+ * than the total weight.
  */
-const int128Digits = 37;
+const INT128_DIGITS = 37;
 
 /**
  * Allocates the days and checks them. Throws if the statement itself fails; then none of the days is calculated. If the
- * store becomes unreachable, the days are calculated again once it is back. If that happens twice with the same days,
- * it throws, because they may be the cause.
+ * store becomes unreachable, the days are calculated again once it is back. If the store goes away again, it throws: the
+ * days may be the cause.
  */
 export async function calculateDays(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   try {
@@ -87,8 +92,8 @@ async function isBack({ client, signal }: Calculation): Promise<boolean> {
 }
 
 /**
- * Calculates one stage after the other. A line belongs to the stage of its rule, so the check of every line covers each
- * stage.
+ * Calculates one stage after the other. Each line is allocated in one stage, that of its rule, so one check at the end
+ * covers all stages.
  */
 async function calculateOnce(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, client, epoch, rules } = calculation;
@@ -98,7 +103,7 @@ async function calculateOnce(calculation: Calculation, days: readonly string[]):
     await dropWeights(calculation, days);
     await allocateStage(calculation, days, FIRST_STAGE);
     for (const { stage, weights } of rules.stages) {
-      for (const each of weights) await execute(calculation, stageWeights({ epoch, days }, each));
+      for (const each of weights) await execute(calculation, insertAllocatedWeights({ epoch, days }, each));
       await allocateStage(calculation, days, stage);
     }
   }
@@ -108,9 +113,9 @@ async function calculateOnce(calculation: Calculation, days: readonly string[]):
 /** Drops weights that an interrupted calculation left. A mutation is slow, so it runs only if there are any. */
 async function dropWeights(calculation: Calculation, days: readonly string[]): Promise<void> {
   const { client, epoch, signal } = calculation;
-  const left = await rows<{ staged_day: string }>(calculation, daysWithStageWeights({ epoch, days }));
+  const left = await rows<{ staged_day: string }>(calculation, daysWithAllocatedWeights({ epoch, days }));
   if (left.length === 0) return;
-  const { query, params } = dropStageWeights({ epoch, days: left.map(({ staged_day }) => staged_day) });
+  const { query, params } = dropAllocatedWeights({ epoch, days: left.map(({ staged_day }) => staged_day) });
   await client.command({
     query,
     query_params: { ...params },
@@ -119,8 +124,11 @@ async function dropWeights(calculation: Calculation, days: readonly string[]): P
   });
 }
 
-/** Later stages have few lines: what their statements cost is mostly their number. So the widest numbers do. */
-const boundOfLaterStages: WeightBound = {
+/**
+ * Later stages have few lines, so their cost is mostly planning. A statement for the bounds would cost more than it saves:
+ * the widest integers are assumed.
+ */
+const boundsOfLaterStages: WeightBound = {
   digits: Number.POSITIVE_INFINITY,
   rows_at_most: 0,
   samples_a_sum: 1,
@@ -134,8 +142,8 @@ async function allocateStage(
 ): Promise<void> {
   const { ledger, epoch, rules } = calculation;
   const isLater = stage !== undefined && stage !== FIRST_STAGE;
-  const bound = isLater ? boundOfLaterStages : await boundOf(calculation, days);
-  const wide = bound.digits >= int128Digits;
+  const bound = isLater ? boundsOfLaterStages : await boundOf(calculation, days);
+  const wide = bound.digits >= INT128_DIGITS;
   const { hash: rulesHash, combinesMetrics, configured } = rules;
   const { decimalPlaces } = calculation;
   const sumsOfDay = bound.samples_a_sum >= WORTH_SUMMING;
@@ -152,7 +160,7 @@ async function allocateStage(
   };
   await allAtOnce(
     calculation,
-    (bound.rows_at_most < worthTwoStatements ? [days] : halves(days)).map((half) =>
+    (bound.rows_at_most < MIN_ROWS_FOR_TWO_STATEMENTS ? [days] : halves(days)).map((half) =>
       allocateDays({ ...options, ...marked(calculation, half) }),
     ),
   );

@@ -57,7 +57,7 @@ async function lostDays(
 
 const options = { ...configOptions, ...tenantsOption } as const satisfies Options;
 
-/** Checks that Σ chargebacks = Σ billing, to the last digit, per tenant, day and currency. */
+/** Checks that Σ chargebacks = Σ billing on published days, to the last digit, per tenant, day and currency. */
 export const reconcile: Command = {
   usage: "reconcile --config FILE [--tenant NAME]... [--env-file FILE]",
   options,

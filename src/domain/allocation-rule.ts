@@ -93,8 +93,9 @@ export const issueDetails = [
 export const allocationDetails = [...healthyDetails, ...issueDetails] as const;
 export type AllocationDetail = (typeof allocationDetails)[number];
 
-/** The stage of rules that do not weigh by allocated costs, and the highest stage. */
+/** The stage of rules that do not weigh by allocated costs. */
 export const FIRST_STAGE = 1;
+/** The highest stage that a rule can name. */
 export const LAST_STAGE = 8;
 
 export const allocationMethods = [

@@ -1,8 +1,8 @@
 /**
- * Offsets for rounding the parts of a line, and who gets its remainder. Each division is rounded at an offset derived
- * from the line itself, so that no recipient is favoured over many lines, and the same line is always divided the same
- * way. `docs/explanation/allocation.md` has the
- * rule, byte by byte.
+ * Offsets for rounding the parts of a line, and who gets its residue, the remainder below one tick. Each division is
+ * rounded at an offset derived from the line itself, so that no recipient is favoured over many lines, and the same line
+ * is always divided the same way. The rounding itself is in `allocate/sql/allocate-days.ts`, and
+ * `docs/explanation/allocation.md` has the rule, byte by byte.
  */
 import { type Ledger, lineColumns } from "./ledger.js";
 

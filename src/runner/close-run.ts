@@ -29,7 +29,7 @@ export async function closeRun(
       "the end of the run could not be recorded; it will be recorded before the next run begins",
     );
   } finally {
-    // Stops the heartbeat even if the database is unreachable. Otherwise the tenant would never run again.
+    // Stops the heartbeat even if Postgres is unreachable. Otherwise the tenant would never run again.
     await lease.release().catch((error: unknown) => {
       run.logger.error(
         { err: error, tenant: tenantName },

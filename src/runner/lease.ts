@@ -26,13 +26,13 @@ export interface Lease {
   /** Aborts if the lease is lost. */
   readonly lost: AbortSignal;
   /**
-   * Stops the heartbeat and releases the lease. Throws if the database is unreachable, and retries in the background
+   * Stops the heartbeat and releases the lease. Throws if Postgres is unreachable, and retries in the background
    * until the lease has expired.
    */
   release(): Promise<void>;
 }
 
-/** Pauses between attempts to release a lease while the database is unreachable, in milliseconds. */
+/** Pauses between attempts to release a lease while Postgres is unreachable, in milliseconds. */
 const RELEASE_PAUSES = { retries: Number.POSITIVE_INFINITY, minTimeout: 200, maxTimeout: 1_000 } as const;
 
 /** The name of this process as a holder of leases. */
@@ -56,9 +56,9 @@ export async function acquireLease(
   const lost = new AbortController();
   const lose = (how: string) => lost.abort(new LeaseLostError(epoch, how));
 
-  // The database prolongs the lease from some moment after the request was sent. We count from the moment of sending,
-  // so we never assume a longer lease than the database does, even if a response hangs or this process was suspended.
-  const onExpired = () => lose("it ran out, because the database was not reached in time");
+  // Postgres prolongs the lease from some moment after the request was sent. We count from the moment of sending,
+  // so we never assume a longer lease than Postgres does, even if a response hangs or this process was suspended.
+  const onExpired = () => lose("it ran out, because Postgres was not reached in time");
   let end = after(seconds - secondsSince(requestedAt), onExpired);
   let released = false;
   const sendHeartbeat = async () => {
@@ -98,7 +98,7 @@ export async function acquireLease(
       clearTimeout(end);
       const releaseRow = () => runStatement(pool, releaseLease({ tenantName, epoch }));
       await releaseRow().catch((error: unknown) => {
-        // Retry, so that a waiting worker gets the tenant as soon as the database is back, not when the lease expires.
+        // Retry, so that a waiting worker gets the tenant as soon as Postgres is back, not when the lease expires.
         const retries = { ...RELEASE_PAUSES, maxRetryTime: seconds * 1000, unref: true };
         pRetry(releaseRow, retries).catch(() => undefined);
         throw error;

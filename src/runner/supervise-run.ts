@@ -13,15 +13,15 @@ import type { BegunRun } from "./run-context.js";
 import { runStages } from "./run-stages.js";
 import type { RunResult } from "./sql/runs.js";
 
-/** How long to wait for Postgres, and the interval of attempts, in milliseconds. */
+/** How long to wait for Postgres to say why it went away, and the interval of attempts, in milliseconds. */
 const TIMEOUT_MS = 5_000;
 const INTERVAL_MS = 100;
 
 /**
- * Returns the error if Postgres is down because its disk is full; the lost connection itself does not say. Returns
- * undefined as soon as Postgres responds, or after the time is up.
+ * Returns the error if Postgres is down because its disk is full; the lost connection itself does not say. The run has
+ * ended by then. Returns undefined as soon as Postgres responds, or after the time is up.
  */
-async function postgresOutage(postgres: Pool): Promise<string | undefined> {
+async function fullDiskText(postgres: Pool): Promise<string | undefined> {
   for (const end = Date.now() + TIMEOUT_MS; Date.now() < end; await delay(INTERVAL_MS)) {
     try {
       await postgres.query("SELECT 1");
@@ -49,7 +49,7 @@ export async function superviseRun(run: BegunRun, lease: Lease): Promise<RunResu
   } catch (error) {
     const ended = signal.aborted ? signal.reason : error;
     const message = signal.aborted ? abortText(signal) : storeErrorText(error);
-    const outage = isOfPostgres(ended) ? await postgresOutage(run.stores.postgres) : undefined;
+    const outage = isOfPostgres(ended) ? await fullDiskText(run.stores.postgres) : undefined;
     progress.errors.push({
       date: null,
       source: "run",

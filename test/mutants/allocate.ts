@@ -7,18 +7,18 @@ const currencies = ["test/runner/currencies.test.ts"];
 const stages = ["test/runner/stages.test.ts"];
 
 export const allocateMutants = [
-  ...mutantsOf("src/allocate/sql/stage-weights.ts", stages, [
+  ...mutantsOf("src/allocate/sql/allocated-weights.ts", stages, [
     [
       "excluded identities have weight",
       template('isNotExcluded("identity_id", exclude)'),
       template('isNotExcluded("identity_id", [])'),
     ],
     ["published costs of earlier days are no weights", "day NOT IN {days:Array(Date)} AND", "false AND"],
-    ["published costs of later stages are weights", template(" AND NOT @{isOfLaterStage}"), ""],
+    ["published costs of later stages are weights", template(" AND @{isOfEarlierStage}"), ""],
   ]),
   ...mutantsOf("src/ingest/staging/earlier-days.ts", stages, [
     ["a day does not depend on earlier days", "earlier.map(({ day, hash }) => [day, hash])", "[]"],
-    ["a day that weighs by a provisional day is final", "waiting.length === 0", "true"],
+    ["a day that weighs by a provisional day is final", "provisionalDays.length === 0", "true"],
   ]),
   ...mutantsOf("src/allocate/allocate-pending.ts", stages, [
     ["a day is calculated although an earlier one of its month failed", "job.failed.add(day);", ""],
@@ -154,12 +154,12 @@ export const allocateMutants = [
     ],
   ),
   ...mutantsOf("src/allocate/calculate.ts", money, [
-    ["Int128 for up to 41 digits", "const int128Digits = 37", "const int128Digits = 41"],
-    ["never Int256", "bound.digits >= int128Digits", "false"],
+    ["Int128 for up to 41 digits", "const INT128_DIGITS = 37", "const INT128_DIGITS = 41"],
+    ["never Int256", "bound.digits >= INT128_DIGITS", "false"],
   ]),
   ...mutantsOf("src/allocate/calculate.ts", split, [
-    ["many rows by one statement", "bound.rows_at_most < worthTwoStatements", "true"],
-    ["few rows by two statements", "bound.rows_at_most < worthTwoStatements", "false"],
+    ["many rows by one statement", "bound.rows_at_most < MIN_ROWS_FOR_TWO_STATEMENTS", "true"],
+    ["few rows by two statements", "bound.rows_at_most < MIN_ROWS_FOR_TWO_STATEMENTS", "false"],
   ]),
   ...mutantsOf(
     "src/allocate/ledger.ts",

@@ -95,7 +95,7 @@ t.test("a tenant has at most one lease holder", async (t) => {
   });
 
   await t.test(
-    "a lease is lost if the database is unreachable for its lifetime, even after it was prolonged",
+    "a lease is lost if Postgres is unreachable for its lifetime, even after it was prolonged",
     async (t) => {
       const tenant = await newTenant();
       const lease = await acquireLease(postgres, tenant, "a", short);
@@ -112,7 +112,7 @@ t.test("a tenant has at most one lease holder", async (t) => {
       await until("the lease runs out", () => lease?.lost.aborted === true);
       t.strictSame(
         lease?.lost.reason,
-        new LeaseLostError(1, "it ran out, because the database was not reached in time"),
+        new LeaseLostError(1, "it ran out, because Postgres was not reached in time"),
       );
       await lock.query("ROLLBACK");
       lock.release();

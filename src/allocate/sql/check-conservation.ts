@@ -3,10 +3,7 @@ import type { Statement } from "../../clickhouse/statement.js";
 import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../domain/ledger.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 
-/**
- * Compares staged rows with the bill, line by line: for each day, how many lines differ from the sum of their rows, or
- * have no row at all. It reads the stored columns, not intermediate results of the allocation statement.
- */
+/** Result of the check of a day. */
 export interface DayCheck {
   readonly day: string;
   readonly lines: number;
@@ -17,6 +14,10 @@ export interface DayCheck {
   readonly charged: string;
 }
 
+/**
+ * The check before a publish that Σ chargebacks = Σ billing: returns for each day how many lines differ from the sum of
+ * their rows, or have no row at all. It reads the stored columns, not intermediate results of the allocation statement.
+ */
 export function checkConservation(input: {
   ledger: SplitLedger;
   epoch: number;

@@ -1,5 +1,5 @@
 /**
- * ETags and the cache of responses, for reads of published days. A client whose ETag is current gets `304 Not Modified`
+ * ETags and the response cache, for reads of published days. A client whose ETag is current gets `304 Not Modified`
  * without a query to the store. The responses of some routes are also cached in this process by their ETag.
  *
  * Entries are never invalidated: the ETag contains the state of the published days, so a publish makes them

@@ -1,7 +1,7 @@
 /**
- * Days whose rules weigh by allocated costs of the month depend on what the earlier days of the month were allocated, and
- * so on the input of these days. The hash of such a day contains their hashes, and the day is provisional while one of
- * them is.
+ * A rule with `of: allocated, over: month` weighs by what earlier days of the month were allocated. So a day with lines of
+ * such a rule depends on the input of those days: its hash contains their hashes, and it is provisional while one of them
+ * is.
  */
 import type { Pool } from "pg";
 import { literal } from "../../clickhouse/sql-text.js";
@@ -14,16 +14,17 @@ import { runStatement } from "../../postgres/statement.js";
 import type { TenantStore } from "../../stores/stores.js";
 import { type DayContent, EMPTY_DAY_HASH } from "./content-hash.js";
 
-/** A day as Postgres has it. */
+/** A row of `tracking_dates`. */
 interface RecordedDay {
   readonly day: string;
   readonly hash: string;
-  /** False also for a day that became final without some of its data. */
+  /** False once the day is final, even if some of its data is missing. */
   readonly provisional: boolean;
-  readonly published: boolean;
+  /** Nothing of the day is staged. */
+  readonly isPublishedOnly: boolean;
 }
 
-/** Adds the earlier days of their months to the contents of days with lines of such rules. */
+/** Adds the hashes of the month's earlier days to the hash of each day that depends on them. */
 export async function withEarlierDays(
   contents: readonly DayContent[],
   {
@@ -40,9 +41,10 @@ export async function withEarlierDays(
     readonly signal: AbortSignal;
   },
 ): Promise<readonly DayContent[]> {
-  const costs = allocation?.costs.filter(({ stage, over }) => stage !== undefined && over === "month") ?? [];
-  if (costs.length === 0 || contents.length === 0) return contents;
-  const rules = [...new Set(costs.flatMap((each) => each.rules))];
+  const monthlyWeights =
+    allocation?.costs.filter(({ stage, over }) => stage !== undefined && over === "month") ?? [];
+  if (monthlyWeights.length === 0 || contents.length === 0) return contents;
+  const rules = [...new Set(monthlyWeights.flatMap((each) => each.rules))];
   const read = {
     query: `SELECT DISTINCT toString(day) AS staged_day FROM ${stagedTable("billing", epoch)}
       WHERE day IN {days:Array(Date)} AND rule IN (${rules.map(literal).join(", ")})`,
@@ -54,7 +56,7 @@ export async function withEarlierDays(
   const { rows: recorded } = await runStatement<RecordedDay>(postgres, {
     query: `
       SELECT tracking_date AS day, ${inputHashOf("coalesce(staged_hash, publishing_hash, published_hash)")} AS hash,
-             provisional, published_hash IS NOT NULL AND staged_hash IS NULL AS published
+             provisional, published_hash IS NOT NULL AND staged_hash IS NULL AS "isPublishedOnly"
       FROM tracking_dates
       WHERE tenant_name = $1 AND tracking_date BETWEEN date_trunc('month', $2::date)::date AND $3::date
         AND coalesce(staged_hash, publishing_hash, published_hash) IS NOT NULL`,
@@ -72,8 +74,10 @@ function chainMonths(
   const known = new Map(
     recorded.map(({ day, hash, provisional }) => [day, { day, hash, provisional }] as const),
   );
-  const isFinal = new Set(
-    recorded.filter(({ provisional, published }) => published && !provisional).map(({ day }) => day),
+  const finalDays = new Set(
+    recorded
+      .filter(({ provisional, isPublishedOnly }) => isPublishedOnly && !provisional)
+      .map(({ day }) => day),
   );
   const chained = [...contents]
     .sort((a, b) => (a.day < b.day ? -1 : 1))
@@ -84,19 +88,20 @@ function chainMonths(
         .filter(({ hash }) => hash !== EMPTY_DAY_HASH)
         .sort((a, b) => (a.day < b.day ? -1 : 1));
       const isDependent = dependent.has(day) && content.hash !== EMPTY_DAY_HASH;
-      const waiting = earlier.filter(({ provisional }) => provisional).map((each) => each.day);
+      const provisionalDays = earlier.filter(({ provisional }) => provisional).map((each) => each.day);
       const result: DayContent = !isDependent
         ? content
         : {
             ...content,
             hash: digestOf([content.hash, earlier.map(({ day, hash }) => [day, hash])]),
             lacks:
-              waiting.length === 0
+              provisionalDays.length === 0
                 ? lacks
-                : [...lacks, `costs of the month are provisional on ${waiting.join(", ")}`],
+                : [...lacks, `costs of the month are provisional on ${provisionalDays.join(", ")}`],
           };
+      // A day that was published as final with the same input stays final, whatever it lacks.
       const provisional =
-        result.lacks.length > 0 && !(isFinal.has(day) && known.get(day)?.hash === result.hash);
+        result.lacks.length > 0 && !(finalDays.has(day) && known.get(day)?.hash === result.hash);
       known.set(day, { day, hash: result.hash, provisional });
       return result;
     });

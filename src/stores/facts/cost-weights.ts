@@ -1,4 +1,7 @@
-/** Weights of rules that split by costs, written as staged usage facts. */
+/**
+ * SQL that both kinds of cost weights share: direct charges (`ingest/configured/derive-weights.ts`) and allocated costs
+ * (`allocate/sql/allocated-weights.ts`).
+ */
 import { isOneOf, literal } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
 

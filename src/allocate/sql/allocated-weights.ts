@@ -1,6 +1,7 @@
 /**
- * Weights of a stage: what the stages before it gave to each identity, written as staged usage facts. Staged chargebacks
- * hold nothing but the results of earlier stages then, so no rule weighs by a result of its own stage.
+ * Weights of a stage: what the stages before it allocated to each identity, written as staged usage facts. They are
+ * written before the stage's own lines are allocated, so the staged chargebacks have only results of earlier stages. Rows
+ * of published days are filtered by their stage. So no rule weighs by a result of its own stage.
  */
 import { literal } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
@@ -16,20 +17,22 @@ interface StagedDays {
   readonly days: readonly string[];
 }
 
-/** In `over: month`, earlier days of the month that are not calculated now count as they are published. */
-export function stageWeights({ epoch, days }: StagedDays, weights: AllocatedWeights): Statement {
+/** With `over: month`, earlier days of the month that are not in `days` are read from the published chargebacks. */
+export function insertAllocatedWeights({ epoch, days }: StagedDays, weights: AllocatedWeights): Statement {
   const { metric, rules, within, exclude, over, stage } = weights;
   const billing = stagedTable("billing", epoch);
-  const lines = `${billing} WHERE day IN {days:Array(Date)} AND rule IN (${rules.map(literal).join(", ")})`;
-  const wanted = `(SELECT DISTINCT day FROM ${lines})`;
-  // Most values of a column have no line of these rules, so nothing would read their weights.
-  const isReadPlace =
-    within === undefined ? "" : ` AND place IN (SELECT DISTINCT ${placeSql(within.sql)} FROM ${lines})`;
-  const inMonth = `day >= (SELECT toStartOfMonth(min(day)) FROM ${wanted}) AND day <= (SELECT max(day) FROM ${wanted})`;
+  const linesOfRules = `${billing} WHERE day IN {days:Array(Date)} AND rule IN (${rules.map(literal).join(", ")})`;
+  const targetDays = `(SELECT DISTINCT day FROM ${linesOfRules})`;
+  // Only places with a line of these rules: no other weights are ever read.
+  const inPlacesOfLines =
+    within === undefined
+      ? ""
+      : ` AND place IN (SELECT DISTINCT ${placeSql(within.sql)} FROM ${linesOfRules})`;
+  const inMonth = `day >= (SELECT toStartOfMonth(min(day)) FROM ${targetDays}) AND day <= (SELECT max(day) FROM ${targetDays})`;
   const staged = {
     rows: stagedTable("chargebacks", epoch),
     bill: billing,
-    inDays: over === "day" ? `day IN ${wanted}` : `day IN {days:Array(Date)} AND ${inMonth}`,
+    inDays: over === "day" ? `day IN ${targetDays}` : `day IN {days:Array(Date)} AND ${inMonth}`,
   };
   const published = {
     rows: "chargebacks",
@@ -37,18 +40,18 @@ export function stageWeights({ epoch, days }: StagedDays, weights: AllocatedWeig
     inDays: `day NOT IN {days:Array(Date)} AND ${inMonth}`,
   };
   const isRecipient = `identity_id != '${UNALLOCATED}'${isNotExcluded("identity_id", exclude)}`;
-  const isOfLaterStage = `(rules_hash, rule) IN (SELECT rules_hash, rule FROM allocation_rules WHERE stage >= ${stage})`;
+  const isOfEarlierStage = `(rules_hash, rule) NOT IN (SELECT rules_hash, rule FROM allocation_rules WHERE stage >= ${stage})`;
   const costs =
     over === "day"
-      ? `SELECT day AS target, place, identity, cost FROM (${costsByDay(weights, staged, `${isRecipient}${isReadPlace}`)})`
+      ? `SELECT day AS target, place, identity, cost FROM (${costsByDay(weights, staged, `${isRecipient}${inPlacesOfLines}`)})`
       : `SELECT target, place, identity, sum(day_cost) AS cost
          FROM (
            SELECT place, identity, cost AS day_cost,
-             arrayJoin(arrayFilter(t -> t >= day AND toStartOfMonth(t) = toStartOfMonth(day), (SELECT groupArray(day) FROM ${wanted}))) AS target
+             arrayJoin(arrayFilter(t -> t >= day AND toStartOfMonth(t) = toStartOfMonth(day), (SELECT groupArray(day) FROM ${targetDays}))) AS target
            FROM (
-             ${costsByDay(weights, staged, `${isRecipient}${isReadPlace}`)}
+             ${costsByDay(weights, staged, `${isRecipient}${inPlacesOfLines}`)}
              UNION ALL
-             ${costsByDay(weights, published, `${isRecipient}${isReadPlace} AND NOT ${isOfLaterStage}`)}
+             ${costsByDay(weights, published, `${isRecipient}${inPlacesOfLines} AND ${isOfEarlierStage}`)}
            )
          )
          GROUP BY target, place, identity`;
@@ -78,14 +81,14 @@ function costsByDay({ within }: AllocatedWeights, { rows, bill, inDays }: CostRo
 }
 
 /** Finds days with weights of an interrupted calculation. */
-export function daysWithStageWeights({ epoch, days }: StagedDays): Statement {
+export function daysWithAllocatedWeights({ epoch, days }: StagedDays): Statement {
   return {
     query: `SELECT DISTINCT toString(day) AS staged_day FROM ${stagedTable("usage", epoch)} WHERE day IN {days:Array(Date)} AND startsWith(metric, '${ALLOCATED}')`,
     params: { days },
   };
 }
 
-export function dropStageWeights({ epoch, days }: StagedDays): Statement {
+export function dropAllocatedWeights({ epoch, days }: StagedDays): Statement {
   return {
     query: `ALTER TABLE ${stagedTable("usage", epoch)} DELETE WHERE day IN {days:Array(Date)} AND startsWith(metric, '${ALLOCATED}')`,
     params: { days },
