@@ -152,7 +152,7 @@ t.test("check-config --connect", async (t) => {
         0,
         squeezed(
           "acme (focus) ok resources none ok identities none ok source aws 2 bills, 2 files; " +
-            `${older} to ${month}; charged: ${daysAgo(200)} to ${daysAgo(6)} ` +
+            `${older} to ${month}; charged: ${daysAgo(200)} to ${daysAgo(2)} ` +
             `look source aws the bill of ${older} lies before ${daysAgo(200)} (lookback_days) and will not be charged: \`run --from DAY --to DAY\` charges older days ` +
             "look source azure /bills/empty has no files: check `location` " +
             "look source glob no file matches /bills/*.parquet: check `location`",

@@ -1,9 +1,12 @@
 /** Rules that split by what earlier stages allocated, through whole runs. */
 import t, { type Test } from "tap";
+import { buildApp } from "../../src/http/app.js";
 import { readRulesReport } from "../../src/query/rules/report.js";
 import { usualLimits } from "../../src/runner/tenant-run.js";
 import { holds } from "../holds.js";
-import { openTestStores } from "../stores.js";
+import { soundness } from "../http/explained.js";
+import { get } from "../http/service.js";
+import { openTestStores, testLogger } from "../stores.js";
 import { chargedOn, runContext, runOnce, runRows, tenantOf, trackingDate } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
@@ -82,6 +85,40 @@ t.test("a fee is split in proportion to all costs, whether measured or named by 
     ["support", "shop", "1.6243"],
   ]);
   t.strictSame(narrow, []);
+});
+
+t.test("a row of a later stage is explained by the costs of the earlier ones", async (t) => {
+  const { config, stores } = await openTestStores(t, tenant(byCost("fee", "")));
+  const { upstream, ecosystems } = scriptedUpstream({ members });
+  upstream.bill.set(day, bill);
+  await runOnce(runContext(stores, { ecosystems, now }), config, "acme");
+  const app = await buildApp({
+    config,
+    stores,
+    control: undefined,
+    logger: testLogger,
+    version: "1",
+    mode: "api" as const,
+    clock: now,
+  });
+  t.teardown(() => app.close());
+  const onDay = `start_date=${day}&end_date=${day}&identity_id=shop&resource_id=fee`;
+  const { body } = await get(app, `/api/v1/tenants/acme/chargebacks?${onDay}`);
+  const path = `/api/v1/tenants/acme/chargebacks/${body.items[0].dimension_id}/explain?date=${day}`;
+  const { response, everybody, faults } = await soundness(app, path);
+  t.strictSame(faults, [], "the amount can be calculated again from the explanation");
+  // The ecosystem splits support evenly: 1 to each of the four that have usage.
+  t.strictSame([response.split?.total_weight, response.weights_kept], ["43.4", true]);
+  t.strictSame(
+    everybody.map(({ identity_id, weight }) => [identity_id, weight]),
+    [
+      ["shop", "17"],
+      ["data", "12.6"],
+      ["kube-system", "6.8"],
+      ["idle", "6"],
+      ["marketing", "1"],
+    ],
+  );
 });
 
 t.test("with `of: direct`, only who is named by a line pays", async (t) => {

@@ -280,7 +280,7 @@ t.test("an abort ends a gathering", async (t) => {
   const gatherer = connectConfluentTenant(t, organisation.url);
   const giveUp = new AbortController();
   giveUp.abort(new Error("Execution timed out after 1 seconds"));
-  await t.rejects(gatherer.gatherInventory(recordingSink(), giveUp.signal), /the request was given up/);
+  await t.rejects(gatherer.gatherInventory(recordingSink(), giveUp.signal), /the request was cancelled/);
 });
 
 t.test(
