@@ -189,6 +189,22 @@ t.test("a day that weighs by costs of the month follows its earlier days", async
   t.same(await chargedOn(stores, "acme", "2026-05-12"), split("18", "2"), "it counts as it is published");
 });
 
+t.test("published results of a rule's own stage are no weights of its later days", async (t) => {
+  const { config, stores } = await openTestStores(t, tenant(overMonth));
+  const { upstream, ecosystems } = scriptedUpstream({ members: { shop: 1 } });
+  const context = runContext(stores, { ecosystems, now });
+  upstream.bill.set("2026-05-10", { "metered-1": "75" });
+  upstream.bill.set("2026-05-11", { fee: "20" });
+  upstream.bill.set("2026-05-12", { marketing: "25" });
+  upstream.bill.set("2026-05-13", { fee: "10" });
+  await runOnce(context, config, "acme");
+  t.same(await chargedOn(stores, "acme", "2026-05-11"), ["shop: 20 cost_ratio_allocation"]);
+  t.same(await chargedOn(stores, "acme", "2026-05-13"), split("7.5", "2.5"));
+  upstream.bill.set("2026-05-13", { fee: "20" });
+  t.equal((await runOnce(context, config, "acme")).dates_calculated, 1);
+  t.same(await chargedOn(stores, "acme", "2026-05-13"), split("15", "5"));
+});
+
 t.test("a day that weighs by a provisional day is provisional", async (t) => {
   const { config, stores } = await openTestStores(t, tenant(overMonth));
   const { upstream, ecosystems } = scriptedUpstream({ members: { shop: 1 } });
