@@ -7,6 +7,7 @@ import { commandLogger } from "./logger.js";
 import { type AmountRow, writeAmounts } from "./table.js";
 import { percentOf } from "./tag-remarks.js";
 import { selectTenants } from "./tenants.js";
+import { wrapWords } from "./wrap.js";
 
 /** Prints the amounts of rules as a table: a row per rule and currency, and a row per tier that allocated something. */
 function writeRules(stdout: Terminal, report: RulesReport): void {
@@ -32,13 +33,19 @@ function writeRules(stdout: Terminal, report: RulesReport): void {
   if (idle.length > 0) stdout.write(`Rules without lines: ${idle.join(", ")}\n`);
   for (const { name, narrow_weights } of rules)
     for (const { amount, currency, covered } of narrow_weights)
-      stdout.write(
-        `Rule ${name} split ${amount} ${currency} by weights that cover ${percentOf(Number(covered))} of the allocated cost: a few identities pay what all were perhaps meant to share.\n`,
+      writeWrapped(
+        stdout,
+        `Rule ${name} split ${amount} ${currency} by weights that cover ${percentOf(Number(covered))} of the allocated cost: a few identities pay what all were perhaps meant to share.`,
       );
   for (const { share, currency, tag, similar_tag: similar } of hints)
-    stdout.write(
-      `Of the cost in ${currency}, ${percentOf(Number(share))} has the tag "${shown(similar)}" instead of "${tag}". Set ignore_case: true to read both.\n`,
+    writeWrapped(
+      stdout,
+      `Of the cost in ${currency}, ${percentOf(Number(share))} has the tag "${shown(similar)}" instead of "${tag}". Set ignore_case: true to read both.`,
     );
+}
+
+function writeWrapped(stdout: Terminal, text: string): void {
+  stdout.write(`${wrapWords(text, 80).join("\n")}\n`);
 }
 
 const HEAD = ["RULE", "LINES", "AMOUNT"];

@@ -34,6 +34,7 @@ t.test("chargehouse rules", async (t) => {
     line("kept", "Tax", "1.25"),
     line("old", "x", "4"),
     line("", "VM\u001b[31m", "-30"),
+    line("", "Base", "100", "EUR"),
   ];
   await insertBilling(
     stores,
@@ -43,8 +44,17 @@ t.test("chargehouse rules", async (t) => {
   await insertChargebacks(
     stores,
     "acme",
-    lines.map(({ row }) => ({ ...row, ...(row.rule === "support" && byCost) })),
+    lines.map(({ row }) => ({ ...row, ...(row.rule === "support" && { ...byCost, metric: "cost" }) })),
   );
+  const { client } = await stores.tenant("acme");
+  await client.insert({
+    table: "usage",
+    format: "JSONEachRow",
+    values: [
+      { timestamp, metric: "cost", resource_id: "EUR", identity_id: "sa-1", micro_units: "1000000" },
+      { timestamp, metric: "cost", resource_id: "USD", identity_id: "sa-1", micro_units: "1000000" },
+    ],
+  });
   await stores.close();
   const call = async (...args: string[]) => {
     const { io, written } = commandIo();
@@ -65,9 +75,13 @@ t.test("chargehouse rules", async (t) => {
     "  cost_ratio: cost_ratio_allocation    USD                  10",
     "old (no longer configured)             USD           1       4",
     "  usage_ratio: usage_ratio_allocation  USD                   4",
+    "product Base                           EUR           1     100",
+    "  usage_ratio: usage_ratio_allocation  EUR                 100",
     "product VM\ufffd[31m                        USD           1     -30",
     "  usage_ratio: usage_ratio_allocation  USD                 -30",
     "Rules without lines: idle",
+    "Rule support split 2.5 EUR by weights that cover less than 1 % of the allocated",
+    "cost: a few identities pay what all were perhaps meant to share.",
   ];
 
   await t.test("rules fit a terminal of 80 columns, for every tenant", async (t) => {
