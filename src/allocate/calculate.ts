@@ -21,7 +21,7 @@ import { unallocateDays } from "./sql/unallocate-days.js";
 import { WORTH_SUMMING } from "./sql/usage-sums.js";
 import { type WeightBound, weightBound } from "./sql/weight-bound.js";
 
-/** What a calculation needs. */
+/** The stores, the rules and the limits of a calculation. */
 export interface Calculation {
   readonly ledger: SplitLedger;
   readonly client: ClickHouseClient;

@@ -24,20 +24,18 @@ export function tenantRuleSet(
   allocation: AllocationPlan | undefined,
 ): RuleSet {
   if (allocation === undefined) return buildRuleSet(own);
-  const places = allocation.costs.flatMap(({ place, within }) =>
-    within === undefined ? [] : [[place, lineValueSql(within, allocation.columns)] as const],
-  );
   const { rules, digest, columns } = allocation;
-  const weights = allocation.costs.flatMap(({ stage, within, ...costs }) =>
-    stage === undefined
-      ? []
-      : [{ ...costs, stage, within: within === undefined ? undefined : withinOf(within, columns) }],
+  const costs = allocation.costs.map((each) => ({ ...each, within: withinOf(each.within, columns) }));
+  const places = costs.flatMap(({ place, within }) =>
+    within === undefined ? [] : [[place, within.sql] as const],
   );
+  const weights = costs.flatMap(({ stage, ...each }) => (stage === undefined ? [] : [{ ...each, stage }]));
   return buildRuleSet(own, { rules, digest, columns: new Map(places), weights });
 }
 
 /** Tags are in chargebacks, and columns of the bill that chargebacks copy. */
-function withinOf(name: string, columns: RuleColumns): AllocatedWeights["within"] {
+function withinOf(name: string | undefined, columns: RuleColumns): AllocatedWeights["within"] {
+  if (name === undefined) return undefined;
   const sql = lineValueSql(name, columns);
   if (tagKeyOf(name) !== undefined) return { sql, isInRows: true };
   return { sql, isInRows: Object.hasOwn(factTableColumns.chargebacks, columnOf(name, columns)) };

@@ -29,7 +29,7 @@ interface Sample {
   readonly use: Use;
 }
 
-/** What is as before once there are no more requests. */
+/** These figures are as before once there are no more requests. */
 const exact = [
   "serviceHandles",
   "signalEntries",
@@ -185,7 +185,7 @@ t.test("nothing piles up", { timeout: 0 }, async (t) => {
     });
     return (await Promise.all(statuses)).every(({ last_result }) => last_result !== null);
   });
-  /** What the service holds after it got no request for so long that the engine has removed replaced parts. */
+  /** Returns what the service holds once the engine has removed replaced parts, long after the last request. */
   const atRest = async (): Promise<(name: (typeof columns)[number]) => number> => {
     const arePartsGone = async () => {
       await delay(SAMPLE_MS);

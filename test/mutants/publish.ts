@@ -31,12 +31,10 @@ export const publishMutants = [
   ...mutantsOf("src/allocate/sql/publishing-state.ts", fencing, [
     [
       "a result is noted without the lease",
-      `allocation_attempts = 0, last_error = NULL
-FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
+      `FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
 WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL
   AND \${HAS_LEASE}`,
-      `allocation_attempts = 0, last_error = NULL
-FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
+      `FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
 WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL`,
     ],
   ]),

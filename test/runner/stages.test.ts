@@ -69,7 +69,7 @@ async function chargedAs(t: Test, rules: string) {
 
 t.test("a fee is split in proportion to all costs, whether measured or named by the line", async (t) => {
   const { charged, narrow } = await chargedAs(t, [byCost("fee", ""), byCost("support", "")].join("\n"));
-  // Of 39.4: shop 16, data 11.6, kube-system 5.8, idle 5, marketing 1.
+  // 39.4 are allocated: shop 16, data 11.6, kube-system 5.8, idle 5, marketing 1.
   t.strictSame(charged.fee, [
     ["fee", "data", "0.7066"],
     ["fee", "idle", "0.3045"],
@@ -144,7 +144,7 @@ t.test("a later stage weighs by what the earlier stages allocated as well", asyn
   const first = byCost("fee", ", exclude: [shop, data, kube-system, idle]");
   const { charged, narrow } = await chargedAs(t, [first, byCost("support", "", ", stage: 3")].join("\n"));
   t.strictSame(charged.fee, [["fee", "marketing", "2.4"]]);
-  // Of 41.8: marketing has 3.4 after the fee.
+  // 41.8 are allocated then, 3.4 of them to marketing, which pays the fee.
   t.strictSame(charged.support?.find(([, who]) => who === "marketing")?.[2], "0.3253");
   t.strictSame(
     narrow.map(({ name }) => name),

@@ -107,59 +107,55 @@ WHERE tenant_name = $1 AND publishing_hash IS NOT NULL ORDER BY tracking_date`,
   };
 }
 
-/**
- * Records that days are visible: flags, hash and counters in one statement. Updates one row per day, or none if another
- * run has the lease.
- */
-export function finishPublishing(input: {
-  tenantName: string;
-  epoch: number;
-  days: readonly PublishedDay[];
-}): PgStatement {
+/** Days whose swap has finished. */
+interface FinishedDays {
+  readonly tenantName: string;
+  readonly epoch: number;
+  readonly days: readonly PublishedDay[];
+}
+
+/** Updates one row per day, or none if another run has the lease. `$4` has the numbers of rows as `d.rows`. */
+function finishDays(
+  state: Ledger["state"],
+  changes: string,
+  { tenantName, epoch, days }: FinishedDays,
+  ...more: readonly string[]
+): PgStatement {
   return {
     query: `
-UPDATE tracking_dates AS t SET
-  published_hash = t.publishing_hash, publishing_hash = NULL, staged_hash = NULL,
-  chargeback_calculated = true, lost_at = NULL, chargeback_rows = d.rows, calculated_at = now(),
-  allocation_attempts = 0, last_error = NULL
+UPDATE ${state} AS t SET
+  ${changes}
 FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
 WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL
   AND ${HAS_LEASE}`,
-    params: [
-      input.tenantName,
-      input.epoch,
-      input.days.map((day) => day.day),
-      input.days.map((day) => day.rows),
-    ],
+    params: [tenantName, epoch, days.map(({ day }) => day), days.map(({ rows }) => rows), ...more],
   };
+}
+
+/** Records that days are visible: flags, hash and counters in one statement. */
+export function finishPublishing(days: FinishedDays): PgStatement {
+  return finishDays(
+    "tracking_dates",
+    `published_hash = t.publishing_hash, publishing_hash = NULL, staged_hash = NULL,
+  chargeback_calculated = true, lost_at = NULL, chargeback_rows = d.rows, calculated_at = now(),
+  allocation_attempts = 0, last_error = NULL`,
+    days,
+  );
 }
 
 /**
  * Records that attributions of days are visible, or removed if they were to be withdrawn. A withdrawn day still waits
- * for its staged attributions. Updates one row per day, or none if another run has the lease.
+ * for its staged attributions.
  */
-export function finishAttribution(input: {
-  tenantName: string;
-  epoch: number;
-  days: readonly PublishedDay[];
-}): PgStatement {
-  return {
-    query: `
-UPDATE topic_attribution_dates AS t SET
-  published_hash = nullif(t.publishing_hash, $5), publishing_hash = NULL,
+export function finishAttribution(days: FinishedDays): PgStatement {
+  return finishDays(
+    "topic_attribution_dates",
+    `published_hash = nullif(t.publishing_hash, $5), publishing_hash = NULL,
   staged_hash = CASE WHEN t.publishing_hash = $5 THEN t.staged_hash END,
   attribution_rows = d.rows, lost_at = NULL, calculated_at = now(),
   attribution_attempts = CASE WHEN t.publishing_hash = $5 THEN t.attribution_attempts ELSE 0 END,
-  last_error = CASE WHEN t.publishing_hash = $5 THEN t.last_error END
-FROM unnest($3::date[], $4::bigint[]) AS d(day, rows)
-WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NOT NULL
-  AND ${HAS_LEASE}`,
-    params: [
-      input.tenantName,
-      input.epoch,
-      input.days.map((day) => day.day),
-      input.days.map((day) => day.rows),
-      WITHDRAWN,
-    ],
-  };
+  last_error = CASE WHEN t.publishing_hash = $5 THEN t.last_error END`,
+    days,
+    WITHDRAWN,
+  );
 }

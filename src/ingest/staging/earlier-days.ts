@@ -65,46 +65,52 @@ export async function withEarlierDays(
   return chainMonths(contents, new Set(dependent.map(({ staged_day }) => staged_day)), recorded);
 }
 
-/** @param dependent days with lines of rules that weigh by allocated costs of the month */
+/**
+ * Returns the contents by day, ascending.
+ *
+ * @param dependent days with lines of rules that weigh by allocated costs of the month
+ */
 function chainMonths(
   contents: readonly DayContent[],
   dependent: ReadonlySet<string>,
   recorded: readonly RecordedDay[],
 ): DayContent[] {
-  const known = new Map(
-    recorded.map(({ day, hash, provisional }) => [day, { day, hash, provisional }] as const),
-  );
-  const finalDays = new Set(
-    recorded
-      .filter(({ provisional, isPublishedOnly }) => isPublishedOnly && !provisional)
-      .map(({ day }) => day),
-  );
-  const chained = [...contents]
-    .sort((a, b) => (a.day < b.day ? -1 : 1))
-    .map((content) => {
-      const { day, lacks } = content;
-      const earlier = [...known.values()]
-        .filter((each) => each.day < day && each.day.slice(0, 7) === day.slice(0, 7))
-        .filter(({ hash }) => hash !== EMPTY_DAY_HASH)
-        .sort((a, b) => (a.day < b.day ? -1 : 1));
-      const isDependent = dependent.has(day) && content.hash !== EMPTY_DAY_HASH;
-      const provisionalDays = earlier.filter(({ provisional }) => provisional).map((each) => each.day);
-      const result: DayContent = !isDependent
-        ? content
-        : {
-            ...content,
-            hash: digestOf([content.hash, earlier.map(({ day, hash }) => [day, hash])]),
-            lacks:
-              provisionalDays.length === 0
-                ? lacks
-                : [...lacks, `costs of the month are provisional on ${provisionalDays.join(", ")}`],
-          };
-      // A day that was published as final with the same input stays final, whatever it lacks.
-      const provisional =
-        result.lacks.length > 0 && !(finalDays.has(day) && known.get(day)?.hash === result.hash);
-      known.set(day, { day, hash: result.hash, provisional });
-      return result;
-    });
-  const byDay = new Map(chained.map((content) => [content.day, content]));
-  return contents.map((content) => byDay.get(content.day) ?? content);
+  const recordedDays = new Map(recorded.map((each) => [each.day, each]));
+  const known = new Map<string, KnownDay>(recordedDays);
+  return [...contents].sort(byDay).map((content) => {
+    const { day } = content;
+    const isDependent = dependent.has(day) && content.hash !== EMPTY_DAY_HASH;
+    const result = isDependent ? withMonth(content, earlierDays(known, day)) : content;
+    const before = recordedDays.get(day);
+    // A day that was published as final with the same input stays final, whatever it lacks.
+    const isFinal = before?.isPublishedOnly && !before.provisional && before.hash === result.hash;
+    known.set(day, { day, hash: result.hash, provisional: result.lacks.length > 0 && !isFinal });
+    return result;
+  });
+}
+
+type KnownDay = Pick<RecordedDay, "day" | "hash" | "provisional">;
+
+/** Returns the days of the month before a day that have a bill, ascending. */
+function earlierDays(known: ReadonlyMap<string, KnownDay>, day: string): KnownDay[] {
+  const month = day.slice(0, 7);
+  return [...known.values()]
+    .filter((each) => each.day < day && each.day.startsWith(month) && each.hash !== EMPTY_DAY_HASH)
+    .sort(byDay);
+}
+
+function withMonth(content: DayContent, earlier: readonly KnownDay[]): DayContent {
+  const provisionalDays = earlier.filter(({ provisional }) => provisional).map(({ day }) => day);
+  return {
+    ...content,
+    hash: digestOf([content.hash, earlier.map(({ day, hash }) => [day, hash])]),
+    lacks:
+      provisionalDays.length === 0
+        ? content.lacks
+        : [...content.lacks, `costs of the month are provisional on ${provisionalDays.join(", ")}`],
+  };
+}
+
+function byDay(a: { readonly day: string }, b: { readonly day: string }): number {
+  return a.day < b.day ? -1 : 1;
 }

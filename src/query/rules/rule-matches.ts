@@ -4,7 +4,7 @@
  */
 import type { Statement } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";
-import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
+import { type AllocationDetail, type AllocationMethod, UNALLOCATED } from "../../domain/allocation-rule.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 
 /** The most product types that are listed for lines without a configured rule; the others are summed. */
@@ -115,7 +115,7 @@ WITH
     FROM (
       SELECT day, toString(currency) AS currency, toFloat64(sum(amount_hi) + sum(amount_lo)) AS day_cost
       FROM published_sums_by_identity
-      WHERE identity_id != 'UNALLOCATED' AND day >= (SELECT toStartOfMonth(min(day)) FROM split) AND day <= (SELECT max(day) FROM split)
+      WHERE identity_id != '${UNALLOCATED}' AND day >= (SELECT toStartOfMonth(min(day)) FROM split) AND day <= (SELECT max(day) FROM split)
       GROUP BY day, currency
     )
   )
