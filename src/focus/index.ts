@@ -1,5 +1,5 @@
 export { PRODUCT_TOLERANCE, pairs, parentCategory, priced, unitPrices } from "./column-relations.js";
-export { columnsOfVersion as columnsOf } from "./columns.js";
+export { columnsOfVersion as columnsOf, focusColumns } from "./columns.js";
 export { settingsFor } from "./csv.js";
 export { type CsvOrParquet as Source, formatOf, MAX_COLUMNS, UnreadableFileError } from "./format.js";
 export { isoInstant } from "./iso-date.js";

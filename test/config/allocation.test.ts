@@ -171,6 +171,40 @@ t.test("an invalid `where` of a rule is refused", async (t) => {
   }
 });
 
+t.test("a column that FOCUS does not have is refused with the nearest name", async (t) => {
+  const problems = (column: string) => {
+    const text = `tenants:
+  acme:
+    ecosystem: focus
+    tenant_id: acme
+    storage: { connection_string: "embedded:acme" }
+    plugin_settings: { sources: [{ name: a, location: /bills }] }
+    allocation: { identity: [{ column: ${column} }], rules: [{ name: r, where: { ${column}: x }, split: [{ by: cost, within: ${column} }] }] }`;
+    const loaded = loadConfig(text, { file: "c.yaml", env: {}, ecosystems: allEcosystems, folder: "/srv" });
+    return loaded.ok ? [] : loaded.problems.map(({ path, message }) => `${path}: ${message}`);
+  };
+  for (const column of ["PrincipalId", "SubAccountName", "SkuPriceDetails", "ProviderName", "PublisherName"])
+    t.strictSame(problems(column), [], column);
+  const near = [
+    ["RegionID", "RegionId"],
+    ["PrincipleId", "PrincipalId"],
+    ["SkuPriceDetail", "SkuPriceDetails"],
+  ] as const;
+  for (const [column, meant] of near) {
+    const refusal = `is no column of the lines; did you mean \`${meant}\`?`;
+    t.strictSame(problems(column), [
+      `${P}identity[0].column: ${refusal}`,
+      `${P}rules[0].where.${column}: ${refusal}`,
+      `${P}rules[0].split[0].within: ${refusal}`,
+    ]);
+  }
+  t.strictSame(problems("EffectiveCost"), [
+    `${P}identity[0].column: is a number: an identity is text`,
+    `${P}rules[0].where.EffectiveCost: is a number: compare it by above and below`,
+    `${P}rules[0].split[0].within: is a number: lines are grouped by a text`,
+  ]);
+});
+
 t.test("an invalid split of a rule is refused", async (t) => {
   const cases: [split: string, problems: string[]][] = [
     ["[]", ["rules[0].split: must be a list from 1 to 10 entries, not 0"]],

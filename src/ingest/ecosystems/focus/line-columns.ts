@@ -4,7 +4,8 @@
  */
 import { literal } from "../../../clickhouse/sql-text.js";
 import type { RuleColumnSource, RuleColumns } from "../../../domain/rule-columns.js";
-import { landingColumns } from "./load/landing-columns.js";
+import { focusColumns } from "../../../focus/index.js";
+import { landingColumnOf, landingColumns, otherStandardNames } from "./load/landing-columns.js";
 
 const text = (sql: string): RuleColumnSource => ({ sql, type: "text" });
 const decimal = (sql: string): RuleColumnSource => ({ sql, type: "decimal" });
@@ -26,19 +27,33 @@ export const ownColumns: RuleColumns = {
   SkuId: text("sku_id"),
 };
 
-/** Without times and JSON: a rule matches the names and the costs of a line. */
-const metadataColumns: RuleColumns = Object.fromEntries(
-  landingColumns.flatMap(({ name, kind }) => {
-    if (Object.hasOwn(ownColumns, name)) return [];
-    const value = `JSONExtractString(metadata, ${literal(name)})`;
-    if (kind === "text" || kind === "long_text") return [[name, text(value)]];
-    // The charged cost is not part of the metadata.
-    return kind === "number" ? [[name, decimal(`toDecimal128OrZero(${value}, 12)`)]] : [];
+/** JSON and times are matched as text. The tags of a line have names of their own, `tag.KEY`. */
+const metadataColumns: RuleColumns = Object.fromEntries([
+  ...landingColumns.flatMap(({ name, kind }) => {
+    if (Object.hasOwn(ownColumns, name) || kind === "tags") return [];
+    const value = metadataText(name);
+    const isNumber = kind === "number" || kind === "cost";
+    return [[name, isNumber ? decimal(`toDecimal128OrZero(${value}, 12)`) : text(value)]];
+  }),
+  ...otherStandardNames.map((name) => [name, text(metadataText(name))]),
+]);
+
+const standardColumns: RuleColumns = { ...ownColumns, ...metadataColumns };
+
+/** Names of earlier versions stand for the columns that replaced them. */
+const formerColumns: RuleColumns = Object.fromEntries(
+  focusColumns.flatMap(({ name }) => {
+    const column = standardColumns[landingColumnOf(name)?.name ?? ""];
+    return column === undefined || Object.hasOwn(standardColumns, name) ? [] : [[name, column]];
   }),
 );
 
 export const focusLineColumns: RuleColumns = {
-  ...ownColumns,
-  ...metadataColumns,
+  ...standardColumns,
+  ...formerColumns,
   ...Object.fromEntries(cloudColumns.map((name) => [name, text(name)])),
 };
+
+function metadataText(name: string): string {
+  return `JSONExtractString(metadata, ${literal(name)})`;
+}

@@ -95,5 +95,5 @@ export const costColumnOf: Readonly<Record<FocusSettings["cost"], CostColumn>> =
 
 /** Changes when the settings or a release change how files are read. */
 export function readingHash({ cost, currency }: FocusSettings): string {
-  return digestOf(["3", cost, currency ?? null]).slice(0, 16);
+  return digestOf(["4", cost, currency ?? null]).slice(0, 16);
 }

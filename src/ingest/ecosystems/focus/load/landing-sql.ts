@@ -5,7 +5,13 @@ import { type FocusFile, mapColumns, type SourceColumn, writtenText } from "../.
 import { notUtf8Column, tooLongColumn } from "../../../csv/unreadable.js";
 import { type ColumnSql, columnSql, columnText, type Named } from "./column-sql.js";
 import { findingsMask } from "./findings.js";
-import { costColumns, LANDING_VERSION, type LandingKind, landingColumns } from "./landing-columns.js";
+import {
+  costColumns,
+  LANDING_VERSION,
+  type LandingKind,
+  landingColumns,
+  otherStandardNames,
+} from "./landing-columns.js";
 import { any, lineConditions } from "./line-checks.js";
 
 export interface LandingStatement {
@@ -166,11 +172,14 @@ function positionsOf({ columns }: FocusFile, sourceColumns: readonly SourceColum
   return at;
 }
 
-/** Collects the columns without a column of their own, by name. A repeated name gets a number. */
+/**
+ * Collects the columns without a column of their own, by name. Names of the standard are found in any case. A repeated
+ * name gets a number.
+ */
 function customOf(sourceColumns: readonly SourceColumn[], mapped: ReadonlySet<number>): string {
   const nameCounts = new Map<string, number>();
   const entries = sourceColumns.flatMap(({ name: writtenName, type }, at) => {
-    const name = writtenName.trim();
+    const name = standardName(writtenName.trim());
     const count = (nameCounts.get(name) ?? 0) + 1;
     nameCounts.set(name, count);
     if (mapped.has(at)) return [];
@@ -181,4 +190,8 @@ function customOf(sourceColumns: readonly SourceColumn[], mapped: ReadonlySet<nu
   if (sorted.length === 0) return `CAST(map() AS ${type})`;
   const pairs = sorted.map(({ key, value }) => `${literal(key)}, ${value}`).join(", ");
   return `CAST(mapFilter((k, v) -> v != '', map(${pairs})) AS ${type})`;
+}
+
+function standardName(name: string): string {
+  return otherStandardNames.find((other) => other.toLowerCase() === name.toLowerCase()) ?? name;
 }
