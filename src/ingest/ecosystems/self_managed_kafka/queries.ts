@@ -6,7 +6,7 @@
  * handles counters that restart with a broker.
  */
 import type { MeteredIdentitySource } from "../../metered/identity-source.js";
-import { withSelector } from "./selector.js";
+import { withSelector } from "../../metered/metric-selector.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 
 const BYTES_IN = "kafka_server_brokertopicmetrics_bytesin_total";

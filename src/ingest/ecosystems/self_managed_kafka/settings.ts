@@ -4,9 +4,9 @@ import { integer, mapOf, mapping, section, text } from "../../../config/reader/s
 import type { EcosystemSettings } from "../../../config/settings/ecosystem-settings.js";
 import { metricsSettings } from "../../../config/settings/metrics.js";
 import { identitySourceSettings, promql } from "../../metered/identity-source.js";
+import { parseSelector, SELECTOR } from "../../metered/metric-selector.js";
 import { currencySetting, rateSetting } from "../../metered/rate.js";
 import { resourceSource } from "./resource-source.js";
-import { parseSelector, SELECTOR } from "./selector.js";
 
 const rates = {
   compute_hourly_rate: rateSetting("The price of one broker for an hour.", "currency per broker-hour"),

@@ -2,7 +2,7 @@
  * Setting `metric_selector`: selects the series of this cluster. Its label matchers go into every query, so that one
  * Prometheus that monitors several clusters does not charge one with the bytes of another.
  */
-import type { Parsed } from "../../../config/reader/setting.js";
+import type { Parsed } from "../../config/reader/setting.js";
 
 /** Placeholder for the matchers in a query: `kafka_log_log_size{$selector}`. */
 export const SELECTOR = "$selector";
