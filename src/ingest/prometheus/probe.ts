@@ -107,7 +107,10 @@ function otherRanges(expression: string, stepSeconds: number): string[] {
   ];
 }
 
-/** Returns the ranges of PromQL selectors, such as `1h30m`. Computed ones are left out. */
+/**
+ * Returns the ranges of PromQL selectors, such as `1h30m`. Computed ones are left out, and those in subqueries, which are
+ * evaluated at other times than the steps.
+ */
 function rangesOf(expression: string): string[] {
   const ranges: string[] = [];
   parser.parse(expression).iterate({
@@ -115,6 +118,7 @@ function rangesOf(expression: string): string[] {
       const duration = name === "MatrixSelector" ? node.getChild("DurationExpr")?.firstChild : undefined;
       if (duration?.name === "NumberDurationLiteralInDurationContext")
         ranges.push(expression.slice(duration.from, duration.to));
+      return name !== "SubqueryExpr";
     },
   });
   return ranges;

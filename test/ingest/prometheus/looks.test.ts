@@ -49,6 +49,8 @@ t.test("a range that differs from the step is reported if samples are added up",
   t.equal(found["cost N"], undefined, "the same length in another notation is not reported");
   const quoted = await remarks(t, named, { usage: 'increase(sent{note="[5m]"}[60m])' });
   t.equal(quoted["usage alloc_N"], undefined, "brackets in a label's value are no range");
+  const subquery = await remarks(t, named, { usage: "sum_over_time((rate(sent[5m]))[$step:5m])" });
+  t.equal(subquery["usage alloc_N"], undefined, "a subquery has times of its own");
   const millisecond = await remarks(t, named, { usage: "increase(sent[3599999ms])" });
   t.equal(millisecond["usage alloc_N"], undefined);
 });
