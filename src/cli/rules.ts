@@ -4,6 +4,7 @@ import { openStores } from "../stores/open-stores.js";
 import { type Command, dayOption, type Options, parseOptions, type Terminal, UsageError } from "./command.js";
 import { configOptions, configurationOf, tenantsOption } from "./configuration.js";
 import { commandLogger } from "./logger.js";
+import { presets } from "./preset.js";
 import { type AmountRow, writeAmounts } from "./table.js";
 import { percentOf } from "./tag-remarks.js";
 import { selectTenants } from "./tenants.js";
@@ -79,14 +80,24 @@ const options = {
     default: false,
     help: "print what the API's endpoint returns, by tenant",
   },
+  preset: {
+    type: "string",
+    value: "NAME",
+    help: `only print what a preset of the configuration stands for: ${[...presets.keys()].join(", ")}`,
+  },
 } as const satisfies Options;
 
-/** Prints the result of the API's `GET …/rules`. */
+/** Prints the result of the API's `GET …/rules`, or a preset. */
 export const rulesCommand: Command = {
-  usage: "rules --config FILE [--tenant NAME]... [--start DAY] [--end DAY] [--json] [--env-file FILE]",
+  usage:
+    "rules (--config FILE [--tenant NAME]... [--start DAY] [--end DAY] [--json] [--env-file FILE] | --preset NAME)",
   options,
   async run(args, io) {
     const given = parseOptions(args, options);
+    if (given.preset !== undefined) {
+      io.stdout.write(presetText(given.preset));
+      return 0;
+    }
     const days = {
       start_date: dayOption("start", given.start),
       end_date: dayOption("end", given.end),
@@ -123,6 +134,13 @@ export const rulesCommand: Command = {
     return 0;
   },
 };
+
+function presetText(name: string): string {
+  const text = presets.get(name);
+  if (text === undefined)
+    throw new UsageError(`--preset must be one of ${[...presets.keys()].join(", ")}, not "${name}"`);
+  return text;
+}
 
 function windowOf(
   days: { readonly start_date: string | undefined; readonly end_date: string | undefined },

@@ -3,6 +3,7 @@ import { resolve } from "node:path";
 import type { RuleColumns } from "../domain/rule-columns.js";
 import type { IdentityMaps } from "./allocation/check-allocation.js";
 import type { WrittenConfig } from "./schema.js";
+import type { EcosystemSettingsMap } from "./settings/ecosystem-settings.js";
 import { type PostgresTarget, postgresTarget } from "./settings/postgres.js";
 import { parseStorage, type StorageTarget } from "./settings/storage.js";
 import type { WrittenTenant } from "./settings/tenant.js";
@@ -42,6 +43,7 @@ export function toConfig(
   written: WrittenConfig,
   folder: string,
   derived: ReadonlyMap<string, Derived>,
+  ecosystems: EcosystemSettingsMap,
 ): Config {
   const tenants = Object.entries(written.tenants);
   return {
@@ -53,7 +55,9 @@ export function toConfig(
         const ofTenant = derived.get(name);
         if (ofTenant === undefined) throw new Error(`a tenant that was not checked: ${name}`);
         const storage = storageTarget(tenant.storage, written.clickhouse.cluster);
-        return [name, { ...tenant, tenant_name: name, storage, ...ofTenant }];
+        const { plugin_settings: plugin } = tenant;
+        const plugin_settings = ecosystems.get(tenant.ecosystem)?.withoutPresets?.(plugin) ?? plugin;
+        return [name, { ...tenant, plugin_settings, tenant_name: name, storage, ...ofTenant }];
       }),
     ),
   };

@@ -47,7 +47,7 @@ export function loadConfig(
   if (all.length > 0) return { ok: false, problems: inOrder(all) };
   if (!Value.Check(schema, value))
     throw new Error("the configuration was read otherwise than its schema says");
-  return { ok: true, config: toConfig(value, folder, derived), secrets: context.secrets };
+  return { ok: true, config: toConfig(value, folder, derived, ecosystems), secrets: context.secrets };
 }
 
 /** The values that could be read. Other parts are missing. */

@@ -271,7 +271,7 @@ t.test("unknown keys and keys with one wrong letter are problems", async (t) => 
       if (JSON.stringify(changed(place.document, place.path, rename)) === JSON.stringify(place.document))
         continue;
       const own = definition.properties[key];
-      if (KindGuard.IsLiteral(own) && !("default" in own)) {
+      if (KindGuard.IsLiteral(own) && !("default" in own) && !KindGuard.IsOptional(own)) {
         const [message] = problemAt(place, key, rename);
         t.match(message, /^is required: /, `${here}: ${wrong}, by which the form is selected`);
         continue;

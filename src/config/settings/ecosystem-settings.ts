@@ -22,6 +22,8 @@ export interface EcosystemSettings<Own extends TObject = TObject> {
   cutoff?: Cutoff;
   /** Columns that configured rules can name, in addition to those that every ecosystem has. */
   lineColumns?: RuleColumns;
+  /** Replaces presets by the settings that they stand for. */
+  withoutPresets?(settings: PluginSettings): PluginSettings;
   /** Usage metrics that configured rules can name; undefined allows any name. */
   usageMetrics?(settings: PluginSettings): readonly string[];
   /** Identity sets that configured rules can divide among; undefined allows any. */

@@ -22,7 +22,7 @@ import type { CostName } from "./load/summary.js";
 import { costColumnOf, type FocusSettings, focusSettings, readingHash } from "./settings.js";
 import { openBillSource } from "./sources/open-source.js";
 import { probeSources } from "./sources/probe.js";
-import { metricsOf, uploadLimits } from "./usage/settings.js";
+import { metricsOf, uploadLimits, withoutPreset } from "./usage/settings.js";
 import { connectUsage, type UsageResponses } from "./usage/usage.js";
 
 /** The built-in rule for bills of any kind. Configured rules come before it. */
@@ -49,11 +49,16 @@ type Settings = PluginSettings & FocusSettings;
 
 const own = (settings: PluginSettings): Settings => settingsOf(focusSettings, settings);
 
+function withQueries(settings: Settings): Settings {
+  return { ...settings, usage: withoutPreset(settings.usage) };
+}
+
 export const focus: AnyEcosystem = {
   ...focusSettings,
   name: "focus",
   rules: () => allocationRules,
   derivingMetrics: () => [],
+  withoutPresets: (settings) => withQueries(own(settings)),
   usageMetrics: (settings) => metricsOf(own(settings).usage),
   identitySets: () => [],
   usageUploads: (settings) => uploadLimits(own(settings).usage),

@@ -1,8 +1,10 @@
 /** Setting `usage` of a `focus` tenant: the metrics that rules with `by: usage` can use. */
 import { type Static, Type } from "@sinclair/typebox";
-import { flag, integer, list, mapping, section, text } from "../../../../config/reader/setting.js";
+import { choice, flag, integer, list, mapping, section, text } from "../../../../config/reader/setting.js";
 import { LABEL, promql } from "../../../metered/identity-source.js";
 import type { UploadLimits } from "../../../usage-uploads/load.js";
+import { kubernetesMetrics, kubernetesQueries } from "./kubernetes/queries.js";
+import { kubernetesSettings } from "./kubernetes/settings.js";
 
 /** Weights that are derived from the bill are called `cost…`, and other derived weights have a colon. */
 const METRIC = {
@@ -118,10 +120,37 @@ export const usageSettings = section(
       uniqueBy: "metric",
       default: [],
     }),
+    preset: Type.Optional(
+      choice(["kubernetes"], {
+        description:
+          "Queries that come with the product, in addition to `queries`. `chargehouse rules --preset NAME` prints them.",
+      }),
+    ),
+    kubernetes: Type.Optional(kubernetesSettings),
   },
   {
     description: "The usage for rules `by: usage`.",
     rules: [
+      {
+        rule: "`kubernetes` goes with `preset: kubernetes`.",
+        check({ preset, kubernetes }, report) {
+          if (kubernetes !== undefined && preset === undefined)
+            report(["kubernetes"], "has no effect without preset: kubernetes");
+        },
+      },
+      {
+        rule: "The metrics of a preset are not configured again.",
+        check({ preset, queries = [], uploads }, report) {
+          if (preset === undefined) return;
+          const isOfPreset = (metric: string | undefined) =>
+            kubernetesMetrics.some((each) => each === metric);
+          const message = `is a metric of the preset ${preset} too: give it another name`;
+          for (const [index, query] of queries.entries())
+            if (isOfPreset(query?.metric)) report(["queries", index, "metric"], message);
+          for (const [index, metric] of (uploads?.metrics ?? []).entries())
+            if (isOfPreset(metric)) report(["uploads", "metrics", index], message);
+        },
+      },
       {
         rule: "A metric is read from Prometheus or uploaded, not both.",
         check({ queries = [], uploads }, report) {
@@ -137,8 +166,15 @@ export const usageSettings = section(
 
 export type UsageSettings = Static<typeof usageSettings>;
 
+/** Replaces the preset by its queries. */
+export function withoutPreset({ preset, kubernetes, ...usage }: UsageSettings): UsageSettings {
+  if (preset === undefined) return usage;
+  return { ...usage, queries: [...usage.queries, ...kubernetesQueries(kubernetes)] };
+}
+
 /** Names of all metrics of the tenant's usage. */
-export function metricsOf({ queries, uploads }: UsageSettings): string[] {
+export function metricsOf(usage: UsageSettings): string[] {
+  const { queries, uploads } = withoutPreset(usage);
   return [...queries.map(({ metric }) => metric), ...uploads.metrics];
 }
 
