@@ -1,12 +1,15 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { kubernetesQueries, NODES, VOLUMES } from "../ingest/ecosystems/focus/usage/kubernetes/queries.js";
+import { DEFAULT_GIB_PER_CORE } from "../ingest/ecosystems/focus/usage/kubernetes/settings.js";
 import {
   type CloudBills,
   type ConfluentCloud,
   type ConfluentCloudOptions,
   cloudBillsTenant,
   confluentTenant,
+  kubernetesTenant,
   type SimulatedTenant,
   type Size,
   selfManagedTenant,
@@ -14,6 +17,7 @@ import {
   sizes,
   startCloudBills,
   startConfluentCloud,
+  startKubernetesPlatform,
 } from "../simulator/index.js";
 import { type Options, UsageError } from "./command.js";
 
@@ -31,6 +35,8 @@ export interface SimulationOptions extends Omit<ConfluentCloudOptions, "size"> {
 
 /** Bills are built in memory as a whole. */
 const MOST_BILLED_RESOURCES = 2000;
+const FEWEST_NODES = 4;
+const MOST_NODES = 200;
 
 /**
  * The simulated organisation has a cluster for each tenant of metrics: the last is a self-managed Kafka cluster, the
@@ -41,15 +47,31 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
   const of = { ...options, tenants: Math.max(2, tenants) };
   const cloud = await startConfluentCloud(of);
   const folder = mkdtempSync(join(tmpdir(), "chargehouse-bills-"));
-  const removeFolder = () => rmSync(folder, { recursive: true, force: true });
+  const servers: { close(): Promise<void> }[] = [cloud];
+  const close = async () => {
+    await Promise.all(servers.map((server) => server.close()));
+    rmSync(folder, { recursive: true, force: true });
+  };
   try {
-    const bills = await startCloudBills({
+    const history = {
       seed: options.seed ?? 1,
       days: options.days ?? 30,
-      folder,
       ...(options.now && { now: options.now }),
+    };
+    const bills = await startCloudBills({
+      ...history,
+      folder: join(folder, "clouds"),
       resources: Math.min(2 * principals, MOST_BILLED_RESOURCES),
     });
+    servers.push(bills);
+    const kubernetes = await startKubernetesPlatform({
+      ...history,
+      folder: join(folder, "kubernetes"),
+      nodes: Math.min(Math.max(FEWEST_NODES, Math.round(principals / 20)), MOST_NODES),
+      queries: { nodes: presetQuery(NODES), volumes: presetQuery(VOLUMES) },
+      gibPerCore: Number(DEFAULT_GIB_PER_CORE),
+    });
+    servers.push(kubernetes);
     const metered = { ...of, url: cloud.metrics.url };
     return {
       cloud,
@@ -59,17 +81,20 @@ export async function startSimulation(options: SimulationOptions): Promise<Simul
         ...simulatedTenants(metered).slice(0, -1),
         selfManagedTenant(metered),
         cloudBillsTenant(bills),
+        kubernetesTenant(kubernetes),
       ],
-      async close() {
-        await Promise.all([cloud.close(), bills.close()]);
-        removeFolder();
-      },
+      close,
     };
   } catch (error) {
-    await cloud.close();
-    removeFolder();
+    await close();
     throw error;
   }
+}
+
+function presetQuery(metric: string): string {
+  const found = kubernetesQueries().find((each) => each.metric === metric);
+  if (found === undefined) throw new Error(`the preset has no query ${metric}`);
+  return found.query;
 }
 
 /** The `tenants` section of a configuration. Each tenant has an embedded store of its name. */

@@ -5,5 +5,7 @@ export type { ApiFault } from "./confluent/api-faults.js";
 export { type ConfluentCloud, type ConfluentCloudOptions, startConfluentCloud } from "./confluent/cloud.js";
 export { type MalformedKind, malformedKinds } from "./confluent/malformed.js";
 export { confluentTenant } from "./confluent/tenant.js";
+export { type KubernetesPlatform, startKubernetesPlatform } from "./kubernetes/platform.js";
+export { kubernetesTenant } from "./kubernetes/tenant.js";
 export { type Size, sizes } from "./organisation.js";
 export { type SimulatedTenant, selfManagedTenant, simulatedTenants } from "./tenants.js";

@@ -46,8 +46,17 @@ export function pointsOf(parameters: URLSearchParams, kind: "range" | "instant",
   return points;
 }
 
-export function selectionOf(parameters: URLSearchParams): Selection {
-  return parseQuery(parameters.get("query") ?? "");
+/** Names of the series that an expression results in, by the expression, with `$step` in place of the step. */
+export type KnownExpressions = ReadonlyMap<string, string>;
+
+/** Expressions beyond the simulated part of PromQL can be known as a whole, also within `count(…)`. */
+export function selectionOf(parameters: URLSearchParams, known: KnownExpressions): Selection {
+  const query = parameters.get("query") ?? "";
+  const expression = query.replaceAll(/\[\d+s:/g, "[$step:");
+  const [, counted] = /^count\((.*)\)$/s.exec(expression) ?? [];
+  const metric = known.get(counted ?? expression);
+  if (metric === undefined) return parseQuery(query);
+  return { metric, matches: () => true, listed: {}, ...(counted !== undefined && { counted: true }) };
 }
 
 function time(parameters: URLSearchParams, name: string): number {

@@ -10,7 +10,13 @@ import { evaluate } from "./evaluate.js";
 import { createFaults, type Fault, type Faults } from "./faults.js";
 import { createOrganisation, type OrganisationOptions } from "./organisation.js";
 import { errorResponse, responseText } from "./prometheus-response.js";
-import { parametersOf, pointsOf, type SimulatedRequest, selectionOf } from "./request.js";
+import {
+  type KnownExpressions,
+  parametersOf,
+  pointsOf,
+  type SimulatedRequest,
+  selectionOf,
+} from "./request.js";
 import { UnsupportedQueryError } from "./selector.js";
 import { rawSeries, type SeriesHistory, type SeriesOf } from "./series.js";
 
@@ -24,6 +30,7 @@ export interface SimulatorOptions extends OrganisationOptions {
   readonly faults?: readonly Fault[];
   /** Series in addition to those of the organisation, such as Confluent Cloud's. */
   readonly moreSeries?: SeriesOf;
+  readonly known?: KnownExpressions;
 }
 
 export interface Simulator {
@@ -39,9 +46,9 @@ export async function startSimulator(options: SimulatorOptions = {}): Promise<Si
   const history = historyOf(options);
   const faults = createFaults(options.faults ?? []);
   const requests: SimulatedRequest[] = [];
-  const { pathPrefix = "", authorization } = options;
+  const { pathPrefix = "", authorization, known = new Map() } = options;
   const server = createServer((request, response) => {
-    serve({ request, response, history, faults, requests, pathPrefix, authorization }).catch(
+    serve({ request, response, history, faults, requests, pathPrefix, authorization, known }).catch(
       (error: unknown) => {
         if (response.headersSent) response.destroy();
         else refuse(response, 500, "internal", error instanceof Error ? error.message : "unknown");
@@ -87,6 +94,7 @@ interface Exchange {
   readonly requests: SimulatedRequest[];
   readonly pathPrefix: string;
   readonly authorization: string | undefined;
+  readonly known: KnownExpressions;
 }
 
 const MAX_RECORDED_REQUESTS = 10_000;
@@ -97,7 +105,7 @@ const KINDS: Readonly<Record<string, "range" | "instant">> = {
 };
 
 async function serve(exchange: Exchange): Promise<void> {
-  const { request, response, history, faults, requests, pathPrefix, authorization } = exchange;
+  const { request, response, history, faults, requests, pathPrefix, authorization, known } = exchange;
   const url = new URL(request.url ?? "/", "http://simulator");
   const path = url.pathname.startsWith(pathPrefix) ? url.pathname.slice(pathPrefix.length) : "";
   if (path === "/-/ready") {
@@ -117,7 +125,7 @@ async function serve(exchange: Exchange): Promise<void> {
     if (requests.length > MAX_RECORDED_REQUESTS) requests.shift();
     const warnings = await applyFaults(faults.take(query, points), exchange);
     if (warnings === undefined) return;
-    const results = evaluate(history, selectionOf(parameters), points, faults.distort);
+    const results = evaluate(history, selectionOf(parameters, known), points, faults.distort);
     await deliver(
       response,
       responseText(results, points, kind === "range" ? "matrix" : "vector", warnings.texts),

@@ -116,6 +116,7 @@ t.test(
     t.strictSame(simulated.sort(), [
       "confluent_cloud",
       "focus",
+      "focus",
       "generic_metrics_only",
       "self_managed_kafka",
     ]);

@@ -53,7 +53,13 @@ t.test("the command writes a valid configuration, serves its upstreams, and stop
   const loaded = loadConfig(readFileSync(file, "utf8"), { file, env: {}, ecosystems });
   t.ok(loaded.ok, loaded.ok ? "valid" : JSON.stringify(loaded.problems));
   const kinds = loaded.ok ? [...loaded.config.tenants.values()].map(({ ecosystem }) => ecosystem) : [];
-  t.strictSame(kinds.sort(), ["confluent_cloud", "focus", "generic_metrics_only", "self_managed_kafka"]);
+  t.strictSame(kinds.sort(), [
+    "confluent_cloud",
+    "focus",
+    "focus",
+    "generic_metrics_only",
+    "self_managed_kafka",
+  ]);
   const [{ plugin_settings: settings }] = Object.values(parse(readFileSync(file, "utf8")).tenants) as [
     { plugin_settings: { ccloud_api: { base_url: string }; metrics: { url: string } } },
   ];

@@ -121,17 +121,29 @@ function unusedLine(provider: Provider, options: MonthOptions, day: string): Bil
   };
 }
 
-function monthlyLines(provider: Provider, options: MonthOptions): BillLine[] {
-  const { month, resources } = options;
-  const whole = charge(provider, options, month, addMonths(month, 1));
-  const recurring = { ...whole, ChargeFrequency: "Recurring", PricingQuantity: "1", PricingUnit: "Months" };
-  const support = {
+/** Support for the whole month. */
+export function supportLine(provider: Provider, options: Period & Pick<MonthOptions, "resources">): BillLine {
+  return {
+    ...recurring(provider, options),
     ServiceName: provider.support,
     ServiceCategory: "Other",
     ServiceSubcategory: "Other (Other)",
     ...sku(provider.support, "Standard"),
-    ...unitPrice(billionths(resources * 2_370_000_000)),
+    ...unitPrice(billionths(options.resources * 2_370_000_000)),
+    ChargeCategory: "Purchase",
+    ChargeDescription: provider.support,
+    tags: {},
   };
+}
+
+function recurring(provider: Provider, options: Period) {
+  const { month } = options;
+  const whole = charge(provider, options, month, addMonths(month, 1));
+  return { ...whole, ChargeFrequency: "Recurring", PricingQuantity: "1", PricingUnit: "Months" };
+}
+
+function monthlyLines(provider: Provider, options: MonthOptions): BillLine[] {
+  const { month, resources } = options;
   const service = committedService(provider);
   const fee = billionths(resources * 8_640_000_000);
   const { CommitmentDiscountStatus: _, ...commitment } = commitmentOf(provider, "Used", 1);
@@ -152,10 +164,11 @@ function monthlyLines(provider: Provider, options: MonthOptions): BillLine[] {
     ServiceSubcategory: "Other (Other)",
     ...costs(billionths(resources * 21_300_000_000)),
   };
+  const whole = charge(provider, options, month, addMonths(month, 1));
   return [
-    { ...recurring, ...support, ChargeCategory: "Purchase", ChargeDescription: provider.support, tags: {} },
+    supportLine(provider, options),
     {
-      ...recurring,
+      ...recurring(provider, options),
       ...purchase,
       ChargeCategory: "Purchase",
       ChargeDescription: `${provider.commitment.name}, monthly fee`,
@@ -182,7 +195,9 @@ function creditLine(provider: Provider, options: MonthOptions): BillLine {
   };
 }
 
-function charge(provider: Provider, { month, closed }: MonthOptions, from: string, to: string) {
+type Period = Pick<MonthOptions, "month" | "closed">;
+
+export function charge(provider: Provider, { month, closed }: Period, from: string, to: string) {
   const { account, currency } = provider;
   return {
     BillingPeriodStart: start(month),
@@ -203,7 +218,7 @@ function charge(provider: Provider, { month, closed }: MonthOptions, from: strin
 }
 
 /** The contracted price is a tenth below the list price; a commitment costs a third less than that. */
-function priced(service: CloudService, units: number, committed: boolean) {
+export function priced(service: CloudService, units: number, committed: boolean) {
   const agreed = (service.price / 10) * 9;
   const cost = (price: number) => billionths(price * 1000 * units);
   const paid = cost(committed ? (agreed / 9) * 6 : agreed);
@@ -237,7 +252,7 @@ function serviceOf({ name, category, subcategory }: CloudService) {
   return { ServiceName: name, ServiceCategory: category, ServiceSubcategory: subcategory };
 }
 
-function ofSubAccount({ subAccountType }: Provider, [id, name]: readonly [string, string]) {
+export function ofSubAccount({ subAccountType }: Provider, [id, name]: readonly [string, string]) {
   return { SubAccountId: id, SubAccountName: name, SubAccountType: subAccountType };
 }
 
