@@ -8,17 +8,18 @@
 import pLimit from "p-limit";
 import { allOrStop } from "../../../common/all-or-stop.js";
 import { DAY_SECONDS, daysOfWindow } from "../../../common/days.js";
-import {
-  type TopicMetric,
-  type TopicRule,
-  type TopicSplit,
-  topicMetrics,
-} from "../../../domain/topic-rule.js";
-import type { TopicRequest, TopicSink, TopicUsageFact, UsageSeries } from "../../ecosystem.js";
+import { type TopicMetric, type TopicRule, topicMetrics } from "../../../domain/topic-rule.js";
+import type { TopicRequest, TopicSink, UsageSeries } from "../../ecosystem.js";
 import { failuresOf, type PrometheusSource, type RangeResponse } from "../../prometheus/source.js";
 import type { TopicReport } from "../../reports.js";
 import { topicMatcher } from "../../topic-patterns.js";
-import { factsOf } from "../../usage-series.js";
+import {
+  bytesInAndOut,
+  retainedBytes,
+  type TopicMetricsOfProducts,
+  topicFacts,
+  topicRulesOf,
+} from "../../topic-rules.js";
 import type { TopicResponses } from "./responses.js";
 import type { TopicSettings } from "./topic-settings.js";
 import { measure } from "./usage/measure.js";
@@ -26,42 +27,19 @@ import { anyOf, CLUSTER } from "./usage/queries.js";
 
 export const TOPIC_LABEL = "topic";
 
-const both = ["topic_bytes_in", "topic_bytes_out"] as const;
-const kept = ["topic_retained_bytes"] as const;
-
 /** Default weights of a product type's lines. */
-const defaultMetrics: ReadonlyMap<string, readonly TopicMetric[]> = new Map<string, readonly TopicMetric[]>([
+const defaultMetrics: TopicMetricsOfProducts = new Map<string, readonly TopicMetric[]>([
   ["KAFKA_NETWORK_WRITE", ["topic_bytes_in"]],
   ["KAFKA_NETWORK_READ", ["topic_bytes_out"]],
-  ["KAFKA_NUM_CKU", both],
-  ["KAFKA_NUM_CKUS", both],
-  ["KAFKA_STORAGE", kept],
+  ["KAFKA_NUM_CKU", bytesInAndOut],
+  ["KAFKA_NUM_CKUS", bytesInAndOut],
+  ["KAFKA_STORAGE", retainedBytes],
   ["KAFKA_PARTITION", []],
   ["KAFKA_BASE", []],
 ]);
 
 export function topicRules({ cost_mapping_overrides: overrides }: TopicSettings): TopicRule[] {
-  const chosen = new Map<string, TopicSplit | "disabled" | undefined>([
-    ...[...defaultMetrics.keys()].map((type) => [type, undefined] as const),
-    ...Object.entries(overrides),
-  ]);
-  return [...chosen].flatMap(([product_type, split]) =>
-    split === "disabled" ? [] : [{ product_type, metrics: metricsOf(product_type, split) }],
-  );
-}
-
-function metricsOf(productType: string, split: TopicSplit | undefined): readonly TopicMetric[] {
-  const defaults = defaultMetrics.get(productType) ?? [];
-  switch (split) {
-    case undefined:
-      return defaults;
-    case "even_split":
-      return [];
-    case "retained_bytes_ratio":
-      return kept;
-    case "bytes_ratio":
-      return defaults.length > 0 && defaults !== kept ? defaults : both;
-  }
+  return topicRulesOf(defaultMetrics, overrides);
 }
 
 export interface TopicGathering {
@@ -131,16 +109,6 @@ export function topicQuery(
   // A millisecond less than the day, as for usage of identities.
   const range = `${DAY_SECONDS * 1000 - 1}ms`;
   return `sum by (${CLUSTER}, ${TOPIC_LABEL}) (sum_over_time(${names[metric]}{${CLUSTER}=~"${anyOf(clusters)}"}[${range}]))`;
-}
-
-function topicFacts(
-  metric: TopicMetric,
-  batch: readonly UsageSeries[],
-  isExcluded: (name: string) => boolean,
-): TopicUsageFact[] {
-  return factsOf(batch.filter(({ identity_id }) => !isExcluded(identity_id))).map(
-    ({ identity_id: topic_name, ...fact }) => ({ ...fact, metric, topic_name }),
-  );
 }
 
 function chunksOf(clusters: readonly string[]): string[][] {
