@@ -60,7 +60,7 @@ async function connectTenants(
     const { tenant_name: tenantName, tenant_id: tenantId, plugin_settings: settings } = tenant;
     const parallelQueries = tenant.metrics_prefetch_workers;
     const window = gatherWindow(dayOf(new Date()), tenant.lookback_days, tenant.cutoff_days);
-    const context = { tenantName, tenantId, logger, parallelQueries };
+    const context = { tenantName, tenantId, logger, parallelQueries, maps: tenant.identity_maps };
     const responses = await probeTenant({ ecosystem, settings, context, window }, signal);
     const probes = withTagRemarks(responses, tagsRead(tenant.allocation));
     const results: TenantProbes = { tenantName, ecosystem: tenant.ecosystem, probes };

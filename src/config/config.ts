@@ -11,7 +11,7 @@ import type { WrittenTenant } from "./settings/tenant.js";
 export interface TenantConfig extends Omit<WrittenTenant, "storage"> {
   tenant_name: string;
   storage: StorageTarget;
-  /** Maps of `allocation.identity`, by path. */
+  /** Maps that the tenant names, by path. */
   identity_maps: IdentityMaps;
   /** Columns of the ecosystem's lines that rules and identity sources can name. */
   line_columns: RuleColumns;

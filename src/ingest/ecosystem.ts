@@ -3,6 +3,7 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Statement } from "../clickhouse/statement.js";
 import type { DayRange } from "../common/days.js";
+import type { IdentityMaps } from "../config/allocation/check-allocation.js";
 import type { EcosystemSettings } from "../config/settings/ecosystem-settings.js";
 import type { PluginSettings } from "../config/settings/plugin-settings.js";
 import type { AllocationRule, IdentityScope } from "../domain/allocation-rule.js";
@@ -96,6 +97,8 @@ export interface GatherContext {
    * today.
    */
   known(signal: AbortSignal): Promise<KnownInventory>;
+  /** Maps that the tenant names, by path. Default: none. */
+  readonly maps?: IdentityMaps;
   /** For ecosystems that store upstream data themselves. Left out when an upstream is only probed. */
   readonly store?: GatherStore;
 }

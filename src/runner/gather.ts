@@ -63,7 +63,12 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheringResult
   const tally: Tally = { days: 0, notes: new Set(), refused: undefined, kept: [] };
   const started = performance.now();
   try {
-    const { tenant_name: tenantName, tenant_id: tenantId, plugin_settings } = input.tenant;
+    const {
+      tenant_name: tenantName,
+      tenant_id: tenantId,
+      plugin_settings,
+      identity_maps: maps,
+    } = input.tenant;
     const known = createKnownInventory(input.stores.postgres, tenantName);
     const gatherer = input.ecosystem.connect(plugin_settings, {
       tenantName,
@@ -71,6 +76,7 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheringResult
       logger: input.logger,
       parallelQueries: input.tenant.metrics_prefetch_workers,
       known: known.read,
+      maps,
       store: {
         client: input.store.client,
         postgres: input.stores.postgres,
@@ -190,7 +196,16 @@ const TRIGGER_GAP = 60;
 function gatheredSettings({ tenant, ecosystem }: GatherTenant): string {
   const { tenant_id, lookback_days, cutoff_days, allocation, identity_to_team, plugin_settings } = tenant;
   const plugin = settingsDigest(ecosystem, plugin_settings);
-  return digestOf({ tenant_id, lookback_days, cutoff_days, allocation, identity_to_team, plugin });
+  const maps = [...tenant.identity_maps].map(([path, { hash }]) => [path, hash]);
+  return digestOf({
+    tenant_id,
+    lookback_days,
+    cutoff_days,
+    allocation,
+    identity_to_team,
+    plugin,
+    ...(maps.length > 0 && { maps }),
+  });
 }
 
 /**

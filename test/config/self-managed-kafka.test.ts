@@ -158,7 +158,7 @@ const refused: [string, Record<string, string | undefined>, string[]][] = [
       "cost_model.storage_per_gib_hourly: must be a plain decimal number such as 0.25 (no exponent, no separators), not 1e-3",
       'cost_model.network_ingress_per_gib: must be a plain decimal number such as 0.25 (no exponent, no separators), not "free"',
       "cost_model.network_egress_per_gib: is required: a decimal of at least 0, with at most 12 decimals",
-      "cost_model.region_overrides.eu.compute_rate: unknown key; known here: compute_hourly_rate, storage_per_gib_hourly, network_ingress_per_gib, network_egress_per_gib",
+      "cost_model.region_overrides.eu.compute_rate: unknown key; known here: compute_hourly_rate, storage_per_gib_hourly, network_ingress_per_gib, network_egress_per_gib, partition_hourly_rate",
       "cost_model.region_overrides.eu.network_egress_per_gib: must not be negative, not -0.1",
     ],
   ],

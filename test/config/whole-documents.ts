@@ -322,6 +322,43 @@ const selfManagedKafka = tenant("self_managed_kafka", {
   },
 });
 
+const byTopic = tenant("self_managed_kafka", {
+  metrics: prometheus,
+  cluster_id: "k",
+  broker_count: 3,
+  region: "eu",
+  usage_by: "topic",
+  topic_owners: [
+    { map: "owners.csv" },
+    { pattern: "^(?<identity>[a-z]+)\\." },
+    { prefix: "__", identity: "platform" },
+  ],
+  metrics_preset: "strimzi",
+  cost_model: {
+    compute_hourly_rate: "0.1",
+    storage_per_gib_hourly: "0.1",
+    network_ingress_per_gib: "0.1",
+    network_egress_per_gib: "0.1",
+    partition_hourly_rate: "0.1",
+    region_overrides: { eu: { partition_hourly_rate: "0.2" } },
+  },
+  queries: {
+    bytes_in_per_topic: "a",
+    bytes_out_per_topic: "a",
+    storage_bytes_per_topic: "a",
+    partitions_per_topic: "a",
+    messages_in_per_topic: "a",
+  },
+  topic_attribution: {
+    enabled: true,
+    exclude_topic_patterns: ["__*"],
+    missing_metrics_behavior: "skip",
+    cost_mapping_overrides: { SELF_KAFKA_COMPUTE: "even_split" },
+    retention_days: 30,
+    emitters: [],
+  },
+});
+
 const service: JsonMapping = {
   data_dir: "/srv/data",
   logging: { format: "json", level: "info" },
@@ -431,4 +468,5 @@ export const wholeDocuments: Readonly<Record<string, JsonMapping>> = {
   confluentCloud,
   metered,
   selfManagedKafka,
+  byTopic,
 };

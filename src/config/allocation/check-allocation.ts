@@ -9,7 +9,7 @@ import { type RuleColumns, ruleColumns, tagKeyOf } from "../../domain/rule-colum
 import type { Path } from "../reader/problem.js";
 import type { Report } from "../reader/reading-context.js";
 import { monthsProblem } from "../reader/whole-months.js";
-import type { EcosystemSettings } from "../settings/ecosystem-settings.js";
+import type { EcosystemSettings, NamedMap } from "../settings/ecosystem-settings.js";
 import type { WrittenTenant } from "../settings/tenant.js";
 import type { Comparison, Condition, Conditions, Where } from "./condition.js";
 import { whereOf } from "./condition.js";
@@ -57,7 +57,12 @@ export function checkAllocation(
   for (const { part, path } of rules) checkRule(part, path, known, report);
   checkReach(rules, report);
   checkStages(rules, report);
-  return readMaps(sources, folder, report);
+  const ofIdentities = sources.flatMap(({ part: { map }, path }) =>
+    map === undefined ? [] : [{ path: [...path, "map"], file: map }],
+  );
+  const ofSettings = (settings && ecosystem.maps?.(settings)) ?? [];
+  const inSettings = ofSettings.map(({ path, file }) => ({ path: ["plugin_settings", ...path], file }));
+  return readMaps([...ofIdentities, ...inSettings], folder, report);
 }
 
 interface Readable<Part> {
@@ -252,18 +257,13 @@ function canonical({ conditions, any }: Where): unknown {
   return [sorted(conditions), any.map(sorted)];
 }
 
-function readMaps(
-  sources: readonly Readable<IdentitySource>[],
-  folder: string,
-  report: Report,
-): IdentityMaps {
+function readMaps(named: readonly NamedMap[], folder: string, report: Report): IdentityMaps {
   const maps = new Map<string, IdentityMap>();
-  for (const { part, path: sourcePath } of sources) {
-    const { map: path } = part;
-    if (path === undefined || maps.has(path)) continue;
-    const read = readIdentityMap(resolve(folder, path));
-    if ("problem" in read) report([...sourcePath, "map"], read.problem);
-    else maps.set(path, read);
+  for (const { path, file } of named) {
+    if (maps.has(file)) continue;
+    const read = readIdentityMap(resolve(folder, file));
+    if ("problem" in read) report(path, read.problem);
+    else maps.set(file, read);
   }
   return maps;
 }

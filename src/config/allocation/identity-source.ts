@@ -72,10 +72,8 @@ const identitySource = mapping(
         rule: "`pattern` is RE2 and has a group named `identity`.",
         check({ pattern }, report) {
           if (pattern === undefined) return;
-          const refusal = refusePattern(pattern);
+          const refusal = refuseIdentityPattern(pattern);
           if (refusal !== undefined) report(["pattern"], refusal);
-          else if (groupPosition(pattern, IDENTITY_GROUP) === undefined)
-            report(["pattern"], "needs a group named identity: (?<identity>…)");
         },
       },
     ],
@@ -91,6 +89,15 @@ export const identitySetting = list(identitySource, {
   maxItems: 100,
   default: [],
 });
+
+/** Returns why a pattern cannot find identities, or undefined if it can. */
+export function refuseIdentityPattern(pattern: string): string | undefined {
+  const refusal = refusePattern(pattern);
+  if (refusal !== undefined) return refusal;
+  if (groupPosition(pattern, IDENTITY_GROUP) === undefined)
+    return "needs a group named identity: (?<identity>…)";
+  return undefined;
+}
 
 /** The name of the column or tag, as conditions and `within` spell it. */
 export function sourceColumn({ tag, column = "" }: IdentitySource): string {

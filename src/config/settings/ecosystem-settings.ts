@@ -8,6 +8,7 @@ import type { Static, TObject } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { IdentityScope } from "../../domain/allocation-rule.js";
 import type { RuleColumns } from "../../domain/rule-columns.js";
+import type { Path } from "../reader/problem.js";
 import { mapping, type Rule } from "../reader/setting.js";
 import { commonPluginProperties, commonPluginRules, type PluginSettings } from "./plugin-settings.js";
 
@@ -26,8 +27,15 @@ export interface EcosystemSettings<Own extends TObject = TObject> {
   withoutPresets?(settings: PluginSettings): PluginSettings;
   /** Usage metrics that configured rules can name; undefined allows any name. */
   usageMetrics?(settings: PluginSettings): readonly string[];
+  /** CSV files of identities that the settings name, with their paths in the settings. */
+  maps?(settings: PluginSettings): readonly NamedMap[];
   /** Identity sets that configured rules can divide among; undefined allows any. */
   identitySets?(settings: PluginSettings): readonly IdentityScope[];
+}
+
+export interface NamedMap {
+  readonly path: Path;
+  readonly file: string;
 }
 
 /** Days before today that are left out. */

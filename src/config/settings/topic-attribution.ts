@@ -12,6 +12,7 @@ import {
   integer,
   list,
   mapOf,
+  mapping,
   type Rule,
   section,
   text,
@@ -72,13 +73,15 @@ const common = {
 const settings = Type.Object(common);
 export type TopicAttributionSettings = Static<typeof settings>;
 
+const DESCRIPTION = "Attribution of the costs of Kafka clusters to topics.";
+
 /** Returns the section with additional keys of the ecosystem. */
 export function topicAttributionSettings<Own extends TProperties>(own: Own) {
-  return section(
-    { ...common, ...own },
-    { description: "Attribution of the costs of Kafka clusters to topics." },
-  );
+  return section({ ...common, ...own }, { description: DESCRIPTION });
 }
+
+/** The section of an ecosystem whose settings do not contain it by default. */
+export const topicAttributionWhereWritten = Type.Optional(mapping(common, { description: DESCRIPTION }));
 
 /** Rules for an ecosystem that has the section. */
 export const topicAttributionRefusals: readonly Rule<{

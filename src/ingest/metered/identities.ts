@@ -3,8 +3,9 @@ import { DAY_SECONDS } from "../../common/days.js";
 import type { IdentityRecord } from "../ecosystem.js";
 import { type MeteredIdentitySource, namesIdentities } from "./identity-source.js";
 
-/** Type of discovered identities. */
+/** Types of discovered identities. */
 export const PRINCIPAL = "principal";
+export const TOPIC_OWNER = "topic_owner";
 /** A principal is visible only while it is active. One that is idle for a weekend or a week still exists. */
 export const PRINCIPAL_GRACE_SECONDS = 8 * DAY_SECONDS;
 
@@ -38,6 +39,15 @@ export function principalRecord(source: MeteredIdentitySource, id: string): Iden
     display_name: team === source.default_team ? id : team,
     created_at: null,
     metadata: { raw_principal: id, team },
+  };
+}
+
+/** Returns the record of an identity that owns topics. */
+export function topicOwnerRecord(source: MeteredIdentitySource, id: string): IdentityRecord {
+  return {
+    ...principalRecord(source, id),
+    identity_type: TOPIC_OWNER,
+    metadata: { team: teamOf(source, id) },
   };
 }
 

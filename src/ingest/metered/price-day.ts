@@ -30,6 +30,8 @@ export type MeteredQuantity =
   | { readonly type: "fixed"; readonly count: number }
   /** The day's mean of a query that returns bytes, in GiB, for every hour of the day, or of its measured part. */
   | { readonly type: "storage_gib"; readonly query: string }
+  /** The day's mean of a query that returns a number of units, for every hour of the day, or of its measured part. */
+  | { readonly type: "unit_hours"; readonly query: string }
   /** The day's sum of a query that returns the bytes of each step, in GiB. */
   | { readonly type: "network_gib"; readonly query: string };
 
@@ -100,7 +102,8 @@ function quantityOf({ quantity }: MeteredProduct, sums: DaySums, parts: number):
   const total = sumOf([...sums.values()]);
   if (quantity.type === "network_gib") return { value: total, divisor: GIB };
   const hours: Exact = { units: BigInt(HOURS), scale: 0 };
-  return { value: times(total, hours), divisor: GIB * BigInt(parts) };
+  const unit = quantity.type === "storage_gib" ? GIB : 1n;
+  return { value: times(total, hours), divisor: unit * BigInt(parts) };
 }
 
 function rateOf({ name, rate }: MeteredProduct): Exact {

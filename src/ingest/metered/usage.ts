@@ -21,6 +21,8 @@ export interface UsageMetric {
   readonly label: string;
   /** `seen`: 1 for each step with a sample, whatever its value, so that a fluctuating value changes nothing. */
   readonly measure: "value" | "seen";
+  /** The identity of a value of the label, if it is not the value itself. Undefined: of no known identity. */
+  readonly identityOf?: (value: string) => string | undefined;
 }
 
 /** The resource of the usage: a fixed one, or the one that a label names. */
@@ -28,6 +30,8 @@ export type UsageOf = { readonly resource: string } | { readonly label: string }
 
 export interface UsageQuery extends UsageMetric {
   readonly of: UsageOf;
+  /** `dropped`: series of no known identity are ignored. Default: their usage is that of `UNALLOCATED`. */
+  readonly unnamed?: "dropped";
   readonly window: DayRange;
   readonly stepSeconds: number;
   readonly onResponse?: RangeQuery["onResponse"];
@@ -50,7 +54,7 @@ const ONE = 1_000_000;
 export async function gatherMeteredUsage(
   source: PrometheusSource,
   query: UsageQuery,
-  sink: WindowSink,
+  sink: Pick<WindowSink, "usageSeries">,
   dropped: MeteredUsageDropped,
   signal: AbortSignal,
 ): Promise<UsageGap[]> {
@@ -121,16 +125,18 @@ interface Used {
 }
 
 function usedBy(
-  { of, label, measure }: UsageQuery,
+  { of, label, measure, unnamed, identityOf = (value) => value }: UsageQuery,
   piece: SamplesPiece,
   dropped: MeteredUsageDropped,
 ): Used[] {
   const used = new Map<string, Used>();
   piece.eachSeries((labels) => {
     const resource_id = "resource" in of ? of.resource : (labels[of.label] ?? "");
-    const named = labels[label] ?? "";
+    const labelled = labels[label] ?? "";
+    const named = labelled === "" ? "" : (identityOf(labelled) ?? "");
     if (resource_id === "") return () => dropped("without_resource");
-    if (named === "" && measure === "seen") return () => dropped("without_identity");
+    if (named === "" && (measure === "seen" || unnamed === "dropped"))
+      return () => dropped("without_identity");
     const identity_id = named === "" ? UNALLOCATED : named;
     const key = JSON.stringify([resource_id, identity_id]);
     const { amounts } = used.get(key) ?? { amounts: noAmounts() };

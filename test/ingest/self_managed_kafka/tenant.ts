@@ -4,6 +4,7 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Logger } from "pino";
+import type { IdentityMaps } from "../../../src/config/allocation/check-allocation.js";
 import { commonPluginProperties, type PluginSettings } from "../../../src/config/settings/plugin-settings.js";
 import type { Gatherer } from "../../../src/ingest/ecosystem.js";
 import { selfManagedKafka } from "../../../src/ingest/ecosystems/self_managed_kafka/index.js";
@@ -27,18 +28,22 @@ export const kafkaBasics = {
 /** Fills in the defaults, and fails if the configuration would not allow the result. */
 export function kafkaSettings(written: Readonly<Record<string, unknown>>): PluginSettings {
   const filled: unknown = Value.Default(schema, structuredClone({ ...kafkaBasics, ...written }));
-  if (!Value.Check(schema, filled)) {
-    const [problem] = [...Value.Errors(schema, filled)];
-    throw new Error(`the settings of the test are wrong: ${problem?.path} ${problem?.message}`);
-  }
-  return filled;
+  const [problem] = [...Value.Errors(schema, filled)];
+  if (problem !== undefined)
+    throw new Error(`the settings of the test are wrong: ${problem.path} ${problem.message}`);
+  return filled as PluginSettings;
 }
 
-export function connectKafka(written: Readonly<Record<string, unknown>>, logger: Logger = silent): Gatherer {
+export function connectKafka(
+  written: Readonly<Record<string, unknown>>,
+  logger: Logger = silent,
+  maps: IdentityMaps = new Map(),
+): Gatherer {
   return selfManagedKafka.connect(kafkaSettings(written), {
     tenantName: "acme",
     tenantId: "acme-id",
     logger,
+    maps,
     known: async () => ({ resources: [], identities: [] }),
   });
 }

@@ -18,12 +18,21 @@ import { connectPrometheus } from "../../prometheus/connection.js";
 import { withoutRetriesWhenDown } from "../../prometheus/outage.js";
 import { usageMetricsOf } from "../../usage-metrics.js";
 import { gatherKafkaInventory } from "./inventory.js";
+import { topicQueries } from "./presets.js";
 import { productsOf } from "./products.js";
-import { BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL, queryOf } from "./queries.js";
+import {
+  BYTES_IN_PER_PRINCIPAL,
+  BYTES_OUT_PER_PRINCIPAL,
+  queryOf,
+  TOPIC_LABEL,
+  topicQueryOf,
+} from "./queries.js";
 import { kafkaDerivingMetrics, kafkaRules } from "./rules.js";
 import { type SelfManagedKafkaSettings, selfManagedKafkaSettings } from "./settings.js";
+import { createOwnerOf, type OwnerOf } from "./topic-owners.js";
+import { attributedMetrics, gatherKafkaTopics, kafkaTopicRules } from "./topics.js";
 
-type Settings = PluginSettings & SelfManagedKafkaSettings;
+type Settings = Omit<PluginSettings, keyof SelfManagedKafkaSettings> & SelfManagedKafkaSettings;
 
 const ownSettings = (settings: PluginSettings): Settings => settingsOf(selfManagedKafkaSettings, settings);
 
@@ -35,6 +44,7 @@ export const selfManagedKafka: AnyEcosystem = {
   usageMetrics: (settings) =>
     usageMetricsOf(kafkaRules(ownSettings(settings)), kafkaDerivingMetrics(ownSettings(settings))),
   identitySets: (settings) => meteredSets(ownSettings(settings).identity_source),
+  topicRules: (settings) => kafkaTopicRules(ownSettings(settings)),
   connect: (settings, context) => connect(ownSettings(settings), context),
 };
 
@@ -46,7 +56,8 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
   const stepSeconds = settings.metrics_step_seconds;
   const { identity_source: identities } = settings;
   const products = productsOf(settings);
-  const usage = usageMetrics(settings);
+  const ownerOf = createOwnerOf(settings.topic_owners ?? [], context.maps ?? new Map());
+  const usage = usageMetrics(settings, ownerOf);
   const tenant: MeteredTenant = {
     resourceId: settings.cluster_id,
     currency: settings.cost_model.currency,
@@ -69,25 +80,35 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
     stepSeconds,
     parallelQueries: context.parallelQueries ?? 4,
   };
-  const inventory = { source, stepSeconds, logger: context.logger };
+  const inventory = { source, stepSeconds, ownerOf, logger: context.logger };
+  const queried = { ...tenant, usage: [...usage, ...attributedMetrics(settings)] };
   return {
     daysPerWindow: DAYS_PER_WINDOW,
     gatherInventory: (sink, signal) => gatherKafkaInventory(settings, inventory, sink, signal),
-    retentionCovers: (reduced, signal) => retentionCovers(tenant, reduced, signal),
+    gatherTopics: (request, sink, signal) =>
+      gatherKafkaTopics(settings, { ...tenant, source }, request, sink, signal),
+    retentionCovers: (reduced, signal) => retentionCovers(queried, reduced, signal),
     gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
-    probe: (window, _resources, signal) => probeMetered(tenant, window, signal),
+    probe: (window, _resources, signal) => probeMetered(queried, window, signal),
     close: async () => source.close(),
   };
 }
 
-function usageMetrics(settings: SelfManagedKafkaSettings): UsageMetric[] {
-  const { identity_source: source } = settings;
+function usageMetrics(settings: SelfManagedKafkaSettings, ownerOf: OwnerOf): UsageMetric[] {
+  const { identity_source: source, usage_by } = settings;
   if (!discovers(source)) return [];
-  const metrics = [BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL] as const;
-  return metrics.map((metric) => ({
-    metric,
-    expression: queryOf(settings, metric),
-    label: source.label,
-    measure: "value",
-  }));
+  const value = { measure: "value" } as const;
+  if (usage_by !== "topic")
+    return ([BYTES_IN_PER_PRINCIPAL, BYTES_OUT_PER_PRINCIPAL] as const).map((metric) => ({
+      ...value,
+      metric,
+      expression: queryOf(settings, metric),
+      label: source.label,
+    }));
+  return topicQueries.flatMap((metric) => {
+    const expression = topicQueryOf(settings, metric);
+    return expression === undefined
+      ? []
+      : [{ ...value, metric, expression, label: TOPIC_LABEL, identityOf: ownerOf }];
+  });
 }

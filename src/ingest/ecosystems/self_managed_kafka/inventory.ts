@@ -1,4 +1,4 @@
-/** Gathers the cluster, its brokers and topics, and the principals that use it, as they are now. */
+/** Gathers the cluster, its brokers and topics, and the principals or owners of topics that use it, as they are now. */
 import type { Logger } from "pino";
 import { DAY_SECONDS } from "../../../common/days.js";
 import { UpstreamError } from "../../../upstream/http/upstream-error.js";
@@ -9,15 +9,18 @@ import {
   PRINCIPAL,
   PRINCIPAL_GRACE_SECONDS,
   principalRecord,
+  TOPIC_OWNER,
+  topicOwnerRecord,
 } from "../../metered/identities.js";
 import { discovers, type MeteredIdentitySource } from "../../metered/identity-source.js";
 import type { PrometheusSource } from "../../prometheus/source.js";
 import type { InventoryReport } from "../../reports.js";
 import { describeCluster } from "./kafka/describe-cluster.js";
 import type { BrokerMetadata } from "./kafka/metadata-request.js";
-import { discoveryQuery } from "./queries.js";
+import { discoveryQuery, TOPIC_LABEL } from "./queries.js";
 import { clusterRecord, type DiscoveredNames, describedResources, discoveredResources } from "./records.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
+import type { OwnerOf } from "./topic-owners.js";
 
 const RESOURCE_TYPES = ["cluster", "broker", "topic"] as const;
 /**
@@ -29,6 +32,7 @@ const RESTARTING_GRACE_SECONDS = DAY_SECONDS;
 export interface InventoryConnection {
   readonly source: PrometheusSource;
   readonly stepSeconds: number;
+  readonly ownerOf: OwnerOf;
   readonly logger: Logger;
 }
 
@@ -39,6 +43,8 @@ export async function gatherKafkaInventory(
   signal: AbortSignal,
 ): Promise<InventoryReport> {
   const { identity_source: identitySource, resource_source: resourceSource } = settings;
+  const { ownerOf } = connection;
+  const identityType = settings.usage_by === "topic" ? TOPIC_OWNER : PRINCIPAL;
   const usesAdminApi = resourceSource.source === "admin_api";
   const usesMetrics = !usesAdminApi || discovers(identitySource);
   const errors: string[] = [];
@@ -56,17 +62,17 @@ export async function gatherKafkaInventory(
     attempt(usesAdminApi, "the Kafka admin API", () => describeCluster(resourceSource, signal)),
   ]);
   if (described !== undefined) noteBrokerCount(settings, described, connection.logger);
-  if (discovered !== undefined) notePrincipals(identitySource, discovered, connection.logger);
+  if (discovered !== undefined) notePrincipals(settings, discovered, connection.logger);
 
   const parts = usesAdminApi
-    ? described && describedResources(settings, described)
-    : discovered && discoveredResources(settings, discovered);
+    ? described && describedResources(settings, described, ownerOf)
+    : discovered && discoveredResources(settings, discovered, ownerOf);
   await sink.resources([clusterRecord(settings, described), ...(parts ?? [])]);
   return {
     completeResourceTypes: parts === undefined ? ["cluster"] : RESOURCE_TYPES,
-    completeIdentityTypes: await sendIdentities(identitySource, discovered?.principals, sink),
+    completeIdentityTypes: await sendIdentities(identitySource, identityType, discovered?.principals, sink),
     absenceGraceSeconds: {
-      [PRINCIPAL]: PRINCIPAL_GRACE_SECONDS,
+      [identityType]: PRINCIPAL_GRACE_SECONDS,
       broker: usesAdminApi ? RESTARTING_GRACE_SECONDS : SEEN_IN_METRICS_GRACE_SECONDS,
       ...(usesAdminApi ? {} : { topic: SEEN_IN_METRICS_GRACE_SECONDS }),
     },
@@ -82,32 +88,38 @@ export async function gatherKafkaInventory(
  */
 async function sendIdentities(
   source: MeteredIdentitySource,
+  discoveredType: typeof PRINCIPAL | typeof TOPIC_OWNER,
   discovered: readonly string[] | undefined,
   sink: InventorySink,
 ): Promise<string[]> {
+  const recordOf = discoveredType === PRINCIPAL ? principalRecord : topicOwnerRecord;
   const named = namedIdentities(source);
   const types = new Set(named.map(({ identity_type }) => identity_type));
   await sink.identities(named);
   if (!discovers(source)) return [...types];
-  if (discovered === undefined) types.delete(PRINCIPAL);
+  if (discovered === undefined) types.delete(discoveredType);
   else {
     const known = new Set(named.map(({ identity_id }) => identity_id));
-    await sink.identities(discovered.filter((id) => !known.has(id)).map((id) => principalRecord(source, id)));
-    types.add(PRINCIPAL);
+    await sink.identities(discovered.filter((id) => !known.has(id)).map((id) => recordOf(source, id)));
+    types.add(discoveredType);
   }
   return [...types];
 }
 
 async function discover(
   settings: SelfManagedKafkaSettings,
-  { source, stepSeconds }: InventoryConnection,
+  { source, stepSeconds, ownerOf }: InventoryConnection,
   signal: AbortSignal,
 ): Promise<DiscoveredNames> {
   const series = await source.labelsNow(discoveryQuery(settings), stepSeconds, signal);
+  const topics = labelValues(series, TOPIC_LABEL);
   return {
     brokers: labelValues(series, "broker"),
-    topics: labelValues(series, "topic"),
-    principals: labelValues(series, settings.identity_source.label),
+    topics,
+    principals:
+      settings.usage_by === "topic"
+        ? [...new Set(topics.flatMap((topic) => ownerOf(topic) ?? []))].sort()
+        : labelValues(series, settings.identity_source.label),
   };
 }
 
@@ -124,13 +136,16 @@ function noteBrokerCount(
 }
 
 function notePrincipals(
-  source: MeteredIdentitySource,
+  { identity_source: source, usage_by }: SelfManagedKafkaSettings,
   { principals }: DiscoveredNames,
   logger: Logger,
 ): void {
   if (!discovers(source) || principals.length > 0) return;
-  logger.warn(
-    { label: source.label },
-    "no series of the discovery query has the label of identities: costs cannot be divided among principals",
-  );
+  if (usage_by === "topic")
+    logger.warn("no topic of the discovery query has an owner: costs cannot be divided among owners");
+  else
+    logger.warn(
+      { label: source.label },
+      "no series of the discovery query has the label of identities: costs cannot be divided among principals",
+    );
 }

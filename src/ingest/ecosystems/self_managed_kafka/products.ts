@@ -1,12 +1,8 @@
-/** The four products of a self-managed cluster, priced at the rates of its region. */
+/** The products of a self-managed cluster, priced at the rates of its region. */
 import type { MeteredProduct } from "../../metered/price-day.js";
-import { queryOf } from "./queries.js";
+import { COMPUTE, type MeasuredProduct, measuredProducts } from "./measured-products.js";
+import { queryOf, topicQueryOf } from "./queries.js";
 import type { Rates, SelfManagedKafkaSettings } from "./settings.js";
-
-export const COMPUTE = "SELF_KAFKA_COMPUTE";
-export const STORAGE = "SELF_KAFKA_STORAGE";
-export const NETWORK_INGRESS = "SELF_KAFKA_NETWORK_INGRESS";
-export const NETWORK_EGRESS = "SELF_KAFKA_NETWORK_EGRESS";
 
 /** An override replaces the rates that it names. A region without an override has the rates of the cost model. */
 function ratesOf({ region, cost_model }: SelfManagedKafkaSettings): Rates {
@@ -25,23 +21,24 @@ export function productsOf(settings: SelfManagedKafkaSettings): MeteredProduct[]
       rate: rates.compute_hourly_rate,
       quantity: { type: "fixed", count: settings.broker_count },
     },
-    {
-      ...kafka,
-      name: STORAGE,
-      rate: rates.storage_per_gib_hourly,
-      quantity: { type: "storage_gib", query: queryOf(settings, "cluster_storage_bytes") },
-    },
-    {
-      ...kafka,
-      name: NETWORK_INGRESS,
-      rate: rates.network_ingress_per_gib,
-      quantity: { type: "network_gib", query: queryOf(settings, "cluster_bytes_in") },
-    },
-    {
-      ...kafka,
-      name: NETWORK_EGRESS,
-      rate: rates.network_egress_per_gib,
-      quantity: { type: "network_gib", query: queryOf(settings, "cluster_bytes_out") },
-    },
+    ...measuredProducts.flatMap((product) => {
+      const { name, type } = product;
+      const rate = rates[product.rate];
+      const query = billedQuery(settings, product);
+      if (rate === undefined || query === undefined) return [];
+      return [{ ...kafka, name, rate, quantity: { type, query } }];
+    }),
   ];
+}
+
+/** Undefined if nothing measures the product. By topic, the cluster is the sum of its topics unless it is written. */
+function billedQuery(
+  settings: SelfManagedKafkaSettings,
+  { cluster, perTopic }: MeasuredProduct,
+): string | undefined {
+  const isByTopic = settings.usage_by === "topic";
+  if (cluster !== undefined && (!isByTopic || settings.queries[cluster] !== undefined))
+    return queryOf(settings, cluster);
+  const query = isByTopic ? topicQueryOf(settings, perTopic) : undefined;
+  return query === undefined ? undefined : `sum(${query})`;
 }

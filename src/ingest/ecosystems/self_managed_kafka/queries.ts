@@ -1,12 +1,13 @@
 /**
- * The Prometheus queries: the bytes of the whole cluster, which are billed; the bytes of each principal, which divide
- * the bill; and the discovery of brokers, topics and principals.
+ * The Prometheus queries: the quantities of the whole cluster, which are billed; the usage of each principal or topic,
+ * which divides the bill; and the discovery of brokers, topics and principals.
  *
  * A range looks back over exactly one step, so no byte is counted twice or lost, whatever the step is. `increase`
  * handles counters that restart with a broker.
  */
 import type { MeteredIdentitySource } from "../../metered/identity-source.js";
 import { withSelector } from "../../metered/metric-selector.js";
+import { presetOf, type TopicQuery } from "./presets.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 
 const BYTES_IN = "kafka_server_brokertopicmetrics_bytesin_total";
@@ -18,6 +19,9 @@ const DISCOVERY_WINDOW = "$window";
 
 export const BYTES_IN_PER_PRINCIPAL = "bytes_in_per_principal";
 export const BYTES_OUT_PER_PRINCIPAL = "bytes_out_per_principal";
+
+/** The label of topics in the results of queries of topics. */
+export const TOPIC_LABEL = "topic";
 
 const moved = (metric: string) => `increase(${metric}{$selector}[$step])`;
 
@@ -37,12 +41,27 @@ export function queryOf(settings: SelfManagedKafkaSettings, name: QueryName): st
   return withSelector(query, settings.metric_selector);
 }
 
+/** Returns a query of topics, configured or of the preset. Undefined if the preset does not measure it. */
+export function topicQueryOf(
+  {
+    queries,
+    metrics_preset: preset,
+    metric_selector: selector,
+  }: Pick<SelfManagedKafkaSettings, "queries" | "metrics_preset" | "metric_selector">,
+  name: TopicQuery,
+): string | undefined {
+  const query = queries[name] ?? presetOf(preset).queries[name];
+  return query === undefined ? undefined : withSelector(query, selector);
+}
+
 /** Finds one series for each broker, topic and principal seen in the last hours, with their names as labels. */
 export function discoveryQuery(settings: SelfManagedKafkaSettings): string {
   const { label, discovery_query: written } = settings.identity_source;
   const query =
     written ??
-    `group by (broker, topic, ${label}) (max_over_time(${BYTES_IN}{$selector}[${DISCOVERY_WINDOW}]))`;
+    (settings.usage_by === "topic"
+      ? presetOf(settings.metrics_preset).discovery
+      : `group by (broker, topic, ${label}) (max_over_time(${BYTES_IN}{$selector}[${DISCOVERY_WINDOW}]))`);
   const window = `${settings.discovery_window_hours}h`;
   return withSelector(query.replaceAll(DISCOVERY_WINDOW, window), settings.metric_selector);
 }

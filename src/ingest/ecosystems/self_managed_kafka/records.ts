@@ -5,11 +5,13 @@
 import type { ResourceRecord } from "../../ecosystem.js";
 import type { BrokerMetadata } from "./kafka/metadata-request.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
+import type { OwnerOf } from "./topic-owners.js";
 
 /** Names that the discovery query found. */
 export interface DiscoveredNames {
   readonly brokers: readonly string[];
   readonly topics: readonly string[];
+  /** Or the owners of the topics, with `usage_by: topic`. */
   readonly principals: readonly string[];
 }
 
@@ -38,16 +40,17 @@ interface Part {
   /** Name of the part within the cluster. */
   readonly id: string;
   readonly name: string;
+  readonly owner?: string | undefined;
   readonly metadata?: Readonly<Record<string, unknown>>;
 }
 
-function partRecord(cluster_id: string, { type, id, name, metadata = {} }: Part): ResourceRecord {
+function partRecord(cluster_id: string, { type, id, name, owner, metadata = {} }: Part): ResourceRecord {
   return {
     resource_id: `${cluster_id}:${type}:${id}`,
     resource_type: type,
     display_name: name,
     parent_id: cluster_id,
-    owner_id: null,
+    owner_id: owner ?? null,
     created_at: null,
     metadata: { cluster_id, ...metadata },
   };
@@ -56,16 +59,18 @@ function partRecord(cluster_id: string, { type, id, name, metadata = {} }: Part)
 export function discoveredResources(
   { cluster_id }: SelfManagedKafkaSettings,
   { brokers, topics }: DiscoveredNames,
+  ownerOf: OwnerOf,
 ): ResourceRecord[] {
   return [
     ...brokers.map((id) => partRecord(cluster_id, { type: "broker", id, name: id })),
-    ...topics.map((id) => partRecord(cluster_id, { type: "topic", id, name: id })),
+    ...topics.map((id) => partRecord(cluster_id, { type: "topic", id, name: id, owner: ownerOf(id) })),
   ];
 }
 
 export function describedResources(
   { cluster_id }: SelfManagedKafkaSettings,
   { brokers, topics }: BrokerMetadata,
+  ownerOf: OwnerOf,
 ): ResourceRecord[] {
   return [
     ...brokers.map(({ id, host, port, rack }) =>
@@ -81,6 +86,7 @@ export function describedResources(
         type: "topic",
         id: name,
         name,
+        owner: ownerOf(name),
         metadata: { partitions, ...(internal ? { internal } : {}) },
       }),
     ),

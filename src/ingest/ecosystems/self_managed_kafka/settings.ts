@@ -1,21 +1,30 @@
 /** Settings of a `self_managed_kafka` tenant: one cluster, its prices, and the identities that use it. */
 import { type Static, Type } from "@sinclair/typebox";
-import { integer, mapOf, mapping, section, text } from "../../../config/reader/setting.js";
-import type { EcosystemSettings } from "../../../config/settings/ecosystem-settings.js";
+import { choice, integer, mapOf, mapping, section, text } from "../../../config/reader/setting.js";
+import { type EcosystemSettings, settingsOf } from "../../../config/settings/ecosystem-settings.js";
 import { metricsSettings } from "../../../config/settings/metrics.js";
+import { topicAttributionWhereWritten } from "../../../config/settings/topic-attribution.js";
 import { identitySourceSettings, promql } from "../../metered/identity-source.js";
 import { parseSelector, SELECTOR } from "../../metered/metric-selector.js";
 import { currencySetting, rateSetting } from "../../metered/rate.js";
+import { DEFAULT_PRESET, presetNames } from "./presets.js";
 import { resourceSource } from "./resource-source.js";
+import { topicOwners } from "./topic-owners.js";
+import { topicRefusals } from "./topic-refusals.js";
 
 const rates = {
   compute_hourly_rate: rateSetting("The price of one broker for an hour.", "currency per broker-hour"),
   storage_per_gib_hourly: rateSetting("The price of storing one GiB for an hour.", "currency per GiB-hour"),
   network_ingress_per_gib: rateSetting("The price of one GiB written to the cluster.", "currency per GiB"),
   network_egress_per_gib: rateSetting("The price of one GiB read from the cluster.", "currency per GiB"),
+  partition_hourly_rate: Type.Optional(
+    rateSetting(
+      "For `usage_by: topic`: the price of one partition for an hour, for any number of replicas. Without it, " +
+        "partitions cost nothing.",
+      "currency per partition-hour",
+    ),
+  ),
 };
-
-export type Rates = { readonly [Rate in keyof typeof rates]: string };
 
 const costModel = mapping(
   {
@@ -38,6 +47,8 @@ const costModel = mapping(
   { description: "The prices of the cluster's parts." },
 );
 
+export type Rates = Omit<Static<typeof costModel>, "currency" | "region_overrides">;
+
 const override = (what: string) =>
   Type.Optional(promql(`${what} \`${SELECTOR}\` is replaced by the matchers of \`metric_selector\`.`));
 
@@ -48,6 +59,13 @@ const queries = section(
     cluster_storage_bytes: override("Bytes that the cluster stores."),
     bytes_in_per_principal: override("Bytes that each principal wrote in each step."),
     bytes_out_per_principal: override("Bytes that each principal read in each step."),
+    bytes_in_per_topic: override("Bytes written to each topic in each step."),
+    bytes_out_per_topic: override("Bytes read from each topic in each step."),
+    storage_bytes_per_topic: override("Bytes that each topic stores."),
+    partitions_per_topic: override("The number of partitions of each topic."),
+    messages_in_per_topic: override(
+      "Messages written to each topic in each step. They are weights for allocation rules only.",
+    ),
   },
   { description: "PromQL to use instead of the default, for exporters with other metric names." },
 );
@@ -76,6 +94,21 @@ const settings = mapping(
       minimum: 1,
       maximum: 100_000,
     }),
+    usage_by: Type.Optional(
+      choice(["principal", "topic"], {
+        description:
+          "The label that usage is measured by: principals, or topics that `topic_owners` maps to identities. Default " +
+          "`principal`.",
+      }),
+    ),
+    topic_owners: Type.Optional(topicOwners),
+    metrics_preset: Type.Optional(
+      choice(presetNames, {
+        description:
+          "The exporter whose metric names the queries of topics use. `chargehouse rules --preset NAME` prints its " +
+          `queries. Default \`${DEFAULT_PRESET}\`.`,
+      }),
+    ),
     region: Type.Optional(
       text({
         description: "The region of the cluster. It selects an entry of `cost_model.region_overrides`.",
@@ -102,6 +135,7 @@ const settings = mapping(
       default: 1,
     }),
     queries,
+    topic_attribution: topicAttributionWhereWritten,
   },
   { description: "A self-managed Kafka cluster." },
 );
@@ -143,10 +177,15 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
         );
     },
   },
+  ...topicRefusals,
 ];
 
 export const selfManagedKafkaSettings: EcosystemSettings<typeof settings> = {
   description: "`self_managed_kafka`: a Kafka cluster whose prices are set in this file.",
   settings,
   refusals,
+  maps: (settings) =>
+    (settingsOf(selfManagedKafkaSettings, settings).topic_owners ?? []).flatMap(({ map }, index) =>
+      map === undefined ? [] : [{ path: ["topic_owners", index, "map"], file: map }],
+    ),
 };
