@@ -133,6 +133,11 @@ t.test("settings that do not fit are refused with their path", async (t) => {
 t.test("a preset that does not exist is refused with the names of those that do", async (t) => {
   const { io, written } = commandIo();
   const refused = rulesCommand.run(["--preset", "kubernetis"], io);
-  await t.rejects(refused, new UsageError('--preset must be one of kubernetes, not "kubernetis"'));
+  await t.rejects(
+    refused,
+    new UsageError(
+      '--preset must be one of kubernetes, jmx, strimzi, redpanda, kafka_exporter, not "kubernetis"',
+    ),
+  );
   t.equal(written.stdout, "");
 });

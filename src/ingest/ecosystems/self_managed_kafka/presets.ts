@@ -57,22 +57,22 @@ const REDPANDA_SEEN = 'max_over_time(redpanda_kafka_partitions{redpanda_topic!="
 
 export const presets = {
   jmx: {
-    remarks: ["the JMX exporter with its stock rules for Kafka"],
+    remarks: ["The metrics are those of the JMX exporter with its stock rules for Kafka."],
     queries: jmxQueries('topic!=""'),
     discovery: jmxDiscovery('topic!=""', "instance"),
   },
   strimzi: {
     remarks: [
-      "Strimzi with metricsConfig of type jmxPrometheusExporter, and its pod monitors",
-      'for one of several clusters: metric_selector: strimzi_io_cluster="my-cluster"',
+      "The metrics are those of Strimzi with metricsConfig of type jmxPrometheusExporter, and its pod monitors.",
+      'If there are several clusters, set metric_selector: strimzi_io_cluster="my-cluster".',
     ],
     queries: jmxQueries('topic!="",strimzi_io_cluster!=""'),
     discovery: jmxDiscovery('topic!="",strimzi_io_cluster!=""', "kubernetes_pod_name"),
   },
   redpanda: {
     remarks: [
-      "Redpanda's /public_metrics, and for stored bytes also its /metrics",
-      "reads from followers are part of consume, so follower_consume is not added",
+      "The metrics are those of Redpanda's /public_metrics, and for stored bytes of its /metrics.",
+      "Reads from followers are part of consume, so follower_consume is not added.",
     ],
     queries: {
       bytes_in_per_topic: redpandaBytes("produce"),
@@ -84,8 +84,8 @@ export const presets = {
   },
   kafka_exporter: {
     remarks: [
-      "kafka_exporter (danielqsj), which reads offsets and measures no bytes",
-      "rates of bytes must be 0; messages_in_per_topic is a metric for allocation rules",
+      "The metrics are those of danielqsj/kafka_exporter, which reads offsets and measures no bytes.",
+      "The rates of storage and network must be 0. Allocation rules can use messages_in_per_topic.",
     ],
     queries: {
       partitions_per_topic: 'max by (topic) (kafka_topic_partitions{topic!="",$selector})',
@@ -110,6 +110,7 @@ export function presetOf(name: PresetName = DEFAULT_PRESET): Preset {
 export function presetYaml(name: PresetName): string {
   const { remarks, queries, discovery } = presetOf(name);
   const settings = { usage_by: "topic", queries, identity_source: { discovery_query: discovery } };
-  const comments = [`Queries of metrics_preset: ${name}`, ...remarks].map((remark) => `# ${remark}\n`);
+  const paste = `Paste this into plugin_settings of a tenant, in place of metrics_preset: ${name}.`;
+  const comments = [paste, ...remarks].map((remark) => `# ${remark}\n`);
   return comments.join("") + stringify(settings, { lineWidth: 0, defaultStringType: "PLAIN" });
 }
