@@ -32,6 +32,7 @@ const nodes = [
   ...ofNode("d", `azure://${MACHINE}`, [2, 8]),
   ...ofNode("e", "gce://acme/europe-west3-a/gke-1", [2, 8]),
   ...ofNode("f", "kind://docker/kind/worker", [2, 8]),
+  ...ofNode("g", "kind://docker/kind/full", [2, 8]),
 ];
 const namespaces = [
   ...ofNamespace("shop", { label_team: "checkout" }),
@@ -55,6 +56,7 @@ const whole: Series[] = [
   ...onMachine("c", "data"),
   ...onMachine("e", "shop"),
   ...onMachine("f", "shop"),
+  ...ofContainer({ node: "g", namespace: "data", pod: "burst", requests: [1, 4], uses: [2.5, 6] }),
 ];
 
 t.test(
@@ -77,6 +79,9 @@ t.test(
       [`${ON_GOOGLE} shop`]: 11.5,
       "f idle": 11.5,
       "f shop": 11.5,
+      // It uses more than its cores, which does not make up for idle memory.
+      "g data": 24.75,
+      "g idle": 2,
     };
     t.strictSame(await wholeDayOf(url, queryOf(NODES), DAY), kept);
 

@@ -52,6 +52,31 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
+    "src/ingest/ecosystems/focus/usage/kubernetes/queries.ts",
+    ["test/kubernetes/queries.test.ts"],
+    [
+      ["containers of ended pods still hold what they requested", 'phase=~"Pending|Running"', 'phase=~".+"'],
+      ["the container that holds a pod's network counts", `, 'container!="POD"']`, "]"],
+      ["a pod that moves makes the query fail", "topk by (namespace, pod) (1, max by", "(max by"],
+      [
+        "replicas of cAdvisor count twice",
+        "max by (namespace, pod, container, resource) (\n      l",
+        "sum by (namespace, pod, container, resource) (\n      l",
+      ],
+      ["cores beyond the capacity make up for idle memory", "    ),\n    0\n  )", "    ),\n    -1e9\n  )"],
+      [
+        "a step of Prometheus 2 counts a point too many",
+        " / scalar(count_over_time(vector(1)[$step:5m]))",
+        " / 12",
+      ],
+      [
+        "each machine of a scale set is a resource",
+        '"azure://(.+/virtualMachineScaleSets/[^/]+)/virtualMachines/.+"',
+        '"azure://none"',
+      ],
+    ],
+  ),
+  ...mutantsOf(
     "src/ingest/prometheus/replicas.ts",
     ["test/ingest/prometheus/replicas.test.ts"],
     [
