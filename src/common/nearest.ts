@@ -28,11 +28,19 @@ function editDistance(from: string, to: string): number {
   return last[to.length] ?? 0;
 }
 
-/** Returns the nearest of `known`, or undefined if none is near: no suggestion is better than a wrong one. */
-export function nearest(name: string, known: readonly string[]): string | undefined {
+/**
+ * Returns the nearest of `known`, or undefined if none is near: no suggestion is better than a wrong one.
+ *
+ * @param most the largest distance that is near
+ */
+export function nearest(
+  name: string,
+  known: readonly string[],
+  most = Number.POSITIVE_INFINITY,
+): string | undefined {
   if (name.length > 64) return undefined;
   const written = name.toLowerCase().replaceAll("-", "_");
-  const limit = Math.max(1, Math.floor(written.length / 3));
+  const limit = Math.min(most, Math.max(1, Math.floor(written.length / 3)));
   let best: { name: string; distance: number } | undefined;
   for (const candidate of known) {
     const distance = editDistance(written, candidate.toLowerCase());

@@ -1,7 +1,6 @@
 /** Parses the text of a configuration file into a `Config`, or into a list of all its problems. */
 import { dirname } from "node:path";
 import { Value } from "@sinclair/typebox/value";
-import { ruleColumns } from "../domain/rule-columns.js";
 import { checkAllocation } from "./allocation/check-allocation.js";
 import { type Config, type Derived, toConfig } from "./config.js";
 import type { ConfigProblem, Path } from "./reader/problem.js";
@@ -75,14 +74,10 @@ function checkTogether(
     const tenantPath = ["tenants", name];
     const isReadable = (path: Path) => context.isReadable([...tenantPath, ...path]);
     context.checkRule(tenantPath, (report) =>
-      derived.set(name, {
-        identity_maps: checkAllocation(tenant as WrittenTenant, ecosystem, {
-          folder: dirname(file),
-          isReadable,
-          report,
-        }),
-        line_columns: ruleColumns(ecosystem.lineColumns),
-      }),
+      derived.set(
+        name,
+        checkAllocation(tenant as WrittenTenant, ecosystem, { folder: dirname(file), isReadable, report }),
+      ),
     );
   }
   const { api, tenants = {} } = (value ?? {}) as Partial<WrittenConfig>;

@@ -25,6 +25,12 @@ export function ruleColumns(own: RuleColumns = {}): RuleColumns {
   return { ...ofEveryLine, ...own };
 }
 
+/**
+ * Prefix of columns that the configuration declares, `column:model`. Lines keep their values with the tags, under keys
+ * with this prefix.
+ */
+export const COLUMN_PREFIX = "column:";
+
 /** Returns the key of a name such as `tag.team`, or undefined for a column. */
 export function tagKeyOf(name: string): string | undefined {
   return name.startsWith("tag.") ? name.slice("tag.".length) : undefined;

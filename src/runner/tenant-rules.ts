@@ -2,7 +2,7 @@ import { type AllocatedWeights, buildRuleSet, type RuleSet } from "../allocate/r
 import { type AllocationPlan, planAllocation } from "../config/allocation/plan.js";
 import type { TenantConfig } from "../config/config.js";
 import { factTableColumns } from "../domain/fact-tables.js";
-import { type RuleColumns, tagKeyOf } from "../domain/rule-columns.js";
+import type { RuleColumns } from "../domain/rule-columns.js";
 import type { AnyEcosystem } from "../ingest/ecosystem.js";
 import { columnOf, lineValueSql } from "../stores/facts/line-value.js";
 
@@ -15,7 +15,7 @@ export interface TenantRules {
 
 export function tenantRules(tenant: TenantConfig, ecosystem: AnyEcosystem): TenantRules {
   const own = ecosystem.rules(tenant.plugin_settings);
-  const allocation = planAllocation(tenant, ecosystem, own);
+  const allocation = planAllocation(tenant, own);
   return { rules: tenantRuleSet(own, allocation), allocation };
 }
 
@@ -33,10 +33,11 @@ export function tenantRuleSet(
   return buildRuleSet(own, { rules, digest, columns: new Map(places), weights });
 }
 
-/** Tags are in chargebacks, and columns of the bill that chargebacks copy. */
+/** Chargebacks have the tags and declared columns of their line, and copy some columns of the bill. */
 function withinOf(name: string | undefined, columns: RuleColumns): AllocatedWeights["within"] {
   if (name === undefined) return undefined;
   const sql = lineValueSql(name, columns);
-  if (tagKeyOf(name) !== undefined) return { sql, isInRows: true };
-  return { sql, isInRows: Object.hasOwn(factTableColumns.chargebacks, columnOf(name, columns)) };
+  const isCopied =
+    sql.startsWith("line_tags[") || Object.hasOwn(factTableColumns.chargebacks, columnOf(name, columns));
+  return { sql, isInRows: isCopied };
 }

@@ -7,6 +7,7 @@ import { claimStaging, stagedTable } from "../../src/clickhouse/staging.js";
 import { readRows } from "../../src/clickhouse/statement.js";
 import type { ConfiguredRule } from "../../src/config/allocation/configured-rule.js";
 import { planAllocation } from "../../src/config/allocation/plan.js";
+import { ruleColumns } from "../../src/domain/rule-columns.js";
 import { assignLines } from "../../src/ingest/configured/assign-lines.js";
 import { deriveWeights } from "../../src/ingest/configured/derive-weights.js";
 import { prepareStore } from "../../src/ingest/configured/store-maps.js";
@@ -42,12 +43,10 @@ t.test("property: configured rules allocate like the reference, to the last unit
             { hash: path, entries: new Map(Object.entries(entries)) },
           ]),
         ),
-      },
-      {
-        lineColumns: {
+        line_columns: ruleColumns({
           amount: { sql: "total_cost", type: "decimal" },
           zone: { sql: "JSONExtractString(metadata, 'zone')", type: "text" },
-        },
+        }),
       },
       own,
     );

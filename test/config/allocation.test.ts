@@ -14,7 +14,7 @@ const ecosystems = new Map([
     "generic_metrics_only",
     {
       ...genericMetricsOnlySettings,
-      lineColumns: { BilledCost: { sql: "billed_cost", type: "decimal" } },
+      lineColumns: () => ({ BilledCost: { sql: "billed_cost", type: "decimal" as const } }),
       usageMetrics: () => ["cpu"],
     } as const,
   ],

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import t from "tap";
 import { type IdentityMap, readIdentityMap } from "../../src/config/allocation/identity-map.js";
 import { planAllocation } from "../../src/config/allocation/plan.js";
+import { ruleColumns } from "../../src/domain/rule-columns.js";
 import { temporaryFolder } from "../stores.js";
 
 t.test("the hash of a map depends on its entries", async (t) => {
@@ -42,8 +43,8 @@ t.test("the hash of a map depends on its entries", async (t) => {
             identity: [{ column: "resource_id", map: "map.csv" }],
           },
           identity_maps: new Map([["map.csv", identity_map]]),
+          line_columns: ruleColumns(),
         },
-        { lineColumns: {} },
         [],
       )?.digest;
     t.equal(digest(mapOf("222,data", "111,web")), digest(map));

@@ -73,6 +73,11 @@ const focus = tenant("focus", {
       https: { auth_type: "bearer", bearer_token: "a token" },
     },
   ],
+  columns: [
+    "x_CostCenter",
+    { name: "model", path: "SkuPriceDetails.ModelId" },
+    { name: "app", path: ["AllocatedTags", "app.kubernetes.io/name"] },
+  ],
   cost: "effective",
   spread: "daily",
   currency: "EUR",

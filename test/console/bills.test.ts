@@ -39,7 +39,7 @@ t.test("the console shows bills, rules and unallocated lines", needs("chromium")
   const evenly = { allocation_method: "even_split", allocation_detail: "even_split_allocation" };
   const long = "i-3-with-a-long-name-that-does-not-fit-into-a-column-of-a-table";
   const rows = [
-    [line("60", "i-1", { team: "web", "Cost Center": "7" }), { identity_id: "web" }],
+    [line("60", "i-1", { team: "web", "Cost Center": "7", "column:model": "gpt-4" }), { identity_id: "web" }],
     [line("30", "i-2", { team: "data" }), { identity_id: "data" }],
     [line("10", long, {}), nobody],
     [
@@ -69,11 +69,21 @@ t.test("the console shows bills, rules and unallocated lines", needs("chromium")
       " UNTAGGED",
     ]);
     await page.getByRole("button", { name: "Add a filter" }).click();
-    await page.getByLabel("Column").selectOption("line_tag:Cost Center");
+    await page.getByLabel("Column", { exact: true }).selectOption("line_tag:Cost Center");
     await page.locator(".values li").first().getByRole("button", { name: "Only" }).click();
     await page.waitForURL(/line_tag%3ACost\+Center=7/);
     await until("one group", async () => (await textOf(page, "tfoot .amount")) === "60.00");
     await noBarriers(t, page, "the explorer by a tag of the bill");
+  });
+
+  await t.test("the explorer groups and filters by declared columns of the bill", async () => {
+    const page = await open(`/tenants/acme/explorer?${period}`);
+    await page.getByLabel("Group by").selectOption({ label: "Bill column model" });
+    await page.waitForURL(/group_by=column%3Amodel/);
+    await page.getByRole("link", { name: "gpt-4" }).click();
+    await page.waitForURL(/[?&]column%3Amodel=gpt-4/);
+    await until("one group", async () => (await textOf(page, "tfoot .amount")) === "60.00");
+    await page.getByText("Bill column model is gpt-4").waitFor();
   });
 
   await t.test("the rules view shows the condition, lines and amounts of each rule", async (t) => {

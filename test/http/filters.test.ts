@@ -35,7 +35,8 @@ const values = {
   center: [undefined, "", "a,b", "UNTAGGED", "c"],
 } as const;
 
-const tagsOf = (center: string | undefined) => (center === undefined ? {} : { "cost center": center });
+const tagsOf = (center: string | undefined): Record<string, string> =>
+  center === undefined ? { "column:model": "gpt-4" } : { "cost center": center };
 
 const rows: Row[] = fc.sample(
   fc.record({
@@ -87,6 +88,7 @@ const fieldOf: Readonly<Record<string, (row: Row) => string>> = {
   rule: (row) => row.rule,
   team: (row) => teams[row.identity_id] ?? "UNASSIGNED",
   "line_tag:cost center": (row) => row.line_tags["cost center"] ?? "UNTAGGED",
+  "column:model": (row) => row.line_tags["column:model"] ?? "UNTAGGED",
   "tag:squad": (row) => squads[row.identity_id] ?? "UNTAGGED",
 };
 
@@ -104,6 +106,7 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   sku_id: values.sku_id,
   rule: values.rule,
   "line_tag:cost center": ["a,b", "UNTAGGED", "c"],
+  "column:model": ["gpt-4", "UNTAGGED", "other"],
   allocation_method: values.allocation_method,
   allocation_detail: values.allocation_detail,
   currency: values.currency,

@@ -3,6 +3,7 @@ import t from "tap";
 import { claimStaging, stagedTable } from "../../src/clickhouse/staging.js";
 import { readRows } from "../../src/clickhouse/statement.js";
 import { planAllocation } from "../../src/config/allocation/plan.js";
+import { ruleColumns } from "../../src/domain/rule-columns.js";
 import { assignLines, unassignLines } from "../../src/ingest/configured/assign-lines.js";
 import { openTestStores } from "../stores.js";
 
@@ -17,8 +18,8 @@ const plan = planAllocation(
       rules: [{ name: "compute", where: { product_type: "COMPUTE" }, split: [{ by: "line" }] }],
     },
     identity_maps: new Map(),
+    line_columns: ruleColumns(),
   },
-  { lineColumns: {} },
   [],
 );
 

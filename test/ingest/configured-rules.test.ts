@@ -2,6 +2,7 @@
 import t from "tap";
 import { planAllocation } from "../../src/config/allocation/plan.js";
 import type { TenantConfig } from "../../src/config/config.js";
+import { ruleColumns } from "../../src/domain/rule-columns.js";
 import { prepareStore } from "../../src/ingest/configured/store-maps.js";
 import { tenantRuleSet } from "../../src/runner/tenant-rules.js";
 import { forever } from "./generic_metrics_only/tenant.js";
@@ -36,8 +37,8 @@ function planOf(map: Readonly<Record<string, string>>, allocation: Partial<Alloc
       identity_maps: new Map([
         ["m.csv", { hash: JSON.stringify(map), entries: new Map(Object.entries(map)) }],
       ]),
+      line_columns: ruleColumns(),
     },
-    {},
     [],
   );
   if (plan === undefined) throw new Error("no plan");

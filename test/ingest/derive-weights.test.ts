@@ -6,6 +6,7 @@ import t from "tap";
 import { claimStaging, stagedTable } from "../../src/clickhouse/staging.js";
 import { readRows } from "../../src/clickhouse/statement.js";
 import { planAllocation } from "../../src/config/allocation/plan.js";
+import { ruleColumns } from "../../src/domain/rule-columns.js";
 import { assignLines } from "../../src/ingest/configured/assign-lines.js";
 import { deriveWeights } from "../../src/ingest/configured/derive-weights.js";
 import { openTestStores } from "../stores.js";
@@ -28,8 +29,8 @@ const plan = planAllocation(
       ],
     },
     identity_maps: new Map(),
+    line_columns: ruleColumns(),
   },
-  { lineColumns: {} },
   [],
 );
 

@@ -33,15 +33,18 @@ interface CheckContext {
   readonly report: Report;
 }
 
-/** Reports problems, with paths relative to the tenant, and returns the maps that could be read. */
+/** Reports problems, with paths relative to the tenant, and returns the maps that could be read, and the columns. */
 export function checkAllocation(
   { allocation, ...tenant }: Partial<WrittenTenant>,
   ecosystem: EcosystemSettings,
   { folder, isReadable, report }: CheckContext,
-): IdentityMaps {
+): { readonly identity_maps: IdentityMaps; readonly line_columns: RuleColumns } {
   const settings = isReadable(["plugin_settings"]) ? tenant.plugin_settings : undefined;
+  const areColumnsKnown = isReadable(["plugin_settings", "columns"]);
+  const columns = ruleColumns(ecosystem.lineColumns?.((areColumnsKnown && tenant.plugin_settings) || {}));
   const known: KnownNames = {
-    columns: ruleColumns(ecosystem.lineColumns),
+    columns,
+    areColumnsKnown,
     metrics: settings && ecosystem.usageMetrics?.(settings),
     sets: settings && ecosystem.identitySets?.(settings),
     monthProblem: monthsProblem("is month", tenant),
@@ -53,7 +56,7 @@ export function checkAllocation(
     });
   const sources = readable("identity", allocation?.identity);
   const rules = readable("rules", allocation?.rules);
-  for (const { part, path } of sources) checkSource(part, path, known.columns, report);
+  for (const { part, path } of sources) checkSource(part, path, known, report);
   for (const { part, path } of rules) checkRule(part, path, known, report);
   checkReach(rules, report);
   checkStages(rules, report);
@@ -62,7 +65,7 @@ export function checkAllocation(
   );
   const ofSettings = (settings && ecosystem.maps?.(settings)) ?? [];
   const inSettings = ofSettings.map(({ path, file }) => ({ path: ["plugin_settings", ...path], file }));
-  return readMaps([...ofIdentities, ...inSettings], folder, report);
+  return { identity_maps: readMaps([...ofIdentities, ...inSettings], folder, report), line_columns: columns };
 }
 
 interface Readable<Part> {
@@ -72,6 +75,8 @@ interface Readable<Part> {
 
 interface KnownNames {
   readonly columns: RuleColumns;
+  /** False if the setting that declares columns could not be read, so that `columns` lacks some. */
+  readonly areColumnsKnown: boolean;
   /** Undefined if the ecosystem does not restrict them. */
   readonly metrics: readonly string[] | undefined;
   /** Undefined if the ecosystem does not restrict them. */
@@ -80,15 +85,23 @@ interface KnownNames {
   readonly monthProblem: string | undefined;
 }
 
-function checkSource({ column }: IdentitySource, path: Path, columns: RuleColumns, report: Report): void {
+function checkSource({ column }: IdentitySource, path: Path, known: KnownNames, report: Report): void {
   if (column === undefined) return;
-  checkColumn(column, [...path, "column"], columns, report);
-  if (Object.hasOwn(columns, column) && columns[column]?.type !== "text")
-    report([...path, "column"], "is a number: an identity is text");
+  checkColumn(column, [...path, "column"], known, report);
+  if (isNumber(column, known)) report([...path, "column"], "is a number: an identity is text");
 }
 
-function checkColumn(name: string, path: Path, columns: RuleColumns, report: Report): void {
-  if (tagKeyOf(name) !== undefined || Object.hasOwn(columns, name)) return;
+function isNumber(name: string, { columns }: KnownNames): boolean {
+  return Object.hasOwn(columns, name) && columns[name]?.type === "decimal";
+}
+
+function checkColumn(
+  name: string,
+  path: Path,
+  { columns, areColumnsKnown }: KnownNames,
+  report: Report,
+): void {
+  if (!areColumnsKnown || tagKeyOf(name) !== undefined || Object.hasOwn(columns, name)) return;
   const known = Object.keys(columns);
   const guess = nearest(name, known);
   report(
@@ -101,10 +114,10 @@ function checkColumn(name: string, path: Path, columns: RuleColumns, report: Rep
 
 function checkRule(rule: ConfiguredRule, path: Path, known: KnownNames, report: Report): void {
   const { conditions, any } = whereOf(rule.where);
-  checkConditions(conditions, [...path, "where"], known.columns, report);
+  checkConditions(conditions, [...path, "where"], known, report);
   for (const [index, each] of any.entries()) {
     const here = [...path, "where", "any", index];
-    checkConditions(each, here, known.columns, report);
+    checkConditions(each, here, known, report);
     if (Object.keys(each).length === 0)
       report(here, "is empty, so that every line matches: give a column or leave any out");
   }
@@ -113,12 +126,11 @@ function checkRule(rule: ConfiguredRule, path: Path, known: KnownNames, report: 
     checkSplit(split, [...path, "components", index, "split"], known, report);
 }
 
-function checkConditions(conditions: Conditions, path: Path, columns: RuleColumns, report: Report): void {
+function checkConditions(conditions: Conditions, path: Path, known: KnownNames, report: Report): void {
   for (const [name, condition] of Object.entries(conditions)) {
     const here = [...path, name];
-    checkColumn(name, here, columns, report);
-    const type = Object.hasOwn(columns, name) ? columns[name]?.type : "text";
-    checkCondition(condition, { path: here, isNumber: type === "decimal" }, report);
+    checkColumn(name, here, known, report);
+    checkCondition(condition, { path: here, isNumber: isNumber(name, known) }, report);
   }
 }
 
@@ -174,10 +186,9 @@ function describeCatchAll(tier: ConfiguredTier): string | undefined {
   return { nobody: "nobody", fixed: "fixed shares" }[tier.by as string];
 }
 
-function checkWithin(within: string, path: Path, { columns }: KnownNames, report: Report): void {
-  checkColumn(within, path, columns, report);
-  if (Object.hasOwn(columns, within) && columns[within]?.type !== "text")
-    report(path, "is a number: lines are grouped by a text");
+function checkWithin(within: string, path: Path, known: KnownNames, report: Report): void {
+  checkColumn(within, path, known, report);
+  if (isNumber(within, known)) report(path, "is a number: lines are grouped by a text");
   if (within === "currency") report(path, "is needless: costs always weigh within their currency");
 }
 

@@ -4,9 +4,8 @@
  */
 import { digestOf } from "../../common/digest.js";
 import type { AllocationRule, SetOf } from "../../domain/allocation-rule.js";
-import { type RuleColumns, ruleColumns } from "../../domain/rule-columns.js";
+import type { RuleColumns } from "../../domain/rule-columns.js";
 import type { TenantConfig } from "../config.js";
-import type { EcosystemSettings } from "../settings/ecosystem-settings.js";
 import type { IdentityMaps } from "./check-allocation.js";
 import { type ConfiguredRule, componentsOf, stageOf } from "./configured-rule.js";
 import {
@@ -71,13 +70,15 @@ export interface DirectShares {
 
 /** Returns undefined for a tenant without identity sources and rules. `own` are the rules of its ecosystem. */
 export function planAllocation(
-  { allocation, identity_maps: maps }: Pick<TenantConfig, "allocation" | "identity_maps">,
-  { lineColumns }: Pick<EcosystemSettings, "lineColumns">,
+  {
+    allocation,
+    identity_maps: maps,
+    line_columns: columns,
+  }: Pick<TenantConfig, "allocation" | "identity_maps" | "line_columns">,
   own: readonly AllocationRule[],
 ): AllocationPlan | undefined {
   const { identity, rules: configured } = allocation;
   if (identity.length + configured.length === 0) return undefined;
-  const columns = ruleColumns(lineColumns);
   const rules = configured.flatMap((rule) => toAllocationRule(rule) ?? []);
   return {
     identity,

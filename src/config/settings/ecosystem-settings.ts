@@ -22,7 +22,7 @@ export interface EcosystemSettings<Own extends TObject = TObject> {
   /** Limits of `cutoff_days`, if they differ from the usual ones. */
   cutoff?: Cutoff;
   /** Columns that configured rules can name, in addition to those that every ecosystem has. */
-  lineColumns?: RuleColumns;
+  lineColumns?(settings: Partial<PluginSettings>): RuleColumns;
   /** Replaces presets by the settings that they stand for. */
   withoutPresets?(settings: PluginSettings): PluginSettings;
   /** Usage metrics that configured rules can name; undefined allows any name. */

@@ -62,8 +62,12 @@ export function useTagKeys(tenant: string, period: Period): Data<TagKeys> {
   );
 }
 
-/** Names of the tag columns. Empty until the tag keys are loaded. */
+/** Names of the tag columns and of the declared columns. Empty until the tag keys are loaded. */
 export function tagColumnsOf({ value }: Data<TagKeys>): string[] {
-  const { tag_keys = [], line_tag_keys = [] } = value ?? {};
-  return [...tag_keys.map((key) => `tag:${key}`), ...line_tag_keys.map((key) => `line_tag:${key}`)];
+  const { tag_keys = [], line_tag_keys = [], columns = [] } = value ?? {};
+  return [
+    ...tag_keys.map((key) => `tag:${key}`),
+    ...columns.map((name) => `column:${name}`),
+    ...line_tag_keys.map((key) => `line_tag:${key}`),
+  ];
 }

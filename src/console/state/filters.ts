@@ -22,7 +22,8 @@ export const shownFilterColumns = [
   "sku_id",
   "rule",
 ] as const;
-type TagName = `tag:${string}` | `line_tag:${string}`;
+/** Tags, and declared columns of the bill, which are filtered like tags. */
+type TagName = `tag:${string}` | `line_tag:${string}` | `column:${string}`;
 export type FilterColumn = (typeof shownFilterColumns)[number] | TagName;
 
 /** Columns whose empty value can be filtered by. */
@@ -66,7 +67,7 @@ const NOT = "not:";
 
 /** The column of a filter parameter, with or without `not:`. */
 export const columnOfFilter = (name: string) => (name.startsWith(NOT) ? name.slice(NOT.length) : name);
-const isTag = (column: string): column is TagName => /^(line_)?tag:./.test(column);
+const isTag = (column: string): column is TagName => /^((line_)?tag|column):./.test(column);
 
 export function isFilterColumn(name: string): name is FilterColumn {
   return (shownFilterColumns as readonly string[]).includes(name) || isTag(name);

@@ -111,6 +111,7 @@ export const en = {
   } as Readonly<Record<string, string>>,
   tagColumn: (key: string) => `Tag ${key}`,
   lineTagColumn: (key: string) => `Bill tag ${key}`,
+  billColumn: (name: string) => `Bill column ${name}`,
   filters: {
     label: "Filters",
     none: "No filters",
@@ -178,6 +179,7 @@ export function reasonOf(detail: string | undefined): string {
 
 export function columnName(column: string): string {
   if (column.startsWith("tag:")) return en.tagColumn(column.slice("tag:".length));
+  if (column.startsWith("column:")) return en.billColumn(column.slice("column:".length));
   if (column.startsWith("line_tag:")) return en.lineTagColumn(column.slice("line_tag:".length));
   return en.columns[column] ?? column;
 }

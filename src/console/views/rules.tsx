@@ -191,6 +191,11 @@ type CoveredKey = Schemas["TagCoverage"]["currencies"][number]["tag_keys"][numbe
   readonly currency: string;
 };
 
+/** The column for a key of a line's tags. Declared columns are among them, under their own names. */
+function lineColumn(key: string): string {
+  return key.startsWith("column:") ? key : `line_tag:${key}`;
+}
+
 function TagCoverage({ place, tenant }: ViewProps) {
   const params = { path: { tenant_name: tenant }, query: periodParameters(periodOf(place)) };
   const data = useData(JSON.stringify(["tag coverage", params]), (signal) =>
@@ -202,7 +207,7 @@ function TagCoverage({ place, tenant }: ViewProps) {
       title: text.tagKey,
       cell: ({ tag_key: key }) => (
         <Link
-          href={changed(datesAlone(place), { group_by: [`line_tag:${key}`] }, viewPath(tenant, "explorer"))}
+          href={changed(datesAlone(place), { group_by: [lineColumn(key)] }, viewPath(tenant, "explorer"))}
         >
           <bdi>{key}</bdi>
         </Link>

@@ -4,7 +4,8 @@
  * at the same positions, down to its last decimal place. So the parts of any metric add up to it, and the parts of the
  * allocated cost are exactly the allocated amounts. The rows of a line without cost get equal parts.
  */
-import { identifier } from "../../clickhouse/sql-text.js";
+import { identifier, literal } from "../../clickhouse/sql-text.js";
+import { COLUMN_PREFIX } from "../../domain/rule-columns.js";
 import { splitKey } from "../../query/chargebacks/row-metadata.js";
 import { exportedLineColumns, formerColumns } from "./line-columns.js";
 
@@ -54,6 +55,9 @@ export const ratio = (() => {
   return `toString(CAST(${scaled(`(${until("share_to")} - ${until("share_from")})`, RATIO_PLACES)} AS Decimal(38, ${RATIO_PLACES})))`;
 })();
 
+/** Tags without the declared columns that are stored with them. The bill's own columns are exported anyway. */
+const billTags = `mapFilter((k, v) -> NOT startsWith(k, ${literal(COLUMN_PREFIX)}), line_tags)`;
+
 /** The key of a line, by which chargebacks are joined to it. */
 export const lineKey = splitKey.filter((name) => name !== "component");
 
@@ -76,7 +80,7 @@ export function focusLines(condition: string): string {
       sum(b.quantity) AS units, if(min(b.unit_price) = max(b.unit_price), nullIf(abs(min(b.unit_price)), 0), NULL) AS unit_price,
       sum(b.total_cost) AS total, sum(b.billed_cost) AS billed, sum(if(b.ecosystem = 'focus', b.list_cost, ifNull(toDecimal128OrNull(JSONExtractString(metadata, 'original_amount'), 12), b.total_cost))) AS listed,
       any(charge_category) AS category, any(service_provider) AS provider, any(account_id) AS account, any(region_id) AS region,
-      any(sku_id) AS sku, any(line_tags) AS tags, any(b.granularity) AS granularity,
+      any(sku_id) AS sku, any(${billTags}) AS tags, any(b.granularity) AS granularity,
       ${note("description")} AS note, ${note("resource_name")} AS resource_note, ifNull(nullIf(${note("unit")}, ''), 'Units') AS unit,
       if(is_focus, JSONExtract(any(metadata), 'Map(String, String)'), map()) AS said,
       ${["Start", "End"].map((end) => `parseDateTimeBestEffortOrNull(said['ChargePeriod${end}'], 'UTC') AS said_${end.toLowerCase()}`).join(", ")}

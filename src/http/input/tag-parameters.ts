@@ -1,8 +1,9 @@
 /**
- * Reads the tag filters of a request: parameters whose names begin with `tag:`, `line_tag:`, `not:tag:` or
- * `not:line_tag:`. Their values are display names.
+ * Reads the tag filters of a request: parameters whose names begin with `tag:`, `line_tag:` or `column:`, also after
+ * `not:`. Their values are display names.
  */
 import type { TSchema } from "@sinclair/typebox";
+import { COLUMN_PREFIX } from "../../domain/rule-columns.js";
 import {
   isLineTagColumn,
   isTagColumn,
@@ -27,8 +28,13 @@ export function prefixedProperty(properties: Readonly<Record<string, TSchema>>):
 }
 
 export function isTagParameter(name: string): boolean {
-  const column = columnOf(name);
-  return column.startsWith(TAG_PREFIX) || column.startsWith(LINE_TAG_PREFIX);
+  return prefixOf(columnOf(name)) !== undefined;
+}
+
+const prefixes = [TAG_PREFIX, LINE_TAG_PREFIX, COLUMN_PREFIX];
+
+function prefixOf(column: string): string | undefined {
+  return prefixes.find((prefix) => column.startsWith(prefix));
 }
 
 function columnOf(name: string): string {
@@ -70,7 +76,7 @@ export function readTagParameters(
     problems.push({
       in: where,
       name: name.slice(0, 64),
-      detail: `\`${column.startsWith(TAG_PREFIX) ? TAG_PREFIX : LINE_TAG_PREFIX}KEY\` must be ${EXPECTED}.`,
+      detail: `\`${prefixOf(column)}KEY\` must be ${EXPECTED}.`,
       code: "invalid",
     });
     return [];

@@ -3,7 +3,7 @@ import { type TString, Type } from "@sinclair/typebox";
 import { BUCKET_LIMIT } from "../../query/chargebacks/bucket-limit.js";
 import { type GroupColumn, groupColumns, TEAM } from "../../query/chargebacks/summed-rows.js";
 import { UNASSIGNED } from "../../query/inventory/names.js";
-import { LINE_TAG_COLUMN, TAG_COLUMN, UNTAGGED } from "../../query/tags/filter.js";
+import { DECLARED_COLUMN, LINE_TAG_COLUMN, TAG_COLUMN, UNTAGGED } from "../../query/tags/filter.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { choiceSchema, countSchema, currency, decimalSchema, nullableText, textSchema } from "./fields.js";
 
@@ -16,17 +16,18 @@ export const groupBy = (most: number) =>
         { type: "string", enum: groupNames },
         { type: "string", pattern: TAG_COLUMN },
         { type: "string", pattern: LINE_TAG_COLUMN },
+        { type: "string", pattern: DECLARED_COLUMN },
       ],
       description: "Column to group by.",
     }),
     {
       description:
         "Columns to group by, each given as its own parameter. Repetitions are ignored. `tag:KEY` groups by the display name of the " +
-        `tag with that key, \`${UNTAGGED}\` where a dimension has none; \`line_tag:KEY\` by the value of the billing line's tag; \`team\` by the team of the identity, \`${UNASSIGNED}\` where it has none.`,
+        `tag with that key, \`${UNTAGGED}\` where a dimension has none; \`line_tag:KEY\` by the value of the billing line's tag; \`column:NAME\` by the value of a declared column of the bill; \`team\` by the team of the identity, \`${UNASSIGNED}\` where it has none.`,
       maxItems: most,
       default: ["identity_id"],
       examples: [["identity_id", "tag:team"]],
-      "x-expected": `one of ${groupNames.join(", ")}, tag:KEY with the key of a tag or line_tag:KEY with the key of a line's tag, at most ${most} times`,
+      "x-expected": `one of ${groupNames.join(", ")}, tag:KEY with the key of a tag, line_tag:KEY with the key of a line's tag or column:NAME with a declared column, at most ${most} times`,
     },
   );
 

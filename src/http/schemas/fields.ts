@@ -96,7 +96,8 @@ export const cloudFields = {
   region_id: textSchema("Region of the resource.", "eu-west-1"),
   sku_id: textSchema("What is priced.", "GM6XEP3S"),
   line_tags: Type.Record(Type.String(), Type.String(), {
-    description: "Tags of the billing line as the bill has them, by key.",
+    description:
+      "Tags of the billing line as the bill has them, by key, and the declared columns of the bill, under `column:NAME`.",
     examples: [{ team: "payments" }],
   }),
   rule: textSchema(

@@ -194,7 +194,8 @@ export const tagFilters = {
       description:
         `Any number of parameters \`tag:KEY\`, where KEY is the key of a tag; no parameter is named \`tags\`. ${TAG_NAMES} Several ` +
         "parameters, for one key or for several, must all match. `not:tag:KEY`: only rows whose dimension has none of them. `line_tag:KEY` and " +
-        "`not:line_tag:KEY` do the same by the values of the billing line's tags.",
+        "`not:line_tag:KEY` do the same by the values of the billing line's tags, `column:NAME` and `not:column:NAME` by those of a declared " +
+        "column of the bill.",
       patternProperties: { [TAG_FILTER]: oneTag },
       additionalProperties: false,
       examples: [{ "tag:team": "payments,search" }],
@@ -209,7 +210,7 @@ export const tagFields = {
     [TAG_FILTER]: {
       anyOf: [{ type: "string" }, { type: "array", items: { type: "string" }, minItems: 1 }],
       examples: oneTag.examples,
-      description: `Value of a field \`tag:KEY\` or \`line_tag:KEY\`, or of one of them with \`not:\` before its name: text, or a list of texts that must all match. No other names are allowed. ${TAG_NAMES} With \`not:\`: only rows with none of them.`,
+      description: `Value of a field \`tag:KEY\`, \`line_tag:KEY\` or \`column:NAME\`, or of one of them with \`not:\` before its name: text, or a list of texts that must all match. No other names are allowed. ${TAG_NAMES} With \`not:\`: only rows with none of them.`,
     },
   },
 };

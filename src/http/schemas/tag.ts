@@ -87,8 +87,15 @@ export const tagKeysSchema = Type.Object(
     line_tag_keys: Type.Array(textSchema("Key of a tag, as the bill has it.", "CostCenter"), {
       description: `Keys of the tags of the bill's lines in the period: \`line_tag:KEY\` groups and filters by one. Ascending; the first ${MOST_LISTED_KEYS}.`,
     }),
+    columns: Type.Array(textSchema("Name of a column, as the configuration declares it.", "model"), {
+      description:
+        "Declared columns that lines of the bill have in the period: `column:NAME` groups and filters by one. Ascending.",
+    }),
   },
-  { title: "TagKeys", description: "Keys of tags that amounts can be grouped and filtered by." },
+  {
+    title: "TagKeys",
+    description: "Tags and columns of the bill that amounts can be grouped and filtered by.",
+  },
 );
 
 export const tagInContextSchema = Type.Object(

@@ -1,8 +1,10 @@
 /**
  * Tags as a filter and as a column, as the API has them; `tag-sql.ts` makes SQL of them. Both are written `tag:KEY`;
- * tags of the billing line are written `line_tag:KEY`. A filter lists display names, any of which may match. In a
- * display name, `\,` and `\\` mean a comma and a backslash; any other backslash means itself.
+ * tags of the billing line are written `line_tag:KEY`, and the columns of the bill that are stored with them
+ * `column:NAME`. A filter lists display names, any of which may match. In a display name, `\,` and `\\` mean a comma
+ * and a backslash; any other backslash means itself.
  */
+import { COLUMN_PREFIX } from "../../domain/rule-columns.js";
 import { tagTextLimits } from "../../domain/text-limits.js";
 import { NOT } from "../value-filters.js";
 
@@ -18,11 +20,14 @@ export const TAG_COLUMN = `^${TAG_PREFIX}[^\\u0000-\\u001f\\u007f-\\u009f]{1,${t
 /** Azure has the longest keys of all clouds. */
 const LONGEST_LINE_TAG_KEY = 512;
 
+/** Pattern of `column:` and the name of a declared column. */
+export const DECLARED_COLUMN = `^${COLUMN_PREFIX}[A-Za-z][A-Za-z0-9_]{0,99}$`;
+
 /** Pattern of `line_tag:` and a key. */
 export const LINE_TAG_COLUMN = `^${LINE_TAG_PREFIX}[^\\u0000-\\u001f\\u007f-\\u009f]{1,${LONGEST_LINE_TAG_KEY}}$`;
 
-/** Pattern of a tag filter's name: `tag:` or `line_tag:` and a key, optionally after `not:`. */
-export const TAG_FILTER = `^(${NOT})?(${[TAG_COLUMN, LINE_TAG_COLUMN].map((each) => each.slice(1, -1)).join("|")})$`;
+/** Pattern of a tag filter's name: `tag:`, `line_tag:` or `column:` and a key, optionally after `not:`. */
+export const TAG_FILTER = `^(${NOT})?(${[TAG_COLUMN, LINE_TAG_COLUMN, DECLARED_COLUMN].map((each) => each.slice(1, -1)).join("|")})$`;
 
 /** Selects rows whose dimension has one of `displayNames` under `key`; if it excludes, rows that have none of them. */
 export interface TagFilter {
@@ -35,11 +40,11 @@ export interface TagFilter {
 
 /** `tag:team` as a column to group amounts by. */
 export type TagColumn = `tag:${string}`;
-/** `line_tag:team`, a tag of the billing line. */
-export type LineTagColumn = `line_tag:${string}`;
+/** `line_tag:team`, a tag of the billing line, or `column:model`, a declared column of the bill. */
+export type LineTagColumn = `line_tag:${string}` | `column:${string}`;
 
 const column = new RegExp(TAG_COLUMN, "u");
-const lineColumn = new RegExp(LINE_TAG_COLUMN, "u");
+const lineColumn = new RegExp(`${LINE_TAG_COLUMN}|${DECLARED_COLUMN}`, "u");
 
 export function isTagColumn(text: string): text is TagColumn {
   return column.test(text);
@@ -49,7 +54,9 @@ export function isLineTagColumn(text: string): text is LineTagColumn {
   return lineColumn.test(text);
 }
 
+/** The key under which the tag or the column is stored. */
 export function tagKey(column: TagColumn | LineTagColumn): string {
+  if (column.startsWith(COLUMN_PREFIX)) return column;
   return column.slice(column.indexOf(":") + 1);
 }
 

@@ -1,8 +1,9 @@
-/** Tag keys that amounts can be grouped and filtered by: those of the tenant's tags, and those of the billing lines. */
+/** Tag keys that amounts can be grouped and filtered by: of the tenant's tags and of the billing lines; and columns. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { readRows } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";
+import { COLUMN_PREFIX } from "../../domain/rule-columns.js";
 import { readPostgres } from "../../postgres/statement.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import { isLineTagColumn, LINE_TAG_PREFIX } from "./filter.js";
@@ -14,6 +15,8 @@ export const MOST_LISTED_KEYS = 1000;
 export interface TagKeys {
   readonly tag_keys: string[];
   readonly line_tag_keys: string[];
+  /** Names of the declared columns that lines of the bill have. */
+  readonly columns: string[];
 }
 
 export async function readTagKeys(
@@ -26,9 +29,16 @@ export async function readTagKeys(
     readRows<{ tag_key: string }>(stores.client, selectLineTagKeys(input.window), signal),
   ]);
   const keys = (rows: readonly { readonly tag_key: string }[]) => rows.map(({ tag_key: key }) => key);
+  const [columns, lineTagKeys] = splitKeys(keys(lineTagRows));
+  return { tag_keys: keys(tagRows), line_tag_keys: lineTagKeys, columns };
+}
+
+/** Splits the stored keys into names of columns and keys of tags. */
+function splitKeys(keys: readonly string[]): [columns: string[], tags: string[]] {
+  const isColumn = (key: string) => key.startsWith(COLUMN_PREFIX) && isLineTagColumn(key);
   // A bill may have keys with control characters. They cannot be column names.
-  const lineTagKeys = keys(lineTagRows).filter((key) => isLineTagColumn(`${LINE_TAG_PREFIX}${key}`));
-  return { tag_keys: keys(tagRows), line_tag_keys: lineTagKeys };
+  const isTag = (key: string) => !isColumn(key) && isLineTagColumn(`${LINE_TAG_PREFIX}${key}`);
+  return [keys.filter(isColumn).map((key) => key.slice(COLUMN_PREFIX.length)), keys.filter(isTag)];
 }
 
 /** Reads labels, because there are fewer labels than tags. */

@@ -107,6 +107,7 @@ for (const spread of ["none", "daily"] as const satisfies readonly Spread[]) {
               counted: "true",
               cost: "EffectiveCost",
               spread,
+              columns: [],
             });
             const lines = await readRows<Record<"resource" | "day" | "cost", string>>(store.client, {
               query: `SELECT resource_id AS resource, toString(toDate(timestamp)) AS day, toString(total_cost) AS cost FROM (${query})`,

@@ -168,6 +168,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
         counted: isCounted(touching),
         cost: costColumnOf[settings.cost],
         spread: settings.spread,
+        columns: settings.columns,
       };
       const lines = touching.reduce((sum, delivery) => sum + Number(delivery.lines), 0);
       for (const piece of linePieces(window, lines, settings.spread))

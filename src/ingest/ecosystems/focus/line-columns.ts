@@ -48,7 +48,8 @@ const formerColumns: RuleColumns = Object.fromEntries(
   }),
 );
 
-export const focusLineColumns: RuleColumns = {
+/** Without the columns that a tenant declares. */
+export const standardLineColumns: RuleColumns = {
   ...standardColumns,
   ...formerColumns,
   ...Object.fromEntries(cloudColumns.map((name) => [name, text(name)])),

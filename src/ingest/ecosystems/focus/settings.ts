@@ -4,7 +4,8 @@ import { digestOf } from "../../../common/digest.js";
 import { choice, integer, list, mapping, text } from "../../../config/reader/setting.js";
 import type { EcosystemSettings } from "../../../config/settings/ecosystem-settings.js";
 import { CURRENCY } from "../../../domain/text-limits.js";
-import { focusLineColumns } from "./line-columns.js";
+import { columnsRule, columnsSetting, declaredLineColumns } from "./declared-columns.js";
+import { standardLineColumns } from "./line-columns.js";
 import type { CostColumn } from "./load/landing-columns.js";
 import { billSourceSettings } from "./sources/settings.js";
 import { RESOLUTION_SECONDS } from "./usage/kubernetes/queries.js";
@@ -39,6 +40,7 @@ const settings = mapping(
       }),
     ),
     usage: usageSettings,
+    columns: columnsSetting,
     precedence: list(
       text({
         description: "The name of a source, or a glob of `SOURCE/FILE`, such as `azure/**/*-final.csv`.",
@@ -86,6 +88,7 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
       report(["metrics_step_seconds"], `must be a multiple of ${RESOLUTION_SECONDS}, not ${step}: ${words}`);
     },
   },
+  columnsRule,
 ];
 
 export const focusSettings: EcosystemSettings<typeof settings> = {
@@ -94,7 +97,10 @@ export const focusSettings: EcosystemSettings<typeof settings> = {
   refusals,
   // A bill that arrives is complete: later deliveries replace it.
   cutoff: { minimum: 0, default: 1 },
-  lineColumns: focusLineColumns,
+  lineColumns: (settings) => ({
+    ...standardLineColumns,
+    ...declaredLineColumns((settings as Partial<FocusSettings>).columns ?? []),
+  }),
 };
 
 export const costColumnOf: Readonly<Record<FocusSettings["cost"], CostColumn>> = {

@@ -2,6 +2,7 @@
 import { identifier } from "../../../../clickhouse/sql-text.js";
 import type { Statement } from "../../../../clickhouse/statement.js";
 import { addDays, type DayRange, daysOfWindow } from "../../../../common/days.js";
+import { type Declarations, lineTagsSql } from "../declared-columns.js";
 import { ownColumns } from "../line-columns.js";
 import { MALFORMED } from "../load/findings.js";
 import { type CostColumn, landingColumns } from "../load/landing-columns.js";
@@ -14,6 +15,7 @@ export interface LinesRequest {
   readonly counted: string;
   readonly cost: CostColumn;
   readonly spread: Spread;
+  readonly columns: Declarations;
 }
 
 /** Bills with at least this many lines are read day by day. */
@@ -67,19 +69,20 @@ const sorted = "charge_day, ServiceName, ResourceId, line_id";
  * its line in memory, which took 7 KiB a line. They are found by a set of ids, some 60 bytes each; finding them by the
  * order of forty columns took seven times as long.
  */
-export function billingLines({ window, deliveries, counted, cost, spread }: LinesRequest): Statement {
+export function billingLines(request: LinesRequest): Statement {
+  const { window, deliveries, counted, cost, spread } = request;
   const lines = `SELECT * FROM focus_lines WHERE ${ofWindow(spread)} AND ${isCharged(cost)} AND ${counted}`;
   const several = `SELECT line_id FROM (${lines}) GROUP BY line_id HAVING count() > 1`;
   const days = `ARRAY JOIN ${dayOffsets(spread)} AS day_offset WHERE charge_day + day_offset >= {start:Date} AND charge_day + day_offset < {end:Date}`;
-  const ofSingle = `SELECT ${columnsOf(single, cost, spread)} FROM (${lines}) ${days} AND line_id NOT IN (${several})`;
-  const ofRepeated = `SELECT ${columnsOf(repeated, cost, spread)} FROM (${lines}) ${days} AND line_id IN (${several}) GROUP BY ${sorted}, timestamp`;
+  const ofSingle = `SELECT ${columnsOf(single, request)} FROM (${lines}) ${days} AND line_id NOT IN (${several})`;
+  const ofRepeated = `SELECT ${columnsOf(repeated, request)} FROM (${lines}) ${days} AND line_id IN (${several}) GROUP BY ${sorted}, timestamp`;
   return {
     query: `${ofSingle} UNION ALL ${ofRepeated}`,
     params: { deliveries, start: window.start, end: window.end },
   };
 }
 
-function columnsOf({ same, sum }: ColumnMerge, cost: CostColumn, spread: Spread): string {
+function columnsOf({ same, sum }: ColumnMerge, { cost, spread, columns }: LinesRequest): string {
   const amount = (column: string) =>
     `CAST(${sum(partOf(`ifNull(${column}, 0)`, spread))} AS Decimal(38, 12))`;
   const metadata = landingColumns
@@ -109,7 +112,7 @@ function columnsOf({ same, sum }: ColumnMerge, cost: CostColumn, spread: Spread)
     ${same("BillingAccountId")} AS account_id,
     ${same("RegionId")} AS region_id,
     ${same("SkuId")} AS sku_id,
-    ${same("Tags")} AS line_tags,
+    ${same(lineTagsSql(columns))} AS line_tags,
     ${amount("BilledCost")} AS billed_cost,
     ${amount("ListCost")} AS list_cost,
     ${same(spread === "daily" ? "'daily'" : granularity)} AS granularity,
