@@ -38,9 +38,12 @@ async function gather(settings: Readonly<Record<string, unknown>>) {
     billed: __,
     ...report
   } = await gatherer.gatherWindow({ start: day, end: addDays(day, 1) }, sink, forever);
-  const { errors } = await gatherer.gatherInventory(sink, forever);
+  const { errors, notes } = await gatherer.gatherInventory(sink, forever);
   await gatherer.close();
   t.same([report, errors], [{ completeDays: [day], dropped: {}, errors: [] }, []]);
+  t.same(notes, [
+    '1 of 3 topics have no owner, such as "__consumer_offsets": their usage goes to UNALLOCATED',
+  ]);
   const used = new Map<string, bigint>();
   for (const { metric, identity_id, micro_units } of sink.recorded.usage) {
     const key = `${metric} ${identity_id}`;
@@ -142,5 +145,73 @@ t.test("presets measure topics in their exporters' names", needs("prometheus", "
     const found = await gather({ ...settings, ...printed, identity_source });
     t.same(found, await gather({ ...settings, metrics_preset: "redpanda" }));
     t.same(found.lines, lines);
+  });
+
+  await t.test("hostile names of topics are charged and attributed as they are", async (t) => {
+    const names = ["__proto__", 'quoted "\\$1', "two\nlines", "UNALLOCATED", "payments.orders"];
+    const families = exporters.jmx.families.map((family) => ({
+      ...family,
+      series: names.map((topic, index) => {
+        const labels = { partition: "0", topic, instance: "kafka-1:7071", cluster: "orders" };
+        return [labels, (minute: number) => MIB * (index + 1) * (minute + 7)] as const;
+      }),
+    }));
+    const { url } = await startRealPrometheus(t, exposition(day, families));
+    const gatherer = connectKafka({
+      metrics: { url, auth_type: "basic", username: "me", password: PASSWORD },
+      usage_by: "topic",
+      topic_owners: [
+        { pattern: "^(?<identity>.*) " },
+        ...topic_owners,
+        { prefix: "two", identity: "both lines" },
+      ],
+      topic_attribution: { enabled: true, exclude_topic_patterns: ["payments.*"] },
+    });
+    const sink = recordingSink();
+    const window = { start: day, end: addDays(day, 1) };
+    await gatherer.gatherWindow(window, sink, forever);
+    interface Fact {
+      readonly name: string;
+      readonly metric: string;
+      readonly micro_units: string;
+    }
+    /** MiB a minute by name. */
+    const sums = (facts: readonly Fact[], metric: string) => {
+      const found = new Map<string, bigint>();
+      for (const { name, micro_units } of facts.filter((fact) => fact.metric === metric))
+        found.set(name, (found.get(name) ?? 0n) + BigInt(micro_units));
+      return new Map([...found].map(([name, sum]) => [name, Number(sum / 1_000_000n) / (MIB * 1440)]));
+    };
+    const used = sink.recorded.usage.map(({ identity_id: name, ...fact }) => ({ name, ...fact }));
+    t.same(
+      sums(used, "bytes_in_per_topic"),
+      new Map([
+        ["UNALLOCATED", 1 + 4],
+        ["quoted", 2],
+        ["both lines", 3],
+        ["payments", 5],
+      ]),
+    );
+    const facts: Fact[] = [];
+    const gaps: unknown[] = [];
+    const report = await gatherer.gatherTopics?.(
+      { window, clusters: ["orders"] },
+      {
+        usage: async (batch) =>
+          void facts.push(...batch.map(({ topic_name: name, ...fact }) => ({ name, ...fact }))),
+        usageGaps: async (batch) => void gaps.push(...batch),
+      },
+      forever,
+    );
+    await gatherer.close();
+    t.same([report, gaps], [{ dropped: {}, errors: [] }, []]);
+    const attributed = new Map([
+      ["__proto__", 1],
+      ['quoted "\\$1', 2],
+      ["two\nlines", 3],
+      ["UNALLOCATED", 4],
+    ]);
+    for (const metric of ["topic_bytes_in", "topic_bytes_out"])
+      t.same(sums(facts, metric), attributed, metric);
   });
 });

@@ -27,6 +27,7 @@ import {
   TOPIC_LABEL,
   topicQueryOf,
 } from "./queries.js";
+import { ownerlessTopics } from "./records.js";
 import { kafkaDerivingMetrics, kafkaRules } from "./rules.js";
 import { type SelfManagedKafkaSettings, selfManagedKafkaSettings } from "./settings.js";
 import { createOwnerOf, type OwnerOf } from "./topic-owners.js";
@@ -89,7 +90,11 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
       gatherKafkaTopics(settings, { ...tenant, source }, request, sink, signal),
     retentionCovers: (reduced, signal) => retentionCovers(queried, reduced, signal),
     gatherWindow: (window, sink, signal) => gatherMeteredWindow(tenant, window, sink, signal),
-    probe: (window, _resources, signal) => probeMetered(queried, window, signal),
+    async probe(window, resources, signal) {
+      const remark = ownerlessTopics(settings, resources);
+      const owners = remark === undefined ? [] : [{ name: "topic owners", remark }];
+      return [...owners, ...(await probeMetered(queried, window, signal))];
+    },
     close: async () => source.close(),
   };
 }

@@ -18,7 +18,13 @@ import type { InventoryReport } from "../../reports.js";
 import { describeCluster } from "./kafka/describe-cluster.js";
 import type { BrokerMetadata } from "./kafka/metadata-request.js";
 import { discoveryQuery, TOPIC_LABEL } from "./queries.js";
-import { clusterRecord, type DiscoveredNames, describedResources, discoveredResources } from "./records.js";
+import {
+  clusterRecord,
+  type DiscoveredNames,
+  describedResources,
+  discoveredResources,
+  ownerlessTopics,
+} from "./records.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 import type { OwnerOf } from "./topic-owners.js";
 
@@ -68,7 +74,9 @@ export async function gatherKafkaInventory(
     ? described && describedResources(settings, described, ownerOf)
     : discovered && discoveredResources(settings, discovered, ownerOf);
   await sink.resources([clusterRecord(settings, described), ...(parts ?? [])]);
+  const ownerless = ownerlessTopics(settings, parts ?? []);
   return {
+    ...(ownerless !== undefined && { notes: [ownerless] }),
     completeResourceTypes: parts === undefined ? ["cluster"] : RESOURCE_TYPES,
     completeIdentityTypes: await sendIdentities(identitySource, identityType, discovered?.principals, sink),
     absenceGraceSeconds: {

@@ -3,6 +3,7 @@
  * `orders:topic:events`.
  */
 import type { ResourceRecord } from "../../ecosystem.js";
+import { quotedValue } from "../../staging/staged-row.js";
 import type { BrokerMetadata } from "./kafka/metadata-request.js";
 import type { SelfManagedKafkaSettings } from "./settings.js";
 import type { OwnerOf } from "./topic-owners.js";
@@ -91,4 +92,20 @@ export function describedResources(
       }),
     ),
   ];
+}
+
+const MOST_SHOWN = 3;
+
+/** Returns a sentence about topics without an owner, if there are any. */
+export function ownerlessTopics(
+  { usage_by }: SelfManagedKafkaSettings,
+  resources: readonly ResourceRecord[],
+): string | undefined {
+  const topics = resources.filter(({ resource_type }) => resource_type === "topic");
+  const names = topics.flatMap(({ owner_id, display_name }) =>
+    owner_id === null ? [display_name ?? ""] : [],
+  );
+  if (usage_by !== "topic" || names.length === 0) return undefined;
+  const shown = names.slice(0, MOST_SHOWN).map(quotedValue).join(", ");
+  return `${names.length} of ${topics.length} topics have no owner, such as ${shown}: their usage goes to UNALLOCATED`;
 }
