@@ -44,6 +44,7 @@ export function checkAllocation(
   const columns = ruleColumns(ecosystem.lineColumns?.((areColumnsKnown && tenant.plugin_settings) || {}));
   const known: KnownNames = {
     columns,
+    canDeclareColumns: Object.hasOwn(ecosystem.settings.properties, "columns"),
     areColumnsKnown,
     metrics: settings && ecosystem.usageMetrics?.(settings),
     sets: settings && ecosystem.identitySets?.(settings),
@@ -75,6 +76,8 @@ interface Readable<Part> {
 
 interface KnownNames {
   readonly columns: RuleColumns;
+  /** The ecosystem has a setting that declares columns of the bill. */
+  readonly canDeclareColumns: boolean;
   /** False if the setting that declares columns could not be read, so that `columns` lacks some. */
   readonly areColumnsKnown: boolean;
   /** Undefined if the ecosystem does not restrict them. */
@@ -98,18 +101,16 @@ function isNumber(name: string, { columns }: KnownNames): boolean {
 function checkColumn(
   name: string,
   path: Path,
-  { columns, areColumnsKnown }: KnownNames,
+  { columns, canDeclareColumns, areColumnsKnown }: KnownNames,
   report: Report,
 ): void {
   if (!areColumnsKnown || tagKeyOf(name) !== undefined || Object.hasOwn(columns, name)) return;
   const known = Object.keys(columns);
   const guess = nearest(name, known);
-  report(
-    path,
-    guess === undefined
-      ? `is no column of the lines; known: ${known.join(", ")}, and tag.KEY for tags`
-      : `is no column of the lines; did you mean \`${guess}\`?`,
-  );
+  const all = canDeclareColumns
+    ? "declare columns of the bill in `plugin_settings.columns`"
+    : `known: ${known.join(", ")}, and tag.KEY for tags`;
+  report(path, `is no column of the lines; ${guess === undefined ? all : `did you mean \`${guess}\`?`}`);
 }
 
 function checkRule(rule: ConfiguredRule, path: Path, known: KnownNames, report: Report): void {
