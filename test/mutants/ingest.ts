@@ -130,6 +130,27 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
+    "src/ingest/ecosystems/self_managed_kafka/presets.ts",
+    ["test/ingest/self_managed_kafka/presets.test.ts"],
+    [
+      [
+        "sums over all topics count beside the topics",
+        "queries: jmxQueries('topic!=\"\"'),",
+        "queries: jmxQueries('job!=\"x\"'),",
+      ],
+      [
+        "partitions count once for each broker",
+        "partitions_per_topic: `max by",
+        "partitions_per_topic: `sum by",
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    "src/ingest/ecosystems/self_managed_kafka/topic-owners.ts",
+    ["test/ingest/self_managed_kafka/topic-owners.test.ts"],
+    [["the last source that finds an owner counts", "owners.find(", "owners.findLast("]],
+  ),
+  ...mutantsOf(
     "src/ingest/ecosystems/confluent_cloud/topics.ts",
     ["test/ingest/confluent_cloud/topics.test.ts"],
     [["topics at rest are not measured", "keepsZeros: true", "keepsZeros: false"]],
