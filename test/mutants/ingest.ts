@@ -57,18 +57,14 @@ export const ingestMutants = [
     [
       ["containers of ended pods still hold what they requested", 'phase=~"Pending|Running"', 'phase=~".+"'],
       ["the container that holds a pod's network counts", `, 'container!="POD"']`, "]"],
-      ["a pod that moves makes the query fail", "topk by (namespace, pod) (1, max by", "(max by"],
+      ["a pod that moves makes the query fail", "(topk by (namespace, pod) (1, max by", "((max by"],
       [
         "replicas of cAdvisor count twice",
         "max by (namespace, pod, container, resource) (\n      l",
         "sum by (namespace, pod, container, resource) (\n      l",
       ],
       ["cores beyond the capacity make up for idle memory", "    ),\n    0\n  )", "    ),\n    -1e9\n  )"],
-      [
-        "a step of Prometheus 2 counts a point too many",
-        " / scalar(count_over_time(vector(1)[$step:5m]))",
-        " / 12",
-      ],
+      ["a job that has ended counts to the end of the step", '"avg_over_time"', '"max_over_time"'],
       [
         "each machine of a scale set is a resource",
         '"azure://(.+/virtualMachineScaleSets/[^/]+)/virtualMachines/.+"',
