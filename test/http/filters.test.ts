@@ -145,7 +145,7 @@ function matches(row: Row, filters: Filters): boolean {
   });
 }
 
-const isTag = (name: string) => name.includes("tag:");
+const isTag = (name: string) => /(tag|column):/.test(name);
 const escaped = (name: string) => name.replace(/[\\,]/g, "\\$&");
 
 /** Encodes filters as parameters. The names of tags are part of one parameter. */
