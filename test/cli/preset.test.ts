@@ -14,10 +14,11 @@ async function printed(name: string): Promise<string> {
 t.test("a preset is printed as settings that can be pasted, without a configuration", async (t) => {
   t.equal(
     await printed("kafka_exporter"),
-    `# Paste this into plugin_settings of a tenant, in place of metrics_preset: kafka_exporter.
+    `# Paste this into plugin_settings of a tenant. A query here replaces that of the preset.
 # The metrics are those of danielqsj/kafka_exporter, which reads offsets and measures no bytes.
 # The rates of storage and network must be 0. Allocation rules can use messages_in_per_topic.
 usage_by: topic
+metrics_preset: kafka_exporter
 queries:
   partitions_per_topic: max by (topic) (kafka_topic_partitions{topic!="",$selector})
   messages_in_per_topic: sum by (topic) (max by (topic, partition) (increase(kafka_topic_partition_current_offset{topic!="",$selector}[$step])))

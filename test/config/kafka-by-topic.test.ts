@@ -2,9 +2,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { parse } from "yaml";
 import { loadConfig } from "../../src/config/load.js";
 import { formatProblem } from "../../src/config/reader/problem.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
+import { presetNames, presetYaml } from "../../src/ingest/ecosystems/self_managed_kafka/presets.js";
 import { temporaryFolder } from "../stores.js";
 
 const folder = temporaryFolder(t);
@@ -251,6 +253,14 @@ const refused: [string, Record<string, unknown>, string[]][] = [
 ];
 for (const [name, settings, expected] of refused)
   t.test(`refused: ${name}`, async (t) => t.same(new Set(problems(settings)), new Set(expected)));
+
+t.test("the printed settings of each preset are accepted, also with a selector", async (t) => {
+  for (const name of presetNames) {
+    const printed = parse(presetYaml(name));
+    const cost_model = name === "kafka_exporter" ? noBytes : rates;
+    t.same(problems({ ...printed, topic_owners, cost_model, metric_selector: 'cluster="orders"' }), [], name);
+  }
+});
 
 t.test("rules can name the metrics of topics that the exporter has", async (t) => {
   const rules = (metric: string) => ({ rules: [{ name: "compute", split: [{ by: "usage", metric }] }] });

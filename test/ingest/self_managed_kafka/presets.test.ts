@@ -140,11 +140,17 @@ t.test("presets measure topics in their exporters' names", needs("prometheus", "
   });
 
   await t.test("the printed settings of a preset measure what the preset measures", async (t) => {
-    const settings = { ...(await prometheusOf(t, "redpanda")), cost_model: withPartitions };
-    const { identity_source, ...printed } = parse(presetYaml("redpanda"));
-    const found = await gather({ ...settings, ...printed, identity_source });
-    t.same(found, await gather({ ...settings, metrics_preset: "redpanda" }));
-    t.same(found.lines, lines);
+    const free = { storage_per_gib_hourly: "0", network_ingress_per_gib: "0", network_egress_per_gib: "0" };
+    for (const [preset, products] of [
+      ["redpanda", 5],
+      ["kafka_exporter", 2],
+    ] as const) {
+      const cost_model = { ...withPartitions, ...(preset === "kafka_exporter" && free) };
+      const settings = { ...(await prometheusOf(t, preset)), cost_model };
+      const found = await gather({ ...settings, ...parse(presetYaml(preset)) });
+      t.same(found, await gather({ ...settings, metrics_preset: preset }));
+      t.equal(found.lines.length, products);
+    }
   });
 
   await t.test(

@@ -106,11 +106,19 @@ export function presetOf(name: PresetName = DEFAULT_PRESET): Preset {
   return presets[name];
 }
 
-/** Returns the settings that a preset stands for, as YAML for `plugin_settings`. */
+/**
+ * Returns the settings that a preset stands for, as YAML for `plugin_settings`. They keep its name, because the default
+ * preset would stand in for queries that it does not have.
+ */
 export function presetYaml(name: PresetName): string {
   const { remarks, queries, discovery } = presetOf(name);
-  const settings = { usage_by: "topic", queries, identity_source: { discovery_query: discovery } };
-  const paste = `Paste this into plugin_settings of a tenant, in place of metrics_preset: ${name}.`;
+  const settings = {
+    usage_by: "topic",
+    metrics_preset: name,
+    queries,
+    identity_source: { discovery_query: discovery },
+  };
+  const paste = "Paste this into plugin_settings of a tenant. A query here replaces that of the preset.";
   const comments = [paste, ...remarks].map((remark) => `# ${remark}\n`);
   return comments.join("") + stringify(settings, { lineWidth: 0, defaultStringType: "PLAIN" });
 }
