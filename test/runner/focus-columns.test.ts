@@ -145,7 +145,13 @@ t.test("declared columns are kept on lines and chargebacks, and work like tags o
         ...details('{"ModelId":"a\\nb,\\u0000"}'),
       },
       { ResourceId: "6", EffectiveCost: "0.25", x_costcenter: long, ...details('["ModelId"]') },
-      { ResourceId: "7", EffectiveCost: "0.5", ...details('{"ModelId":{"id":true}}'), RegionName: "Paris" },
+      // Equal lines become one.
+      ...Array<Record<string, string>>(2).fill({
+        ResourceId: "7",
+        EffectiveCost: "0.25",
+        RegionName: "Paris",
+        ...details('{"ModelId":{"id":true}}'),
+      }),
       { ResourceId: "fee", EffectiveCost: "3", ServiceName: "Fee", x_costcenter: "c1" },
     ),
   );
