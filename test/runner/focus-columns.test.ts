@@ -343,6 +343,14 @@ t.test("declared columns are kept on lines and chargebacks, and work like tags o
     t.ok(header.includes(",x_CostCenter,x_Costcenter2,"), header);
     t.ok(row.includes(',"{""team"":""web""}",'), "the tags are those of the bill alone");
   });
+
+  await t.test("a run for an older day reads the columns from the stored bill", async (t) => {
+    const window = { start: "2026-06-22", end: "2026-06-23" };
+    const rerun = await runOnce(later, config, "acme", { window });
+    t.strictSame([rerun.status, rerun.dates_calculated], ["completed", 1]);
+    const rows = await runRows<{ row: string }>(stores, "acme", kept);
+    t.strictSame(ofDay("2026-06-22", rows), ['old {"column:x_CostCenter":"c1"}']);
+  });
 });
 
 t.test("a tenant without declarations stages lines by the same statement as before", async (t) => {
