@@ -5,11 +5,12 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { buildApp } from "../../src/http/app.js";
 import { PASSWORD, startRealPrometheus } from "../ingest/prometheus/real-prometheus.js";
 import { exporters, exposition } from "../ingest/self_managed_kafka/exporters.js";
 import { needs } from "../programs.js";
-import { openTestStores, temporaryFolder, testConfig } from "../stores.js";
-import { daysBefore, reconciled, runContext, runOnce, runRows } from "./runs.js";
+import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { daysBefore, reconciled, runContext, runDay, runOnce, runRows } from "./runs.js";
 import { attributedOn } from "./topic-upstream.js";
 
 const day = daysBefore(2);
@@ -104,6 +105,39 @@ t.test("a cluster is charged to the owners of its topics", needs("prometheus", "
       ].sort(),
     );
     t.equal(await run(sources), 0, "nothing new is calculated");
+  });
+
+  await t.test("the API shows the attribution to topics", async (t) => {
+    const config = testConfig(`data_dir: ${home}/data\n${tenant(url, sources)}`, home);
+    const app = await buildApp({
+      config,
+      stores,
+      control: undefined,
+      logger: testLogger,
+      version: "0.0.0",
+      mode: "both",
+      clock: () => new Date(`${runDay}T12:00:00Z`),
+    });
+    t.teardown(() => app.close());
+    const get = async (path: string) => (await app.inject(`/api/v1/tenants${path}`)).json();
+    const tenants = await get("");
+    t.same(
+      tenants.map((each: { topic_attribution: string }) => each.topic_attribution),
+      ["enabled"],
+    );
+    const dates = `start_date=${day}&end_date=${day}`;
+    const found = await get(`/acme/topic-attributions/aggregate?group_by=topic_name&${dates}`);
+    t.same(
+      found.buckets?.map((bucket: { dimensions: { topic_name: string }; total_amount: string }) => [
+        bucket.dimensions.topic_name,
+        bucket.total_amount,
+      ]),
+      [
+        ["__consumer_offsets", "8.92"],
+        ["payments.orders", "90.52"],
+        ["search.clicks", "15.04"],
+      ],
+    );
   });
 
   await t.test("a changed map and a source for internal topics move the charges", async (t) => {
