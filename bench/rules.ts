@@ -65,7 +65,8 @@ export const stagedRules = rules(
         components: whole({ kind: "cost", ...feeWeights, detail: "cost_ratio_allocation" }, nobody),
       },
     ],
-    columns: new Map([[feeWeights.of, "resource_id"]]),
+    columns: new Map([[feeWeights.of, { sql: "resource_id", isInRows: true }]]),
+    steps: [],
     weights: [
       {
         stage: 2,

@@ -64,11 +64,13 @@ interface Batches extends LedgerJob {
 }
 
 /**
- * True if a rule weighs by allocated costs of the month. Then the earlier days of a month have to be published before
+ * True if a rule or a step weighs by allocated costs of the month. Then the earlier days of a month have to be published before
  * its later days are calculated.
  */
 function readsEarlierDays({ rules }: LedgerJob): boolean {
-  return rules.stages.some(({ weights }) => weights.some(({ over }) => over === "month"));
+  return [...rules.stages, ...rules.steps].some(({ weights }) =>
+    weights.some(({ over }) => over === "month"),
+  );
 }
 
 async function calculateBatch(job: Batches, days: readonly string[]): Promise<readonly DayCheck[]> {

@@ -9,7 +9,7 @@ import { readRows, type Statement } from "../clickhouse/statement.js";
 import { isLostConnection } from "../common/lost-connection.js";
 import { FIRST_STAGE } from "../domain/allocation-rule.js";
 import type { SplitLedger } from "./ledger.js";
-import type { RuleSet } from "./rules.js";
+import type { AllocatedWeights, PassingStep, RuleSet } from "./rules.js";
 import { allocateDays } from "./sql/allocate-days.js";
 import {
   daysWithAllocatedWeights,
@@ -33,6 +33,8 @@ export interface Calculation {
   readonly marks?: ReadonlyMap<string, DayMarks>;
   /** Memory limit of one statement, in bytes. */
   readonly maxMemoryBytes: number;
+  /** How many lines a statement holds in memory with their recipients. Default: the engine's. */
+  readonly linesAtOnce?: number;
 }
 
 export interface DayMarks {
@@ -98,14 +100,20 @@ async function isBack({ client, signal }: Calculation): Promise<boolean> {
 async function calculateOnce(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
   const { ledger, client, epoch, rules } = calculation;
   await dropStagedDays(client, epoch, days, [ledger.name]);
-  if (rules.stages.length === 0) await allocateStage(calculation, days, undefined);
-  else {
-    await dropWeights(calculation, days);
-    await allocateStage(calculation, days, FIRST_STAGE);
-    for (const { stage, weights } of rules.stages) {
-      for (const each of weights) await execute(calculation, insertAllocatedWeights({ epoch, days }, each));
-      await allocateStage(calculation, days, stage);
-    }
+  const { stages, steps } = rules;
+  const weigh = async (weights: readonly AllocatedWeights[]) => {
+    for (const each of weights)
+      await execute(calculation, insertAllocatedWeights({ epoch, days }, each, steps));
+  };
+  if (stages.length + steps.length > 0) await dropWeights(calculation, days);
+  await allocateStage(calculation, days, { stage: stages.length === 0 ? undefined : FIRST_STAGE });
+  for (const { stage, weights } of stages) {
+    await weigh(weights);
+    await allocateStage(calculation, days, { stage });
+  }
+  for (const step of steps) {
+    await weigh(step.weights);
+    await allocateStage(calculation, days, { step });
   }
   return await checkDays(calculation, days);
 }
@@ -134,17 +142,23 @@ const boundsOfLaterStages: WeightBound = {
   samples_a_sum: 1,
 };
 
-/** @param stage undefined if all rules are of the first stage */
+/**
+ * Lines of later stages and steps are often shared by everybody. With a thousand lines of a thousand recipients, a
+ * statement took 0.2 GiB; with the engine's 65,409 it held all lines at once.
+ */
+const LATER_LINES_AT_ONCE = 1_000;
+
+/** Allocates the lines of a stage, or the rows that a step takes. No stage: all rules are of the first one. */
 async function allocateStage(
   calculation: Calculation,
   days: readonly string[],
-  stage: number | undefined,
+  { stage, step }: { readonly stage?: number | undefined; readonly step?: PassingStep },
 ): Promise<void> {
   const { ledger, epoch, rules } = calculation;
-  const isLater = stage !== undefined && stage !== FIRST_STAGE;
+  const isLater = step !== undefined || (stage !== undefined && stage !== FIRST_STAGE);
   const bound = isLater ? boundsOfLaterStages : await boundOf(calculation, days);
   const wide = bound.digits >= INT128_DIGITS;
-  const { hash: rulesHash, combinesMetrics, configured } = rules;
+  const { hash: rulesHash, combinesMetrics, configured, steps } = rules;
   const { decimalPlaces } = calculation;
   const sumsOfDay = bound.samples_a_sum >= WORTH_SUMMING;
   const options = {
@@ -155,11 +169,10 @@ async function allocateStage(
     combinesMetrics,
     sumsOfDay,
     wide,
-    configured,
-    stage,
+    configured: configured && { ...configured, steps, stage, step },
   };
   await allAtOnce(
-    calculation,
+    { ...calculation, ...(isLater && { linesAtOnce: LATER_LINES_AT_ONCE }) },
     (bound.rows_at_most < MIN_ROWS_FOR_TWO_STATEMENTS ? [days] : halves(days)).map((half) =>
       allocateDays({ ...options, ...marked(calculation, half) }),
     ),
@@ -227,6 +240,7 @@ async function execute(calculation: Calculation, statement: Statement): Promise<
     abort_signal: calculation.signal,
     clickhouse_settings: {
       max_memory_usage: String(calculation.maxMemoryBytes),
+      ...(calculation.linesAtOnce !== undefined && { max_block_size: String(calculation.linesAtOnce) }),
       max_partitions_per_insert_block: "1000",
       // A batch is written as one block, so that a day is one part: smaller on disk than two, and nothing to merge
       // later.

@@ -4,10 +4,12 @@ import { digestOf } from "../common/digest.js";
 import {
   type AllocationRule,
   FIRST_STAGE,
+  LAST_STAGE,
   type RuleComponent,
   type RuleTier,
   type SetOf,
 } from "../domain/allocation-rule.js";
+import { stageOfStep } from "../domain/passed-cost.js";
 
 /**
  * Turns the rules that an ecosystem declares into the rows that the allocation statement joins. A rule set is stored
@@ -24,6 +26,23 @@ export interface RuleSet {
   readonly configured?: WeighingColumns;
   /** The stages after the first, in order. Empty if no rule weighs by allocated costs. */
   readonly stages: readonly RuleStage[];
+  /** Steps that pass costs on after all stages, in order. */
+  readonly steps: readonly PassingStep[];
+}
+
+/** A step of `pass_on`. */
+export interface PassingStep {
+  /** Its position, from 1. */
+  readonly step: number;
+  /** The rule whose tiers split what the step takes. */
+  readonly rule: string;
+  /** Names and globs of identities. */
+  readonly from: readonly string[];
+  /** Condition on the columns of the bill; undefined: every line. */
+  readonly where: string | undefined;
+  readonly weights: readonly AllocatedWeights[];
+  /** The `set_of` of its tiers. */
+  readonly places: ReadonlySet<string>;
 }
 
 /** A stage that weighs by what the stages before it allocated. */
@@ -37,26 +56,36 @@ export interface AllocatedWeights {
   readonly stage: number;
   /** Metric of the usage facts that hold the weights. */
   readonly metric: string;
-  /** Names of the rules. Days without a line of theirs get no weights. */
-  readonly rules: readonly string[];
   /**
-   * SQL of the column within which costs are compared, on the bill, and whether chargebacks have the column as well.
-   * Undefined: the currency alone.
+   * Names of the rules. Days without a line of theirs get no weights. Undefined for a step of `pass_on`, which needs
+   * weights on days with a row that it takes.
    */
-  readonly within: { readonly sql: string; readonly isInRows: boolean } | undefined;
+  readonly rules: readonly string[] | undefined;
+  /** The column within which costs are compared. Undefined: the currency alone. */
+  readonly within: WeighingColumn | undefined;
   readonly over: "day" | "month";
   readonly exclude: readonly string[];
 }
 
-/** For each `currency@COLUMN` in `set_of` of a tier, the column's SQL expression on the staged bill. */
+/**
+ * For each `currency@COLUMN` in `set_of` of a tier, the column's SQL expression on the staged bill, and whether
+ * chargebacks have the column as well.
+ */
 export interface WeighingColumns {
-  readonly columns: ReadonlyMap<string, string>;
+  readonly columns: ReadonlyMap<string, WeighingColumn>;
+}
+
+export interface WeighingColumn {
+  readonly sql: string;
+  readonly isInRows: boolean;
 }
 
 /** Rules of the configuration, in addition to those of the ecosystem. */
 export interface ConfiguredRules extends WeighingColumns {
   readonly rules: readonly AllocationRule[];
   readonly weights: readonly AllocatedWeights[];
+  /** In order. */
+  readonly steps: readonly Omit<PassingStep, "step" | "weights" | "places">[];
   /** Digest of everything that decides which lines the rules take, and which identities lines name. */
   readonly digest: string;
 }
@@ -96,13 +125,19 @@ export function buildRuleSet(rules: readonly AllocationRule[], configured?: Conf
   const set = ruleSetOf([...withFallback, ...(configured?.rules ?? [])], configured?.digest);
   const isConfigured = set.rows.some(({ rule, kind }) => rule !== undefined || kind === "line");
   if (!isConfigured) return set;
-  const { columns = new Map(), weights = [] } = configured ?? {};
-  return { ...set, configured: { columns }, stages: stagesOf(weights) };
-}
-
-function stagesOf(weights: readonly AllocatedWeights[]): RuleStage[] {
-  const stages = [...new Set(weights.map(({ stage }) => stage))].sort((a, b) => a - b);
-  return stages.map((stage) => ({ stage, weights: weights.filter((each) => each.stage === stage) }));
+  const { columns = new Map(), weights = [], steps = [] } = configured ?? {};
+  const weightsOf = (stage: number) => weights.filter((each) => each.stage === stage);
+  const stages = [...new Set(weights.map(({ stage }) => stage).filter((stage) => stage <= LAST_STAGE))];
+  return {
+    ...set,
+    configured: { columns },
+    stages: stages.sort((a, b) => a - b).map((stage) => ({ stage, weights: weightsOf(stage) })),
+    steps: steps.map((each, index) => {
+      const step = index + 1;
+      const places = new Set(set.rows.filter(({ rule }) => rule === each.rule).map((row) => row.set_of));
+      return { ...each, step, weights: weightsOf(stageOfStep(step)), places };
+    }),
+  };
 }
 
 /** A rule whose details and scopes belong to any ledger. */
@@ -122,6 +157,7 @@ export function ruleSetOf(rules: readonly AnyRule[], digest?: string): RuleSet {
     rows,
     combinesMetrics: rows.some((row) => row.kind === "usage" && row.sources.length > 1),
     stages: [],
+    steps: [],
   };
 }
 

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
+import { MOST_STEPS } from "../domain/passed-cost.js";
 import { isPublished } from "../query/chargebacks/explain/day.js";
 import {
   type DayNames,
@@ -74,6 +75,12 @@ const options = {
   },
   component: { type: "string", value: "N", help: "the component of the line, if it has several" },
   currency: { type: "string", value: "CODE", help: "the currency, if there are several" },
+  path: { type: "string", value: "ID", help: "the row, if steps passed several on to it" },
+  giving: {
+    type: "string",
+    value: "N",
+    help: "how a rule (0) or a step (1, 2 …) gave the cost, if steps passed it on",
+  },
   page: {
     type: "string",
     value: "N",
@@ -93,7 +100,7 @@ const LAST_COMPONENT = 255;
  */
 export const explain: Command = {
   usage:
-    "explain --config FILE --tenant NAME --date DAY [--identity NAME] [--resource NAME] [--product TYPE] [--dimension ID] [--timestamp INSTANT] [--component N] [--currency CODE] [--page N] [--page-size N] [--json] [--env-file FILE]",
+    "explain --config FILE --tenant NAME --date DAY [--identity NAME] [--resource NAME] [--product TYPE] [--dimension ID] [--timestamp INSTANT] [--component N] [--currency CODE] [--path ID] [--giving N] [--page N] [--page-size N] [--json] [--env-file FILE]",
   options,
   async run(args, io) {
     const given = parseOptions(args, options);
@@ -112,6 +119,8 @@ export const explain: Command = {
       component:
         given.component === undefined ? undefined : integer("component", given.component, 0, LAST_COMPONENT),
       currency: given.currency,
+      path_id: given.path === undefined ? undefined : integer("path", given.path, 0, Number.MAX_SAFE_INTEGER),
+      giving: given.giving === undefined ? undefined : integer("giving", given.giving, 0, MOST_STEPS),
       page: integer("page", given.page, 1, Number.MAX_SAFE_INTEGER),
       page_size: integer("page-size", given["page-size"], 1, MOST_ROWS),
     };
@@ -129,8 +138,8 @@ export const explain: Command = {
       if ("items" in listed) found = listed;
       else {
         const { postgres } = stores;
-        const columns = config.tenants.get(tenantName)?.line_columns ?? {};
-        const input = { ...choice, dimension: listed, date, columns };
+        const { line_columns: columns = {}, allocation } = config.tenants.get(tenantName) ?? {};
+        const input = { ...choice, dimension: listed, date, columns, steps: allocation?.pass_on ?? [] };
         const explained = await readExplanation({ client, postgres, tenantName }, input, io.signal);
         if (explained === undefined) {
           const { dimension_id } = listed;

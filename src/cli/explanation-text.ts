@@ -18,6 +18,7 @@ export function writeExplanation(stdout: Terminal, explanation: Explanation): vo
   write(paragraph(headline(explanation)));
   write("\n");
   for (const [label, text] of facts(explanation)) write(labelled(label, text));
+  if (explanation.path.length > 0) section("Passed on", pathTable(explanation));
   if (explanation.rule !== null)
     section(`Components of the rule ${explanation.rule.product_type}`, componentTable(explanation));
   if (explanation.tiers !== null)
@@ -55,7 +56,7 @@ function headline({
 const named = (id: string, name: string | null) => (name === null ? id : `${id} (${name})`);
 
 function facts(explanation: Explanation): [string, string][] {
-  const { row, rows, total_rows, line, split, owner, run } = explanation;
+  const { row, rows, total_rows, line, taken, split, owner, run } = explanation;
   const others = rows.filter((each) => each !== rows[0]);
   return [
     ["how", `${row.allocation_method}, ${row.allocation_detail}${row.provisional ? ", provisional" : ""}`],
@@ -63,6 +64,7 @@ function facts(explanation: Explanation): [string, string][] {
       ? []
       : ([["rows", `${total_rows} on this day; this is ${placeOf(row)}`]] as [string, string][])),
     ["line", line === null ? "missing" : lineText(line)],
+    ...(taken === null ? [] : ([["passed on", takenText(explanation)]] as [string, string][])),
     [
       "split",
       split === null
@@ -76,8 +78,30 @@ function facts(explanation: Explanation): [string, string][] {
   ];
 }
 
-function placeOf({ timestamp, component, currency }: Explanation["row"]): string {
-  return `--timestamp ${timestamp} --component ${component} --currency ${currency}`;
+function placeOf({ timestamp, component, currency, path_id }: Explanation["row"]): string {
+  const path = path_id === 0 ? "" : ` --path ${path_id}`;
+  return `--timestamp ${timestamp} --component ${component} --currency ${currency}${path}`;
+}
+
+/** The identities that had the cost, in order, and how each was given it. `--giving` explains any of them. */
+function pathTable({ path, giving }: Explanation): TextTable {
+  return {
+    head: ["GIVING", "", "TO", "METHOD", "AMOUNT", "THEN"],
+    keys: 4,
+    rows: path.map(({ step, identity_id, allocation_method, amount }, index) => [
+      String(index),
+      index === giving ? "this" : "",
+      identity_id,
+      allocation_method,
+      amount,
+      `step ${step} takes it`,
+    ]),
+  };
+}
+
+function takenText({ path, giving, taken, row }: Explanation): string {
+  const hop = path[giving - 1];
+  return `${taken} ${row.currency} from ${hop?.identity_id}, by step ${hop?.step}; --giving ${giving - 1} explains how ${hop?.identity_id} was given it`;
 }
 
 function lineText(line: NonNullable<Explanation["line"]>): string {
@@ -121,7 +145,7 @@ function componentTable({ rule, row }: Explanation): TextTable {
 const outcomes: Readonly<Record<TierOutcome, string>> = {
   used: "used",
   no_usage: "no usage above 0",
-  no_costs: "no direct costs",
+  no_costs: "no costs to weigh by",
   names_nobody: "the line names nobody",
   metrics_missing: "metrics are missing",
   no_identities: "empty sets",

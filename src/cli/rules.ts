@@ -12,7 +12,7 @@ import { wrapWords } from "./wrap.js";
 
 /** Prints the amounts of rules as a table: a row per rule and currency, and a row per tier that allocated something. */
 function writeRules(stdout: Terminal, report: RulesReport): void {
-  const { rules, product_rules: products, other_product_rules: others, tag_hints: hints } = report;
+  const { rules, steps, product_rules: products, other_product_rules: others, tag_hints: hints } = report;
   const rows = [
     ...rules.flatMap(({ name, configured, keep, stage = 1, sums }) => {
       const notes = [
@@ -23,6 +23,12 @@ function writeRules(stdout: Terminal, report: RulesReport): void {
       return rowsOf(name + notes.join(""), sums);
     }),
     ...products.flatMap(({ product_type: product, sums }) => rowsOf(`product ${shown(product)}`, sums)),
+    ...steps.flatMap(({ name, configured, sums }) =>
+      sums.map(({ currency, amount }) => ({
+        currency,
+        cells: [`pass on ${name}${configured ? "" : " (no longer configured)"}`, "", amount],
+      })),
+    ),
     ...others.map(({ product_type_count: count, currency, line_count: lines, amount }) => ({
       currency,
       cells: [`${count} other products`, `${lines}`, amount],
@@ -32,6 +38,8 @@ function writeRules(stdout: Terminal, report: RulesReport): void {
   else stdout.write("No published lines.\n");
   const idle = rules.filter(({ took_nothing }) => took_nothing).map(({ name }) => name);
   if (idle.length > 0) stdout.write(`Rules without lines: ${idle.join(", ")}\n`);
+  const unused = steps.filter(({ passed_nothing }) => passed_nothing).map(({ name }) => name);
+  if (unused.length > 0) stdout.write(`Steps that passed nothing on: ${unused.join(", ")}\n`);
   for (const { name, narrow_weights } of rules)
     for (const { amount, currency, covered } of narrow_weights)
       writeWrapped(
@@ -113,8 +121,8 @@ export const rulesCommand: Command = {
     try {
       for (const { tenant, window } of tenants) {
         const { client } = await stores.tenant(tenant.tenant_name);
-        const { rules: configured, identity } = tenant.allocation;
-        const input = { window, rules: configured, identity };
+        const { rules: configured, identity, pass_on: steps } = tenant.allocation;
+        const input = { window, rules: configured, identity, steps };
         reports.push([tenant.tenant_name, await readRulesReport(client, input, io.signal)]);
       }
     } finally {

@@ -7,6 +7,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { LeaseLostError } from "../common/lease-lost.js";
 import { type FactTable, factTables } from "../domain/fact-tables.js";
+import { heldDay } from "../domain/passed-cost.js";
 import { sumTables } from "../domain/sum-tables.js";
 import { filledDays, replaceDays } from "./partitions.js";
 import { isoDay } from "./sql-text.js";
@@ -164,7 +165,8 @@ export async function dropStagedDays(
   const filled = await filledDays(client, names);
   for (const table of tables) {
     const staged = filled.get(stagedTable(table, epoch)) ?? new Set();
-    const dropped = days.filter((day) => staged.has(day));
+    const all = table === "chargebacks" ? [...days, ...days.map(heldDay)] : days;
+    const dropped = all.filter((day) => staged.has(day));
     if (dropped.length === 0) continue;
     if (dropped.length === staged.size) await emptyStaging(client, table, epoch);
     else await dropPartitions(client, table, epoch, dropped);

@@ -109,7 +109,8 @@ export const allocationMethods = [
 ] as const;
 export type AllocationMethod = (typeof allocationMethods)[number];
 
-export const costTypes = ["usage", "shared"] as const;
+/** `passed`: a step of `pass_on` took the cost from another identity. */
+export const costTypes = ["usage", "shared", "passed"] as const;
 export type CostType = (typeof costTypes)[number];
 
 /** The identity of costs without a recipient. */

@@ -36,6 +36,8 @@ export const columnTypes = {
   json: "String",
   /** Text by key. Keys are in byte order, so that equal maps have equal bytes. */
   map: "Map(LowCardinality(String), String)",
+  /** The steps that passed a cost on, and from whom. */
+  path: "Array(Tuple(step UInt8, identity_id LowCardinality(String), tier UInt8, allocation_method LowCardinality(String), allocation_detail LowCardinality(String), metric LowCardinality(String)))",
   /** 53 bits, so that a JavaScript number represents it exactly. */
   hash: "UInt64",
 } as const;
@@ -160,6 +162,9 @@ export const factTableColumns = {
     decimal_places: { kind: "number", hidden: true },
     /** Hash of the day's input. Equal revisions of a day have equal bills. */
     revision: { kind: "word", hidden: true },
+    /** The identity that the last step of `pass_on` took the cost from. Empty if none did. */
+    passed_from: { kind: "id" },
+    passed_path: { kind: "path", hidden: true },
     provisional: { kind: "flag" },
     ...amount,
   },

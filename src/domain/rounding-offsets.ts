@@ -17,12 +17,16 @@ export type LinePoint = (typeof linePoints)[number];
 /** Shares of a line are in millionths. */
 export const WHOLE_LINE = 1_000_000n;
 
-/** SQL for the hash of a line that a point is derived from: a UInt64 expression on columns of the bill. */
-export function hashOfPoint(ledger: Ledger, point: LinePoint): string {
+/**
+ * SQL for the hash of a line that a point is derived from: a UInt64 expression on columns of the bill.
+ *
+ * @param more an expression for text to append
+ */
+export function hashOfPoint(ledger: Ledger, point: LinePoint, more = ""): string {
   const key = lineColumns(ledger, "key").map(({ billColumn }) =>
     billColumn === "timestamp" ? "toString(toUnixTimestamp(timestamp))" : `toString(${billColumn})`,
   );
-  return `xxHash64(concat(toString(day), '\\n', ${key.join(", '\\n', ")}, '\\n${point}'))`;
+  return `xxHash64(concat(toString(day), '\\n', ${key.join(", '\\n', ")}, '\\n${point}'${more === "" ? "" : `, ${more}`}))`;
 }
 
 /**

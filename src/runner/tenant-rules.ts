@@ -1,8 +1,11 @@
 import { type AllocatedWeights, buildRuleSet, type RuleSet } from "../allocate/rules.js";
+import { whereOf } from "../config/allocation/condition.js";
 import { type AllocationPlan, planAllocation } from "../config/allocation/plan.js";
 import type { TenantConfig } from "../config/config.js";
 import { factTableColumns } from "../domain/fact-tables.js";
+import { ruleOfStep } from "../domain/passed-cost.js";
 import type { RuleColumns } from "../domain/rule-columns.js";
+import { whereSql } from "../ingest/configured/condition-sql.js";
 import type { AnyEcosystem } from "../ingest/ecosystem.js";
 import { columnOf, lineValueSql } from "../stores/facts/line-value.js";
 
@@ -27,10 +30,15 @@ export function tenantRuleSet(
   const { rules, digest, columns } = allocation;
   const costs = allocation.costs.map((each) => ({ ...each, within: withinOf(each.within, columns) }));
   const places = costs.flatMap(({ place, within }) =>
-    within === undefined ? [] : [[place, within.sql] as const],
+    within === undefined ? [] : [[place, within] as const],
   );
   const weights = costs.flatMap(({ stage, ...each }) => (stage === undefined ? [] : [{ ...each, stage }]));
-  return buildRuleSet(own, { rules, digest, columns: new Map(places), weights });
+  const steps = allocation.steps.map(({ name, from, where }) => ({
+    rule: ruleOfStep(name),
+    from,
+    where: where === undefined ? undefined : whereSql(whereOf(where), columns),
+  }));
+  return buildRuleSet(own, { rules, digest, columns: new Map(places), weights, steps });
 }
 
 /** Chargebacks have the tags and declared columns of their line, and copy some columns of the bill. */

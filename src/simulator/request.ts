@@ -52,7 +52,7 @@ export type KnownExpressions = ReadonlyMap<string, string>;
 /** Expressions beyond the simulated part of PromQL can be known as a whole, also within `count(…)`. */
 export function selectionOf(parameters: URLSearchParams, known: KnownExpressions): Selection {
   const query = parameters.get("query") ?? "";
-  const expression = query.replaceAll(/\[\d+s\]/g, "[$step]");
+  const expression = query.replaceAll(/\[\d+s:/g, "[$step:");
   const [, counted] = /^count\((.*)\)$/s.exec(expression) ?? [];
   const metric = known.get(counted ?? expression);
   if (metric === undefined) return parseQuery(query);

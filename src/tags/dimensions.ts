@@ -5,6 +5,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool, PoolClient } from "pg";
 import { readRows } from "../clickhouse/statement.js";
+import type { CostType } from "../domain/allocation-rule.js";
 import { dimensionFields } from "../domain/dimension-id.js";
 import { runStatement } from "../postgres/statement.js";
 
@@ -17,7 +18,7 @@ export interface Dimension {
   readonly product_category: string;
   readonly product_type: string;
   readonly identity_id: string;
-  readonly cost_type: "usage" | "shared";
+  readonly cost_type: CostType;
 }
 
 const fields = dimensionFields.join(", ");

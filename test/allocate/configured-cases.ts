@@ -1,5 +1,6 @@
 import type { Conditions, WrittenWhere } from "../../src/config/allocation/condition.js";
 import type { ConfiguredRule } from "../../src/config/allocation/configured-rule.js";
+import type { ConfiguredStep } from "../../src/config/allocation/pass-on.js";
 import type { ConfiguredTier } from "../../src/config/allocation/tier.js";
 import fc from "../property.js";
 import { type Configuration, type RefereeBillLine, stageOfRule } from "./configured-referee.js";
@@ -202,6 +203,8 @@ const owned = (size: number): ConfiguredRule => ({
   split: [{ by: "owner" }, ownedOtherwise[size] ?? { by: "line" }],
 });
 
+const shared: ConfiguredTier[] = [{ by: "cost", of: "allocated", over: "day" }];
+
 /** Rules of consecutive stages, each of which takes a line of the crowd. */
 const chain = [2, 3, 4, 5].map(
   (stage): ConfiguredRule => ({
@@ -211,6 +214,30 @@ const chain = [2, 3, 4, 5].map(
     split: [{ by: "cost", of: "allocated", over: "day" }],
   }),
 );
+
+/** Identities of every kind, so that most steps take something. */
+const emptied = ["team-a", "z", "UNALLOCATED", "u-1", "u-*", "n-*1*", "t-1*", "t-*", "ann", "own-1", "Ä *"];
+
+const stepsFor = (split: ReturnType<typeof splitFor>): fc.Arbitrary<ConfiguredStep[]> =>
+  fc
+    .tuple(
+      fc.constantFrom(0, 1, 2, 2, 3, 5),
+      fc.array(
+        fc.record({
+          from: fc.uniqueArray(fc.constantFrom(...emptied), { minLength: 1, maxLength: 4 }),
+          where: fc.option(where, { nil: undefined, freq: 1 }),
+          split,
+        }),
+        { minLength: 5, maxLength: 5 },
+      ),
+    )
+    .map(([count, drawn]) =>
+      drawn.slice(0, count).map(({ from, where: taken, split: tiers }, index): ConfiguredStep => {
+        const passing = tiers.filter(({ by }) => by !== "line");
+        const step = { name: `step-${index}`, from, split: passing.length === 0 ? shared : passing };
+        return taken === undefined ? step : { ...step, where: taken };
+      }),
+    );
 
 /** Values that are likely to find an identity, and some random ones. */
 const rulesFor = (way: ReturnType<typeof wayFor>, size: number) =>
@@ -307,6 +334,7 @@ export const configuredCase = (size: number) =>
     .record({
       rules: rulesFor(wayFor(splitFor(tierFor(fc.constantFrom(1, size, size)))), size),
       identity,
+      steps: stepsFor(splitFor(tierFor(fc.constantFrom(1, size, size)))),
       lines: fc.array(line, { minLength: 15, maxLength: 40 }),
       crowd: crowdOf(fc.constantFrom(size === 1000 ? size : 0, size, size, size)),
       usage: fc.array(
@@ -330,11 +358,11 @@ export const configuredCase = (size: number) =>
       ),
       decimalPlaces: fc.constantFrom(2, 4, 12),
     })
-    .map(({ lines, crowd: crowded, sets, tenantSets, identity: sources, rules: drawn, ...rest }) => ({
+    .map(({ lines, crowd: crowded, sets, tenantSets, identity: sources, rules: drawn, steps, ...rest }) => ({
       ...rest,
       sets: [...sets, ...tenantSets],
       lines: [...lines, ...crowded].map((each, index): RefereeBillLine => ({ ...each, key: `k${index}` })),
-      configuration: { identity: sources, maps, rules: drawn, own } satisfies Configuration,
+      configuration: { identity: sources, maps, rules: drawn, own, steps } satisfies Configuration,
     }));
 
 export type ConfiguredCase =

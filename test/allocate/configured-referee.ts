@@ -3,6 +3,7 @@ import type { Comparison, Condition, Conditions } from "../../src/config/allocat
 import { whereOf } from "../../src/config/allocation/condition.js";
 import type { ConfiguredRule } from "../../src/config/allocation/configured-rule.js";
 import type { IdentitySource } from "../../src/config/allocation/identity-source.js";
+import type { ConfiguredStep } from "../../src/config/allocation/pass-on.js";
 import type { AllocationRule } from "../../src/domain/allocation-rule.js";
 import { allocate, compareRows, type RefereeInput, type RefereeLine, type RefereeRow } from "./referee.js";
 
@@ -20,6 +21,7 @@ export interface Configuration {
   readonly maps: Readonly<Record<string, Readonly<Record<string, string>>>>;
   readonly rules: readonly ConfiguredRule[];
   readonly own: readonly AllocationRule[];
+  readonly steps: readonly ConfiguredStep[];
 }
 
 /**
@@ -60,7 +62,7 @@ function textOf(name: string, line: RefereeBillLine): string {
   return columns[name] ?? "";
 }
 
-function takes(rule: ConfiguredRule, line: RefereeBillLine): boolean {
+function takes(rule: Pick<ConfiguredRule, "where">, line: RefereeBillLine): boolean {
   const { conditions, any } = whereOf(rule.where);
   return matchesAll(conditions, line) && (any.length === 0 || any.some((each) => matchesAll(each, line)));
 }
@@ -122,9 +124,10 @@ export function stageOfRule(rule: ConfiguredRule | undefined): number {
 }
 
 /** The tiers that weigh by costs, once for each metric. The names of metrics are those of the rule set. */
-function costTiers({ rules }: Configuration, set: RuleSet): CostTier[] {
+function costTiers({ rules, steps }: Configuration, set: RuleSet): CostTier[] {
   const tiers = new Map<string, CostTier>();
-  for (const rule of rules)
+  const ofSteps = steps.map(({ name, split }, index) => ({ name: `pass_on/${name}`, split, of: 9 + index }));
+  for (const rule of [...rules.map((each) => ({ ...each, of: stageOfRule(each) })), ...ofSteps])
     for (const [component, { split }] of splitsOf(rule).entries())
       for (const [index, tier] of split.entries()) {
         if (tier.by !== "cost") continue;
@@ -133,19 +136,21 @@ function costTiers({ rules }: Configuration, set: RuleSet): CostTier[] {
         );
         const metric = row?.sources[0] ?? "";
         const { within, over, exclude = [] } = tier;
-        const stage = tier.of === "allocated" ? stageOfRule(rule) : undefined;
+        const stage = tier.of === "allocated" ? rule.of : undefined;
         tiers.set(metric, { metric, within, over, exclude, stage });
       }
   return [...tiers.values()];
 }
 
-function splitsOf({ split, components = [] }: ConfiguredRule) {
+function splitsOf({ split, components = [] }: Pick<ConfiguredRule, "split" | "components">) {
   return split === undefined ? components : [{ ratio: "1", split }];
 }
 
 function placesOf(configuration: Configuration, line: RefereeBillLine): Record<string, string> {
   const places: Record<string, string> = { currency: line.currency };
-  const tiers = configuration.rules.flatMap((rule) => splitsOf(rule).flatMap(({ split }) => split));
+  const tiers = [...configuration.rules, ...configuration.steps].flatMap((rule) =>
+    splitsOf(rule).flatMap(({ split }) => split),
+  );
   for (const tier of tiers) {
     const within = tier.by === "cost" ? tier.within : undefined;
     if (within !== undefined) places[`currency@${within}`] = `${line.currency}:${textOf(within, line)}`;
@@ -199,19 +204,61 @@ export function allocateStages(
   const days = [...new Set(lines.map((line) => line.day))];
   const byKey = new Map(lines.map((line) => [line.key, line]));
   let rows: RefereeRow[] = [];
-  for (let stage = 1; stage <= 8; stage += 1) {
+  const weighed = (stage: number, isRecipient: (identity: string) => boolean) => {
     const charges = rows.flatMap((row): Charge[] => {
       const line = byKey.get(row.key);
-      if (line === undefined || row.identity_id === "UNALLOCATED") return [];
+      if (line === undefined || row.identity_id === "UNALLOCATED" || !isRecipient(row.identity_id)) return [];
       return [{ line, identity: row.identity_id, amount: row.amount * 10n ** 6n }];
     });
-    const usage = tiers
-      .filter((tier) => tier.stage === stage)
-      .flatMap((tier) => weightsOf(tier, charges, days));
+    return tiers.filter((tier) => tier.stage === stage).flatMap((tier) => weightsOf(tier, charges, days));
+  };
+  for (let stage = 1; stage <= 8; stage += 1) {
+    const usage = weighed(stage, () => true);
     const own = lines.filter((line) => (stages.get(line.rule) ?? 1) === stage);
     rows = rows.concat(allocate({ ...input, lines: own, usage: [...input.usage, ...usage] }));
   }
+  const { steps } = configuration;
+  for (const [index, { name }] of steps.entries()) {
+    const step = index + 1;
+    const isRecipient = (identity: string) => !steps.slice(0, step).some((each) => takesFrom(each, identity));
+    const usage = [...input.usage, ...weighed(8 + step, isRecipient)];
+    const taken = rows.flatMap((row): (KnownLine & Pick<RefereeLine, "taken">)[] => {
+      const line = byKey.get(row.key);
+      if (line === undefined || nextStep(steps, row, line) !== step) return [];
+      const path = [...row.path, { step, from: row.identity_id }];
+      const { component, amount } = row;
+      return [{ ...line, cost: amount, rule: `pass_on/${name}`, taken: { component, path } }];
+    });
+    const kept = rows.filter((row) => {
+      const line = byKey.get(row.key);
+      return line === undefined || nextStep(steps, row, line) !== step;
+    });
+    const given = allocate({
+      ...input,
+      lines: taken,
+      usage: usage.filter(({ identity_id }) => isRecipient(identity_id)),
+      sets: input.sets.filter(({ identity_id }) => isRecipient(identity_id)),
+    });
+    rows = [...kept, ...given];
+  }
   return rows.sort(compareRows);
+}
+
+function takesFrom({ from }: ConfiguredStep, identity: string): boolean {
+  return identity === "UNALLOCATED" ? from.includes(identity) : oneOf(identity, from);
+}
+
+/** The first step after the one that gave the row that takes it; 0 if none does. */
+function nextStep(
+  steps: readonly ConfiguredStep[],
+  { path, identity_id }: RefereeRow,
+  line: KnownLine,
+): number {
+  const last = path.at(-1)?.step ?? 0;
+  const index = steps.findIndex(
+    (each, position) => position + 1 > last && takesFrom(each, identity_id) && takes(each, line),
+  );
+  return index + 1;
 }
 
 function derived(lines: readonly KnownLine[], configuration: Configuration, set: RuleSet): Facts {
@@ -226,7 +273,8 @@ function derived(lines: readonly KnownLine[], configuration: Configuration, set:
   const usage = costTiers(configuration, set)
     .filter(({ stage }) => stage === undefined)
     .flatMap((tier) => [...weightsOf(tier, direct, days)]);
-  for (const rule of configuration.rules) {
+  const steps = configuration.steps.map(({ name, split }) => ({ name: `pass_on/${name}`, split }));
+  for (const rule of [...configuration.rules, ...steps]) {
     const splits = splitsOf(rule);
     for (const [index, { split }] of splits.entries()) {
       const part = splits.length === 1 ? rule.name : `${rule.name}/${index}`;

@@ -6,6 +6,7 @@ import { WORTH_SUMMING } from "../../src/allocate/sql/usage-sums.js";
 import { claimStaging, stagedTable } from "../../src/clickhouse/staging.js";
 import { readRows } from "../../src/clickhouse/statement.js";
 import type { ConfiguredRule } from "../../src/config/allocation/configured-rule.js";
+import type { ConfiguredStep } from "../../src/config/allocation/pass-on.js";
 import { planAllocation } from "../../src/config/allocation/plan.js";
 import { ruleColumns } from "../../src/domain/rule-columns.js";
 import { assignLines } from "../../src/ingest/configured/assign-lines.js";
@@ -16,7 +17,7 @@ import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 import { type ConfiguredCase, caseDays, configuredCase, crowds } from "./configured-cases.js";
 import { allocateStages, configured, type KnownLine, stageOfRule } from "./configured-referee.js";
-import type { RefereeRow } from "./referee.js";
+import { pathText, type RefereeRow } from "./referee.js";
 import { readStaged, stageInput } from "./staged-days.js";
 
 /** `FC_CASES=500` draws 500 configurations. */
@@ -33,10 +34,15 @@ t.test("property: configured rules allocate like the reference, to the last unit
   const met = new Map<string, number>();
 
   const compare = async (t: Test, { configuration, ...input }: ConfiguredCase) => {
-    const { identity, rules, maps, own } = configuration;
+    const { identity, rules, maps, own, steps } = configuration;
     const plan = planAllocation(
       {
-        allocation: { decimal_places: input.decimalPlaces, identity: [...identity], rules: [...rules] },
+        allocation: {
+          decimal_places: input.decimalPlaces,
+          identity: [...identity],
+          rules: [...rules],
+          pass_on: [...steps],
+        },
         identity_maps: new Map(
           Object.entries(maps).map(([path, entries]) => [
             path,
@@ -67,7 +73,8 @@ t.test("property: configured rules allocate like the reference, to the last unit
       maxMemoryBytes: 2 ** 30,
     };
     // A calculation that is repeated, as after a crash, does not weigh by its own earlier results.
-    if (input.decimalPlaces === 2 && set.stages.length >= 4) await calculateDays(calculation, caseDays);
+    if (input.decimalPlaces === 2 && set.stages.length + set.steps.length >= 4)
+      await calculateDays(calculation, caseDays);
     const checks = await calculateDays(calculation, caseDays);
     const known = configured(input.lines, configuration, set);
     const assigned = await readRows<{ key: string; rule: string; named: string }>(client, {
@@ -96,6 +103,7 @@ t.test("property: configured rules allocate like the reference, to the last unit
       "every line conserves",
     );
     count(met, rules, known.lines, rows);
+    countPassed(met, steps, rows);
     return t.passing();
   };
 
@@ -123,7 +131,8 @@ t.test("property: configured rules allocate like the reference, to the last unit
 function texts(row: RefereeRow | undefined) {
   if (row === undefined) return undefined;
   const { key, currency, component, tier, identity_id, method, detail, amount } = row;
-  return { key, currency, component, tier, identity_id, method, detail, amount: amount.toString() };
+  const path = pathText(row);
+  return { key, currency, component, path, tier, identity_id, method, detail, amount: amount.toString() };
 }
 
 const methods = [
@@ -151,6 +160,17 @@ const classes = [
   "exclude",
   ...[1, 2, 3, 4, 5, 8].map((stage) => `by cost in stage ${stage}`),
   "four stages",
+  ...[1, 2, 3, 4, 5].map((step) => `passed on by step ${step}`),
+  ...["cost_ratio", "fixed_ratio", "even_split", "usage_ratio", "terminal"].map(
+    (method) => `passed on by ${method}`,
+  ),
+  "passed on twice",
+  "passed on three times",
+  "a refund is passed on",
+  "the cost of nobody is passed on",
+  "a component is passed on",
+  "a step with a condition leaves costs behind",
+  ...crowds.map((size) => `passed on to ${size}`),
   "named by map",
   "named by pattern",
   "no_identity_on_line",
@@ -197,6 +217,35 @@ function count(
     if (line.named === "acc'o\\unt") meet("named by map");
     if (line.named === "ann" || line.named === "bob") meet("named by pattern");
   }
+}
+
+function countPassed(
+  met: Map<string, number>,
+  steps: readonly ConfiguredStep[],
+  rows: readonly RefereeRow[],
+): void {
+  const meet = (name: string) => met.set(name, (met.get(name) ?? 0) + 1);
+  const sizes = new Map<string, number>();
+  for (const row of rows) {
+    const { path, method, amount, component, identity_id } = row;
+    const last = path.at(-1);
+    if (last === undefined) {
+      const isNamed = (step: ConfiguredStep) => step.where !== undefined && step.from.includes(identity_id);
+      if (steps.some(isNamed)) meet("a step with a condition leaves costs behind");
+      continue;
+    }
+    meet(`passed on by step ${last.step}`);
+    meet(`passed on by ${method}`);
+    if (path.length === 2) meet("passed on twice");
+    if (path.length === 3) meet("passed on three times");
+    if (amount < 0n) meet("a refund is passed on");
+    if (last.from === "UNALLOCATED") meet("the cost of nobody is passed on");
+    if (component > 0) meet("a component is passed on");
+    const taken = JSON.stringify([row.key, component, path]);
+    sizes.set(taken, (sizes.get(taken) ?? 0) + 1);
+  }
+  for (const size of sizes.values())
+    if (size > 1) meet(`passed on to ${crowds.findLast((each) => size >= each * 0.5)}`);
 }
 
 function groupBy(rows: readonly RefereeRow[]): Map<string, RefereeRow[]> {

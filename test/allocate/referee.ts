@@ -21,7 +21,16 @@ export interface RefereeLine {
   readonly named?: string;
   /** The sets whose facts count for tiers of `currency` and `currency@COLUMN`. */
   readonly places?: Readonly<Record<string, string>>;
+  /** The line is a row that a step takes: its component, and its path with the identity that it is taken from. */
+  readonly taken?: { readonly component: number; readonly path: readonly Hop[] };
 }
+
+/** A step that passed a cost on, and the identity that it took it from. */
+export interface Hop {
+  readonly step: number;
+  readonly from: string;
+}
+
 export interface RefereeInput {
   readonly lines: readonly RefereeLine[];
   readonly usage: readonly {
@@ -47,6 +56,8 @@ export interface RefereeRow {
   readonly method: string;
   readonly detail: string;
   readonly amount: bigint;
+  /** Empty for a row that no step passed on. */
+  readonly path: readonly Hop[];
 }
 
 const methods = {
@@ -63,7 +74,7 @@ const methods = {
 export function allocate(input: RefereeInput): RefereeRow[] {
   const merged = new Map<string, RefereeLine>();
   for (const line of input.lines) {
-    const key = JSON.stringify([line.key, line.currency]);
+    const key = JSON.stringify([line.key, line.currency, line.taken]);
     merged.set(key, { ...line, cost: line.cost + (merged.get(key)?.cost ?? 0n) });
   }
   const [usage, sets] = [byPlace(input.usage), byPlace(input.sets)];
@@ -127,8 +138,8 @@ function allocateLine(input: RefereeInput, line: RefereeLine): RefereeRow[] {
       const { tier, method } = chosen;
       const unowned = identity_id === "UNALLOCATED" && method !== "terminal";
       const detail = unowned ? "owner_unknown" : chosen.detail;
-      const { key, currency } = line;
-      return [{ key, currency, component, tier, identity_id, method, detail, amount }];
+      const { key, currency, taken = { component, path: [] } } = line;
+      return [{ key, currency, ...taken, tier, identity_id, method, detail, amount }];
     });
   });
 }
@@ -206,7 +217,10 @@ function drawn({ hasLineIds = true }: RefereeInput, line: RefereeLine, point: st
   const [env_id = "", hour = "0"] = key.split("@");
   const seconds = Date.parse(`${day}T${hour.padStart(2, "0")}:00:00Z`) / 1000;
   const text = [day, seconds, env_id, resource_id, product_category, product_type, currency];
-  const hash = h64([...text, ...(hasLineIds ? [0] : []), point].join("\n"));
+  const { component = "", path = [] } = line.taken ?? {};
+  const ofRow =
+    line.taken === undefined ? [] : [component, ...path.flatMap(({ step, from }) => [step, from])];
+  const hash = h64([...text, ...(hasLineIds ? [0] : []), point, ...ofRow].join("\n"));
   return (hash * whole) / 2n ** 64n;
 }
 
@@ -244,6 +258,12 @@ export function compareRows(a: RefereeRow, b: RefereeRow): number {
     compare(a.key, b.key) ||
     compare(a.currency, b.currency) ||
     a.component - b.component ||
-    compare(a.identity_id, b.identity_id)
+    compare(a.identity_id, b.identity_id) ||
+    compare(pathText(a), pathText(b))
   );
+}
+
+/** The path as `readStaged` sorts it. */
+export function pathText({ path }: Pick<RefereeRow, "path">): string {
+  return path.map(({ step, from }) => `${step} ${from}`).join("\n");
 }

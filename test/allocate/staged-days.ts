@@ -168,10 +168,17 @@ function placeOfLine({ day, key }: { day: string; key: string }) {
 export async function readStaged(client: ClickHouseClient, epoch: number): Promise<RefereeRow[]> {
   const result = await client.query({
     query: `
-SELECT concat(env_id, if(toHour(timestamp, 'UTC') = 0, '', concat('@', toString(toHour(timestamp, 'UTC'))))) AS key, toString(currency) AS currency, component, tier, identity_id, allocation_method AS method, allocation_detail AS detail, toString(amount) AS amount
-FROM ${stagedTable("chargebacks", epoch)} ORDER BY key, currency, component, CAST(identity_id AS String)`,
+SELECT concat(env_id, if(toHour(timestamp, 'UTC') = 0, '', concat('@', toString(toHour(timestamp, 'UTC'))))) AS key, toString(currency) AS currency, component, tier, identity_id, allocation_method AS method, allocation_detail AS detail, toString(amount) AS amount,
+  arrayMap(h -> (toUInt8(h.1), toString(h.2)), passed_path) AS hops, arrayStringConcat(arrayMap(h -> concat(toString(h.1), ' ', h.2), hops), '\n') AS text
+FROM ${stagedTable("chargebacks", epoch)} WHERE day = toDate(timestamp, 'UTC')
+ORDER BY key, currency, component, CAST(identity_id AS String), text`,
     format: "JSONEachRow",
   });
-  const rows = await result.json<Omit<RefereeRow, "amount"> & { amount: string }>();
-  return rows.map((row) => ({ ...row, amount: decimalUnits(row.amount) }));
+  type StagedRow = Omit<RefereeRow, "amount" | "path"> & { amount: string; hops: [number, string][] };
+  const rows = await result.json<StagedRow>();
+  return rows.map(({ hops, ...row }) => ({
+    ...row,
+    amount: decimalUnits(row.amount),
+    path: hops.map(([step, from]) => ({ step, from })),
+  }));
 }

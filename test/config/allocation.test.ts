@@ -50,6 +50,7 @@ t.test("a tenant without identity sources and rules has no allocation plan", asy
     decimal_places: 4,
     identity: [],
     rules: [],
+    pass_on: [],
   });
 });
 
@@ -266,6 +267,46 @@ t.test("a stage needs allocated costs to weigh by, and a stage before it", async
   );
   for (const stage of ["1", "9", "2.5"])
     t.match(ofRules(rule("a", `split: [{by: cost}], stage: ${stage}`)).join(), /rules\[0\]\.stage: must be/);
+});
+
+t.test("a step passes on what somebody still has, to those who can still receive it", async (t) => {
+  const ofSteps = (...steps: string[]) => problemsOf(`{pass_on: [${steps.join(", ")}]}`);
+  const step = (name: string, from: string, split = "[{by: cost}]", more = "") =>
+    `{name: ${name}, from: ${from}, split: ${split}${more}}`;
+  t.strictSame(
+    ofSteps(
+      step("idle", "[idle]", "[{by: cost, within: resource_id}, {by: nobody}]", ", where: {env_id: a}"),
+      step("rest-of-idle", "[idle]"),
+      step("platform", '["kube-*", infra]', "[{by: even, among: [shop]}]"),
+      step("nobody", "[UNALLOCATED]"),
+      step("nobody-again", "[UNALLOCATED]", "[{by: fixed, shares: {shop: 1}}]"),
+    ),
+    [],
+  );
+  t.strictSame(ofSteps(step("a", "[idle, idle]")), ["pass_on[0].from[1]: is named twice"]);
+  t.strictSame(ofSteps(step("a", '[kube-system, "kube-*"]')), [
+    "pass_on[0].from[0]: is named twice: a glob matches it as well",
+  ]);
+  t.strictSame(ofSteps(step("a", '["*"]')), [
+    "pass_on[0].from[0]: matches everybody, so that nobody is left to pay",
+  ]);
+  t.strictSame(ofSteps(step("a", '["kube-*"]'), step("b", '[kube-system, "kube-node-*"]')), [
+    "pass_on[1].from: can never find a cost: step a passes all of it on",
+  ]);
+  t.strictSame(ofSteps(step("a", "[idle]", "[{by: even, among: [shop, idle]}]")), [
+    "pass_on[0].split[0].among[1]: can receive nothing: step a passes its costs on",
+  ]);
+  t.strictSame(
+    ofSteps(step("a", '["i*"]'), step("b", "[x]", '[{by: fixed, shares: {shop: 1, idle: "2"}}]')),
+    ["pass_on[1].split[0].shares.idle: can receive nothing: step a passes its costs on"],
+  );
+  t.strictSame(ofSteps(step("a", "[idle]", "[{by: line}]")), [
+    "pass_on[0].split[0].by: is for rules: a step passes on what was allocated already",
+  ]);
+  t.match(ofSteps(step("a", "[idle]", "[{by: cost, within: nothing}]")).join(), /is no column of the lines/);
+  t.match(ofSteps(step("a", "[idle]", "[{by: cost}]", ", where: {nothing: a}")).join(), /is no column/);
+  t.match(ofSteps(step("a", "[x]"), step("a", "[y]")).join(), /pass_on\[1\]\.name: /);
+  t.match(ofSteps(step("a", "[]")).join(), /pass_on\[0\]\.from: /);
 });
 
 t.test("costs of a month need all days of the month while one of them is gathered", async (t) => {

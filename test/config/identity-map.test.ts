@@ -39,6 +39,7 @@ t.test("the hash of a map depends on its entries", async (t) => {
         {
           allocation: {
             decimal_places: 4,
+            pass_on: [],
             rules: [],
             identity: [{ column: "resource_id", map: "map.csv" }],
           },

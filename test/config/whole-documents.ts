@@ -142,6 +142,19 @@ const ruled = (...rules: readonly Json[]) =>
 
 const nobody = [{ by: "nobody" }];
 
+const passing = tenant(
+  "focus",
+  { sources },
+  {
+    allocation: {
+      pass_on: [
+        { name: "idle", from: ["idle", "kube-*"], where: { ServiceName: "EC2" }, split: nobody },
+        { name: "rest", from: ["UNALLOCATED"], split: [{ by: "cost", within: "resource_id" }] },
+      ],
+    },
+  },
+);
+
 const rules = ruled(
   { name: "any", where: { any: [conditions], ...conditions }, split: nobody },
   { name: "kept", where: { ServiceName: ["a", "b"] }, allocation: "keep" },
@@ -467,6 +480,7 @@ export const wholeDocuments: Readonly<Record<string, JsonMapping>> = {
   embedded,
   tenantKeys,
   rules,
+  passing,
   ways,
   emitters,
   focus,

@@ -34,21 +34,28 @@ const byBytes = (a: string, b: string) => Buffer.compare(Buffer.from(a), Buffer.
 
 /** Draws a point of a whole from the line. The whole is in units of 1e-18, and weights are counted in `unit`. */
 function drawn(
-  { date, line, row, ...of }: ExplanationBody,
+  { date, line: _, row, ...of }: ExplanationBody,
   point: string,
   whole: bigint,
   unit: bigint,
 ): bigint {
   const seconds = Date.parse(row.timestamp) / 1000;
   const key = [of.env_id, of.resource_id, of.product_category, of.product_type, row.currency, row.line_id];
-  return ((h64([date, seconds, ...key, point].join("\n")) * (whole / unit)) >> 64n) * unit;
+  const hops = of.path.slice(0, of.giving).flatMap(({ step, identity_id }) => [step, identity_id]);
+  const ofStep = hops.length === 0 ? [] : [row.component, ...hops];
+  return ((h64([date, seconds, ...key, point, ...ofStep].join("\n")) * (whole / unit)) >> 64n) * unit;
+}
+
+/** A step splits what it takes as a whole, whichever component of the line that was. */
+function componentOf({ taken, row }: ExplanationBody): number {
+  return taken === null ? row.component : 0;
 }
 
 /** Lists every number that differs from the explanation, and the amounts of all recipients by identity. */
 function recalculated(response: ExplanationBody, everybody: readonly Recipient[]) {
   const { line, rule, split, row } = response;
   if (line === null || rule === null || split === null) throw new Error("nothing is explained");
-  const cost = scaled(line.total_cost);
+  const cost = scaled(response.taken ?? line.total_cost);
   const [sign, size] = cost < 0n ? [-1n, -cost] : [1n, cost];
   const tick = SCALE / 10n ** BigInt(split.decimal_places);
   const lineTicks = size / tick;
@@ -65,7 +72,7 @@ function recalculated(response: ExplanationBody, everybody: readonly Recipient[]
     before = upTo;
     return { component: component.component, ticks, hasResidue };
   });
-  const own = components.find(({ component }) => component === row.component);
+  const own = components.find(({ component }) => component === componentOf(response));
   if (own === undefined) throw new Error("the rule has no such component");
 
   const weights = everybody
@@ -97,7 +104,7 @@ function recalculated(response: ExplanationBody, everybody: readonly Recipient[]
 }
 
 /** Calculates the amount of one recipient directly, as the description of `Recipient` states it. */
-function amountOf({ line, split }: ExplanationBody, recipient: Recipient): string {
+function amountOf({ line, taken, split }: ExplanationBody, recipient: Recipient): string {
   if (line === null || split === null) throw new Error("nothing is explained");
   const total = scaled(split.total_weight);
   const upTo = scaled(recipient.weight_up_to);
@@ -106,7 +113,7 @@ function amountOf({ line, split }: ExplanationBody, recipient: Recipient): strin
   const ticks = ticksAt(upTo) - ticksAt(upTo - scaled(recipient.weight));
   if (ticks.toString() !== recipient.ticks) return `${ticks} ticks, not ${recipient.ticks}`;
   const size = ticks * scaled(split.tick) + (recipient.has_residue ? scaled(split.residue) : 0n);
-  return plain(line.total_cost.startsWith("-") ? -size : size);
+  return plain((taken ?? line.total_cost).startsWith("-") ? -size : size);
 }
 
 /** Reads the explanation with all its recipients. */
@@ -133,7 +140,7 @@ export async function soundness(app: FastifyInstance, path: string) {
   const shown = Object.fromEntries(everybody.map(({ identity_id, amount }) => [identity_id, amount]));
   const wrong = Object.keys(again.amounts).filter((who) => again.amounts[who] !== shown[who]);
   const sum = everybody.reduce((total, { amount }) => total + scaled(amount), 0n);
-  const component = rule?.components.find((each) => each.component === row.component);
+  const component = rule?.components.find((each) => each.component === componentOf(response));
   const measured = samples.reduce((total, { quantity }) => total + scaled(quantity), 0n);
   const used = tiers?.find(({ outcome }) => outcome === "used");
   const passed = tiers?.filter(({ tier }) => tier < row.tier).map(({ outcome }) => outcome) ?? [];
@@ -144,7 +151,7 @@ export async function soundness(app: FastifyInstance, path: string) {
       response.weights_kept ? "" : "the weights are not kept",
       wrong.length === 0 ? "" : `other amounts: ${wrong.join()}`,
       Object.keys(shown).length === response.recipients.total ? "" : "recipients are missing",
-      again.line === line?.total_cost ? "" : "components are not the line",
+      again.line === (response.taken ?? line?.total_cost) ? "" : "components are not the line",
       plain(sum) === component?.amount ? "" : "recipients are not the component",
       again.componentAmount === component?.amount ? "" : "another component",
       shown[response.identity_id] === row.amount && response.this.amount === row.amount

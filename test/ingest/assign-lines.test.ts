@@ -14,6 +14,7 @@ const plan = planAllocation(
   {
     allocation: {
       decimal_places: 4,
+      pass_on: [],
       identity: [{ tag: "team" }],
       rules: [{ name: "compute", where: { product_type: "COMPUTE" }, split: [{ by: "line" }] }],
     },

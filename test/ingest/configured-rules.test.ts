@@ -33,7 +33,13 @@ const rules: Allocation["rules"] = [
 function planOf(map: Readonly<Record<string, string>>, allocation: Partial<Allocation> = {}) {
   const plan = planAllocation(
     {
-      allocation: { decimal_places: 4, identity: [{ column: "env_id", map: "m.csv" }], rules, ...allocation },
+      allocation: {
+        decimal_places: 4,
+        identity: [{ column: "env_id", map: "m.csv" }],
+        rules,
+        pass_on: [],
+        ...allocation,
+      },
       identity_maps: new Map([
         ["m.csv", { hash: JSON.stringify(map), entries: new Map(Object.entries(map)) }],
       ]),

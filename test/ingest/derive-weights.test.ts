@@ -18,6 +18,7 @@ const plan = planAllocation(
   {
     allocation: {
       decimal_places: 4,
+      pass_on: [],
       identity: [{ tag: "team" }],
       rules: [
         {

@@ -20,21 +20,18 @@ export interface Container {
   /** Cores and GiB. */
   readonly requests?: readonly [cores: number, gib: number];
   readonly uses?: readonly [cores: number, gib: number];
-  /** `Running` by default. */
-  readonly phase?: (second: number) => Phase;
+  readonly phase?: "Pending" | "Running" | "Succeeded";
   /** Whether it exists at an instant. Always by default. */
   readonly exists?: (second: number) => boolean;
   /** Labels of every series, such as that of a replica. */
   readonly more?: Labels;
 }
 
-export type Phase = "Pending" | "Running" | "Succeeded";
-
 const always = () => true;
 
 export function ofContainer(given: Container): Series[] {
   const { node, namespace, pod, container = "main", requests, uses, exists = always, more = {} } = given;
-  const phaseAt = given.phase ?? (() => "Running");
+  const phase = given.phase ?? "Running";
   const ofPod = { ...more, namespace, pod };
   const gauge = (metric: string, labels: Labels, value: number): Series => ({
     metric,
@@ -57,11 +54,9 @@ export function ofContainer(given: Container): Series[] {
   ];
   return [
     gauge("kube_pod_info", { node, host_ip: "10.0.0.1", created_by_kind: "ReplicaSet" }, 1),
-    ...["Pending", "Running", "Succeeded"].map((phase) => ({
-      metric: "kube_pod_status_phase",
-      labels: { ...ofPod, phase },
-      at: (second: number) => (exists(second) ? Number(phaseAt(second) === phase) : undefined),
-    })),
+    ...["Pending", "Running", "Succeeded"].map((each) =>
+      gauge("kube_pod_status_phase", { phase: each }, each === phase ? 1 : 0),
+    ),
     ...(requests === undefined
       ? []
       : [requested("cpu", "core", requests[0]), requested("memory", "byte", requests[1] * GIB)]),

@@ -101,13 +101,16 @@ t.test("every setting changes the queries, and spelled-out defaults change nothi
   t.equal(new Set([usual, ...changed]).size, 6);
   const selectors = changed[0]?.match(/(kube|container)_\w+/g) ?? [];
   t.equal(changed[0]?.match(/cluster="prod"/g)?.length, selectors.length, "every selector is narrowed");
-  t.equal(selectors.length, 22);
+  t.equal(selectors.length, 16);
 });
 
 t.test("settings that do not fit are refused with their path", async (t) => {
   const path = "tenants.acme.plugin_settings";
   t.strictSame(problemsOf(tenant("usage: { preset: kubernetes }", "", "")), [
     `${path}.metrics: is required: the queries of usage.preset ask Prometheus`,
+  ]);
+  t.strictSame(problemsOf(tenant("usage: { preset: kubernetes }", "\n      metrics_step_seconds: 60")), [
+    `${path}.metrics_step_seconds: must be a multiple of 300, not 60: the preset reads metrics every 300 seconds`,
   ]);
   t.strictSame(
     problemsOf(

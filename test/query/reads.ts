@@ -19,6 +19,7 @@ import { newestRow } from "../../src/query/chargebacks/dimension-row.js";
 import { matchingDimensions } from "../../src/query/chargebacks/dimensions.js";
 import { ticksOfLine } from "../../src/query/chargebacks/explain/arithmetic.js";
 import {
+  type DayRow,
   isPublishedDay,
   linesOfDay,
   type RuleTierRow,
@@ -27,6 +28,7 @@ import {
 } from "../../src/query/chargebacks/explain/day.js";
 import { factsOfDay } from "../../src/query/chargebacks/explain/day-facts.js";
 import { dimensionsOfDay } from "../../src/query/chargebacks/explain/dimensions-of-day.js";
+import { passingOfRow } from "../../src/query/chargebacks/explain/passed-row.js";
 import {
   chargedOfSplit,
   digestOfCharged,
@@ -34,6 +36,7 @@ import {
 } from "../../src/query/chargebacks/explain/recipients.js";
 import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/list.js";
 import { pageLookups } from "../../src/query/chargebacks/page-lookups.js";
+import type { PassedHop } from "../../src/query/chargebacks/row-metadata.js";
 import { chargebackDates, chargebackDays } from "../../src/query/chargebacks/scan.js";
 import type { AggregateInput } from "../../src/query/chargebacks/summed-rows.js";
 import { inventoryNames } from "../../src/query/inventory/names.js";
@@ -122,7 +125,38 @@ const split = {
   day: "2026-03-01",
   offset: 100,
   limit: 100,
-  row: { timestamp: "2026-03-01T00:00:00Z", component: 0, currency: "EUR", line_id: 0 },
+  row: {
+    timestamp: "2026-03-01T00:00:00Z",
+    component: 0,
+    currency: "EUR",
+    line_id: 0,
+    identity_id: "sa-1",
+    hops: [],
+  },
+};
+const passedHop: PassedHop = {
+  step: 1,
+  identity_id: "idle",
+  tier: 0,
+  allocation_method: "usage_ratio",
+  allocation_detail: "usage_ratio_allocation",
+  metric: "cpu",
+};
+const passedRow: DayRow = {
+  ...split.row,
+  amount: "1",
+  allocation_method: "cost_ratio",
+  allocation_detail: "cost_ratio_allocation",
+  component_ratio: "1",
+  tier: 0,
+  metric: "allocated/step-2",
+  rules_hash: "a".repeat(64),
+  decimal_places: 4,
+  rule: "",
+  provisional: false,
+  path_id: 1,
+  passed_path: [passedHop, { ...passedHop, step: 2, identity_id: "kube-system" }],
+  total: 1,
 };
 const tier = (kind: RuleTierRow["kind"], ...sources: string[]): RuleTierRow => ({
   rule: "",
@@ -145,7 +179,15 @@ const recipients = (tier: RuleTierRow): Statement => {
   const [component] = ticks.components;
   if (component === undefined) throw new Error("no component");
   const hashes = { recipientsHash: 3n, residueHash: 2n ** 64n - 1n };
-  return recipientsOfSplit({ ...split, ...hashes, tier, columns: ruleColumns(), line: ticks, component });
+  return recipientsOfSplit({
+    ...split,
+    ...hashes,
+    tier,
+    columns: ruleColumns(),
+    isRecipient: "",
+    line: ticks,
+    component,
+  });
 };
 
 /** Reads by the name of their golden file. */
@@ -310,6 +352,7 @@ export const reads: Readonly<Record<string, Statement>> = {
     metrics: ["in", "out"],
     skipped: [tier("usage", "in", "out"), tier("owner", "owner")],
     tried: [tier("usage", "in")],
+    isRecipient: " AND NOT (toString(identity_id) IN ('idle'))",
     charged: digestOfCharged(split),
   }),
   "explain-facts-none-passed": factsOfDay({
@@ -318,6 +361,7 @@ export const reads: Readonly<Record<string, Statement>> = {
     metrics: [],
     skipped: [],
     tried: [],
+    isRecipient: "",
     charged: undefined,
   }),
   "explain-recipients-by-usage": recipients(tier("usage", "in", "out")),
@@ -328,6 +372,8 @@ export const reads: Readonly<Record<string, Statement>> = {
     set_of: "currency@tag.cluster",
   }),
   "explain-charged": chargedOfSplit(split),
+  "explain-charged-by-step": chargedOfSplit({ ...split, row: { ...split.row, hops: [passedHop] } }),
+  "explain-passing": passingOfRow(dimension, "2026-03-01", passedRow),
   "usage-of-rows": usageOf([["2026-03-01", "in", "r-1"]], ["sa-1"]),
   "scales-of-rows": scalesOf([["2026-03-01", "in", "r-1"]]),
   "parts-of-rows": partsOf([

@@ -302,30 +302,6 @@ t.test("declared columns are kept on lines and chargebacks, and work like tags o
     );
   });
 
-  await t.test("a row that was split within a declared column can be explained", async (t) => {
-    const [row] = (await read(`chargebacks?${days}&resource_id=fee&identity_id=ai`)).items;
-    const { weights_kept, recipients } = await read(
-      `chargebacks/${row.dimension_id}/explain?date=2026-06-24`,
-    );
-    t.strictSame(
-      [
-        weights_kept,
-        recipients.items.map(({ identity_id, weight, amount }: Record<string, string>) => [
-          identity_id,
-          weight,
-          amount,
-        ]),
-      ],
-      [
-        true,
-        [
-          ["ai", "8", "2.4"],
-          ["c1", "2", "0.6"],
-        ],
-      ],
-    );
-  });
-
   await t.test("exports have them", async (t) => {
     const download = async (query: string) => {
       const response = await app.inject({

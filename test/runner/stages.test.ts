@@ -55,6 +55,7 @@ async function chargedAs(t: Test, rules: string) {
   const { rules: reports } = await readRulesReport((await stores.tenant("acme")).client, {
     window,
     ...allocation,
+    steps: allocation.pass_on,
   });
   const charged: Record<string, [line: string, who: string, amount: string][]> = {};
   for (const { line, who, amount } of rows) {

@@ -3,8 +3,7 @@ import type { Statement } from "../../clickhouse/statement.js";
 import { lineColumns, lineKeySql } from "../../domain/ledger.js";
 import { hashOfPoint, pointSql, WHOLE_LINE } from "../../domain/rounding-offsets.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
-import type { WeighingColumns } from "../rules.js";
-import { type RuleParts, ruleParts } from "./rule-parts.js";
+import { type AppliedRules, type RuleParts, ruleParts } from "./rule-parts.js";
 
 /**
  * The statement that allocates a batch of days: it reads every staged billing line and writes the rows of a ledger
@@ -36,25 +35,24 @@ export interface AllocateDays {
   /** Uses Int256, at half the speed, because cost x weight may not fit Int128. */
   readonly wide: boolean;
   /** Set if configured rules may take lines, or lines may name an identity. */
-  readonly configured?: WeighingColumns | undefined;
-  /** The stage whose rules allocate their lines now. Undefined if all rules are of the first stage. */
-  readonly stage?: number | undefined;
+  readonly configured?: AppliedRules | undefined;
 }
 
 export function allocateDays(input: AllocateDays): Statement {
   const { ledger, epoch } = input;
   const int = input.wide ? "Int256" : "Int128";
   const usage = stagedTable(ledger.usage, epoch);
-  const sets = ledger.sets(epoch);
   const gaps = stagedTable(ledger.gaps, epoch);
   const { recipient } = ledger;
-  const parts = ruleParts(ledger, epoch, input.configured, input.stage);
+  const parts = ruleParts(ledger, epoch, input.configured);
+  const { sets } = parts;
+  const explained = { ...ledger.explained, ...parts.explained };
   const same = lineColumns(ledger, "same");
   const copied = [...lineColumns(ledger, "key"), ...same];
   const columns = [
     ...copied.map(({ rowColumn }) => rowColumn),
     recipient,
-    ...Object.keys(ledger.explained),
+    ...Object.keys(explained),
     "provisional",
     "amount_hi",
     "amount_lo",
@@ -80,7 +78,7 @@ WITH
       ) ORDER BY name
     )
   ) AS names,
-  toUInt32(indexOf(names, '${ledger.nobody}')) AS nobody,
+  toUInt32(indexOf(names, '${ledger.nobody}')) AS nobody,${parts.nameExpressions}
 
   -- The tiers of each component, and the components of each product type, as arrays: found by one join a line.
   tiers_of AS (
@@ -97,14 +95,14 @@ WITH
   lines AS (
     SELECT day, ${lineKeySql(ledger)}, ${same.map(({ billColumn }) => `any(${billColumn}) AS ${billColumn}`).join(", ")},
       CAST(reinterpret(sum(total_cost), 'Int128') AS ${int}) AS raw,
-      ${pointSql(hashOfPoint(ledger, "components"), `${WHOLE_LINE}`, int)} AS components_offset,
-      ${pointSql(hashOfPoint(ledger, "residue component"), `${WHOLE_LINE}`, int)} AS residue_point,
-      ${hashOfPoint(ledger, "recipients")} AS recipients_hash,
-      ${hashOfPoint(ledger, "residue recipient")} AS residue_hash,
+      ${pointSql(hashOfPoint(ledger, "components", parts.pointText), `${WHOLE_LINE}`, int)} AS components_offset,
+      ${pointSql(hashOfPoint(ledger, "residue component", parts.pointText), `${WHOLE_LINE}`, int)} AS residue_point,
+      ${hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,
+      ${hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,
       ${parts.lineColumns}
     FROM ${parts.bill}
     WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
-    GROUP BY day, ${lineKeySql(ledger)}
+    GROUP BY day, ${lineKeySql(ledger)}${parts.lineKey}
   ),
 
   -- Ticks of each component: cumulative shares are rounded at the line's offset. What the line has below one tick goes to the
@@ -213,7 +211,7 @@ WITH
     FROM placed
   ),
   rows AS (
-    SELECT *, recipient, toInt128(direction) * toInt128(part * tick + if(position = residue_position, residue, 0)) AS amount,
+    SELECT *, recipient${parts.rowExpressions}, toInt128(direction) * toInt128(part * tick + if(position = residue_position, residue, 0)) AS amount,
       intDiv(amount, 100000000) AS ten_thousandths,
       toInt64(if(abs(ten_thousandths) < 900000000000000000, ten_thousandths, 0)) AS hi
     FROM shares
@@ -221,7 +219,7 @@ WITH
     WHERE (amount != 0 OR (raw = 0 AND position = residue_position)) AND (go = 0 OR (go = 2) = (recipient = nobody))
   )
 SELECT ${copied.map(({ billColumn }) => billColumn).join(", ")}, names[recipient],
-  ${Object.values(ledger.explained).join(", ")}, has({provisional_days:Array(Date)}, day),
+  ${Object.values(explained).join(", ")}, has({provisional_days:Array(Date)}, day),
   reinterpret(hi, 'Decimal(18, 4)'), reinterpret(amount - toInt128(hi) * 100000000, 'Decimal(38, 12)')
 FROM rows`,
     params: {

@@ -7,10 +7,14 @@ import { literal } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
 import type { Statement } from "../../clickhouse/statement.js";
 import { ALLOCATED } from "../../config/allocation/derived-facts.js";
-import { UNALLOCATED } from "../../domain/allocation-rule.js";
+import { LAST_STAGE, UNALLOCATED } from "../../domain/allocation-rule.js";
 import { ledgers, lineKeySql } from "../../domain/ledger.js";
+import { heldDaysSql, identityBeforeSql } from "../../domain/passed-cost.js";
 import { insertCostWeights, isNotExcluded, placeSql } from "../../stores/facts/cost-weights.js";
-import type { AllocatedWeights } from "../rules.js";
+import { isNotEmptied } from "../../stores/facts/emptied.js";
+import { chargebackLedger } from "../ledger.js";
+import type { AllocatedWeights, PassingStep } from "../rules.js";
+import { type PlaceColumn, takenRows } from "./passing-parts.js";
 
 interface StagedDays {
   readonly epoch: number;
@@ -18,28 +22,36 @@ interface StagedDays {
 }
 
 /** With `over: month`, earlier days of the month that are not in `days` are read from the published chargebacks. */
-export function insertAllocatedWeights({ epoch, days }: StagedDays, weights: AllocatedWeights): Statement {
-  const { metric, rules, within, exclude, over, stage } = weights;
+export function insertAllocatedWeights(
+  { epoch, days }: StagedDays,
+  weights: AllocatedWeights,
+  steps: readonly PassingStep[],
+): Statement {
+  const { metric, within, exclude, over, stage } = weights;
+  const step = Math.max(stage - LAST_STAGE, 0);
   const billing = stagedTable("billing", epoch);
-  const linesOfRules = `${billing} WHERE day IN {days:Array(Date)} AND rule IN (${rules.map(literal).join(", ")})`;
-  const targetDays = `(SELECT DISTINCT day FROM ${linesOfRules})`;
+  const place = within && { ...within, alias: "place" };
+  const lines = linesOf(weights, { epoch, steps, step, place });
+  const targetDays = `(SELECT DISTINCT day FROM ${lines})`;
   // Only places with a line of these rules: no other weights are ever read.
+  const placeOfLine = step > 0 ? "place" : placeSql(within?.sql);
   const inPlacesOfLines =
-    within === undefined
-      ? ""
-      : ` AND place IN (SELECT DISTINCT ${placeSql(within.sql)} FROM ${linesOfRules})`;
+    within === undefined ? "" : ` AND place IN (SELECT DISTINCT ${placeOfLine} FROM ${lines})`;
   const inMonth = `day >= (SELECT toStartOfMonth(min(day)) FROM ${targetDays}) AND day <= (SELECT max(day) FROM ${targetDays})`;
+  const isPassing = steps.length > 0;
   const staged = {
-    rows: stagedTable("chargebacks", epoch),
+    rows: isPassing ? withHeldRows(epoch) : stagedTable("chargebacks", epoch),
     bill: billing,
     inDays: over === "day" ? `day IN ${targetDays}` : `day IN {days:Array(Date)} AND ${inMonth}`,
+    identity: "identity_id",
   };
   const published = {
     rows: "chargebacks",
     bill: "billing",
     inDays: `day NOT IN {days:Array(Date)} AND ${inMonth}`,
+    identity: identityBeforeSql(step),
   };
-  const isRecipient = `identity_id != '${UNALLOCATED}'${isNotExcluded("identity_id", exclude)}`;
+  const isRecipient = `who != '${UNALLOCATED}'${isNotExcluded("who", exclude)}${isNotEmptied("who", steps, step)}`;
   const isOfEarlierStage = `(rules_hash, rule) NOT IN (SELECT rules_hash, rule FROM allocation_rules WHERE stage >= ${stage})`;
   const costs =
     over === "day"
@@ -58,15 +70,44 @@ export function insertAllocatedWeights({ epoch, days }: StagedDays, weights: All
   return { query: insertCostWeights(epoch, metric, costs), params: { days } };
 }
 
+/** Selects the lines that are split by the weights: lines of rules, or rows that a step takes. */
+function linesOf(
+  { rules }: AllocatedWeights,
+  input: {
+    readonly epoch: number;
+    readonly steps: readonly PassingStep[];
+    readonly step: number;
+    readonly place: PlaceColumn | undefined;
+  },
+): string {
+  const { epoch, steps, step, place } = input;
+  if (step > 0)
+    return takenRows(chargebackLedger, epoch, steps, { step, places: place === undefined ? [] : [place] });
+  const names = (rules ?? []).map(literal).join(", ");
+  return `${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)} AND rule IN (${names})`;
+}
+
+/** Selects the staged rows with those that a later step will take, on their own days. In parentheses. */
+function withHeldRows(epoch: number): string {
+  const all = `day IN {days:Array(Date)} OR day IN ${heldDaysSql}`;
+  return `(SELECT * REPLACE (toDate(timestamp, 'UTC') AS day) FROM ${stagedTable("chargebacks", epoch)} WHERE ${all})`;
+}
+
 /** Chargebacks, their bill, and a condition on the days of both. */
 interface CostRows {
   readonly rows: string;
   readonly bill: string;
   readonly inDays: string;
+  /** An expression. */
+  readonly identity: string;
 }
 
 /** Costs by day, place and identity, in 10^-18. A column that rows do not have is read from the lines of the bill. */
-function costsByDay({ within }: AllocatedWeights, { rows, bill, inDays }: CostRows, where: string): string {
+function costsByDay(
+  { within }: AllocatedWeights,
+  { rows, bill, inDays, identity }: CostRows,
+  where: string,
+): string {
   const key = lineKeySql(ledgers.chargebacks);
   const source =
     within === undefined || within.isInRows
@@ -75,9 +116,9 @@ function costsByDay({ within }: AllocatedWeights, { rows, bill, inDays }: CostRo
           SELECT ${key}, any(${within.sql}) AS line_value FROM ${bill} WHERE ${inDays} GROUP BY ${key}
         ) AS l USING (${key})`;
   const place = placeSql(within === undefined || within.isInRows ? within?.sql : "line_value");
-  return `SELECT day, ${place} AS place, toString(identity_id) AS identity,
+  return `SELECT day, ${place} AS place, ${identity} AS who, toString(who) AS identity,
       (CAST(reinterpret(sum(amount_hi), 'Int128') AS Int256) * 100000000 + reinterpret(sum(amount_lo), 'Int128')) * 1000000 AS cost
-    FROM ${source} WHERE ${inDays} AND ${where} GROUP BY day, place, identity_id`;
+    FROM ${source} WHERE ${inDays} AND ${where} GROUP BY day, place, who`;
 }
 
 /** Finds days with weights of an interrupted calculation. */

@@ -27,7 +27,7 @@ export function checkConservation(input: {
   const { ledger, epoch } = input;
   return compareWithBill({
     lines: `${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)}${ruledLines(ledger)}`,
-    rows: `${stagedTable(ledger.name, epoch)} WHERE toDate(timestamp, 'UTC') IN {days:Array(Date)}`,
+    rows: `${stagedTable(ledger.name, epoch)} WHERE day IN {days:Array(Date)}`,
     ledger,
     params: { days: input.days, rules_hash: input.rulesHash },
   });

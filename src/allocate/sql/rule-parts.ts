@@ -1,8 +1,19 @@
 import { literal } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
 import { FIRST_STAGE } from "../../domain/allocation-rule.js";
+import { stageOfStep } from "../../domain/passed-cost.js";
+import { isNotEmptied } from "../../stores/facts/emptied.js";
 import type { SplitLedger } from "../ledger.js";
-import type { WeighingColumns } from "../rules.js";
+import type { PassingStep, WeighingColumns } from "../rules.js";
+import {
+  type PlaceColumn,
+  passingColumns,
+  stepsOfLine,
+  TAKEN_POINT,
+  takenBySql,
+  takenRows,
+  takersOfNames,
+} from "./passing-parts.js";
 
 /**
  * The parts of the allocation statement that differ if configured rules take lines, or lines name an identity. Without
@@ -37,18 +48,30 @@ export interface RuleParts {
   /** Conditions to append to another one: rules of the stage, and usage facts that these rules read. */
   readonly rulesOfStage: string;
   readonly factsOfStage: string;
+  /** The identity sets that these rules read: a table or a query in parentheses. */
+  readonly sets: string;
+  /** SQL to append to the key of a line, and to the text of its points. */
+  readonly lineKey: string;
+  readonly pointText: string;
+  /** Named expressions to append to the list of all names, and columns to append to those of a row. */
+  readonly nameExpressions: string;
+  readonly rowExpressions: string;
+  /** Further columns of a row, or other values of its columns. */
+  readonly explained: Readonly<Record<string, string>>;
 }
 
-/** @param stage the stage whose rules apply; undefined if all rules are of the first one */
-export function ruleParts(
-  ledger: SplitLedger,
-  epoch: number,
-  configured?: WeighingColumns,
-  stage?: number,
-): RuleParts {
-  return configured === undefined
-    ? productParts(ledger, epoch)
-    : configuredParts(ledger, epoch, configured, stage);
+/** The configured rules that a statement applies. */
+export interface AppliedRules extends WeighingColumns {
+  /** Steps that pass costs on. */
+  readonly steps: readonly PassingStep[];
+  /** The stage whose rules apply; undefined if all rules are of the first one. */
+  readonly stage: number | undefined;
+  /** The step that is calculated, instead of a stage of rules. */
+  readonly step: PassingStep | undefined;
+}
+
+export function ruleParts(ledger: SplitLedger, epoch: number, configured?: AppliedRules): RuleParts {
+  return configured === undefined ? productParts(ledger, epoch) : configuredParts(ledger, epoch, configured);
 }
 
 function productParts(ledger: SplitLedger, epoch: number): RuleParts {
@@ -69,55 +92,112 @@ function productParts(ledger: SplitLedger, epoch: number): RuleParts {
     sole: "nobody",
     rulesOfStage: "",
     factsOfStage: "",
+    sets: ledger.sets(epoch),
+    lineKey: "",
+    pointText: "",
+    nameExpressions: "",
+    rowExpressions: "",
+    explained: {},
   };
 }
 
 /** A line whose rule is not in the set (it was staged with another configuration) is treated as if it had no rule. */
-function configuredParts(
-  ledger: SplitLedger,
-  epoch: number,
-  { columns: sqlByName }: WeighingColumns,
-  stage: number | undefined,
-): RuleParts {
-  const billing = stagedTable("billing", epoch);
-  const isLater = stage !== undefined && stage !== FIRST_STAGE;
-  const columns = [...sqlByName].map(([name, sql], index) => ({ name, sql, alias: `place_${index}` }));
-  const columnSql = columns.map(
-    ({ sql, alias }) => `, concat(toString(currency), ':', toString(${sql})) AS ${alias}`,
-  );
-  const cases = columns.map(({ name, alias }) => `, setOf = ${literal(name)}, ${alias}`);
+function configuredParts(ledger: SplitLedger, epoch: number, applied: AppliedRules): RuleParts {
+  const { stage, step } = applied;
+  const isLater = step !== undefined || (stage !== undefined && stage !== FIRST_STAGE);
+  const columns = [...applied.columns].filter(([name]) => step === undefined || step.places.has(name));
+  const places = columns.map(([name, column], index) => ({ ...column, name, alias: `place_${index}` }));
+  const cases = places.map(({ name, alias }) => `, setOf = ${literal(name)}, ${alias}`);
+  const placesOfLine = places.map(({ alias }) => `, any(${alias}) AS ${alias}`).join("");
   return {
-    names: `
-        UNION ALL
-        SELECT DISTINCT named_identity FROM ${billing} WHERE day IN {days:Array(Date)} AND named_identity != ''`,
     ruleKey: "rule, product_type",
     findsRule: "r.rule = l.rule_name AND r.product_type = l.rule_of",
-    bill:
-      columns.length === 0 && stage === undefined
-        ? billing
-        : `(SELECT *${columnSql.join("")} FROM ${billing}${stage === undefined ? "" : ` WHERE ${linesOfStage(stage)}`})`,
-    lineColumns: `toUInt32(transform(any(named_identity), names, arrayEnumerate(names), 0)) AS named${columns
-      .map(({ alias }) => `, any(${alias}) AS ${alias}`)
-      .join("")},
-      if(rule IN (SELECT rule FROM rules WHERE rule != ''), toString(rule), '') AS rule_name,
-      multiIf(rule_name != '', '', product_type IN (SELECT product_type FROM rules WHERE rule = ''), toString(product_type), '*') AS rule_of`,
     resourceOf: (setOf) =>
       `multiIf(setOf = 'tenant', '', setOf = 'currency', toString(currency)${cases.join("")}, toString(resource_id))`.replaceAll(
         "setOf",
         setOf,
       ),
-    named: "(t.2 = 'line' AND named != 0) OR ",
     lookup: (kind) => `if(${kind} IN ('cost', 'fixed'), 'usage', ${kind})`,
     costType: "if(kind IN ('usage', 'owner', 'line'), 'usage', 'shared')",
     method: ledger.configuredMethod ?? ledger.method,
     isFound: "kind NOT IN ('terminal', 'line')",
     isWeighed: "kind IN ('usage', 'cost', 'fixed')",
     weighingRules: "kind IN ('usage', 'cost', 'fixed')",
-    sole: "if(c.kind = 'line', named, nobody)",
-    rulesOfStage: stage === undefined ? "" : ` AND stage = ${stage}`,
     factsOfStage: isLater
       ? " AND metric IN (SELECT arrayJoin(sources) FROM rules WHERE kind IN ('usage', 'cost', 'fixed'))"
       : "",
+    ...(step === undefined
+      ? ofStage({ ledger, epoch, applied, places, placesOfLine })
+      : ofStep({ ledger, epoch, applied, places, placesOfLine }, step)),
+  };
+}
+
+interface ConfiguredInput {
+  readonly ledger: SplitLedger;
+  readonly epoch: number;
+  readonly applied: AppliedRules;
+  readonly places: readonly (PlaceColumn & { readonly name: string })[];
+  readonly placesOfLine: string;
+}
+
+/** Parts of a statement whose lines are those of the bill. */
+function ofStage({ ledger, epoch, applied: { stage, steps }, places, placesOfLine }: ConfiguredInput) {
+  const billing = stagedTable("billing", epoch);
+  const isPassing = steps.length > 0;
+  const columns = [
+    ...places.map(({ sql, alias }) => `, concat(toString(currency), ':', toString(${sql})) AS ${alias}`),
+    ...(isPassing ? [`, ${stepsOfLine(steps, 0)} AS line_steps`] : []),
+  ];
+  return {
+    names: `
+        UNION ALL
+        SELECT DISTINCT named_identity FROM ${billing} WHERE day IN {days:Array(Date)} AND named_identity != ''`,
+    bill:
+      columns.length === 0 && stage === undefined
+        ? billing
+        : `(SELECT *${columns.join("")} FROM ${billing}${stage === undefined ? "" : ` WHERE ${linesOfStage(stage)}`})`,
+    lineColumns: `toUInt32(transform(any(named_identity), names, arrayEnumerate(names), 0)) AS named${placesOfLine}${isPassing ? ", max(line_steps) AS line_steps" : ""},
+      if(rule IN (SELECT rule FROM rules WHERE rule != ''), toString(rule), '') AS rule_name,
+      multiIf(rule_name != '', '', product_type IN (SELECT product_type FROM rules WHERE rule = ''), toString(product_type), '*') AS rule_of`,
+    named: "(t.2 = 'line' AND named != 0) OR ",
+    sole: "if(c.kind = 'line', named, nobody)",
+    rulesOfStage: stage === undefined ? "" : ` AND stage = ${stage}`,
+    sets: ledger.sets(epoch),
+    lineKey: "",
+    pointText: "",
+    nameExpressions: isPassing ? `\n  ${takersOfNames(steps, 0)},` : "",
+    rowExpressions: isPassing ? `, ${takenBySql}` : "",
+    explained: isPassing ? passingColumns("[]") : {},
+  };
+}
+
+/** Parts of a statement whose lines are the rows that a step takes. */
+function ofStep(
+  { ledger, epoch, applied, places, placesOfLine }: ConfiguredInput,
+  { step, rule }: PassingStep,
+) {
+  const { steps } = applied;
+  return {
+    costType: "'passed'",
+    names: "",
+    bill: takenRows(ledger, epoch, steps, { step, places }),
+    lineColumns: `taken_component, any(taken_ratio) AS taken_ratio, taken_path, max(line_steps) AS line_steps${placesOfLine},
+      ${literal(rule)} AS rule_name, '' AS rule_of`,
+    named: "",
+    sole: "nobody",
+    rulesOfStage: ` AND stage = ${stageOfStep(step)}`,
+    factsOfStage: ` AND metric IN (SELECT arrayJoin(sources) FROM rules WHERE kind IN ('usage', 'cost', 'fixed'))${isNotEmptied("toString(identity_id)", steps, step)}`,
+    sets: `(SELECT * FROM ${ledger.sets(epoch)} WHERE true${isNotEmptied("toString(identity_id)", steps, step)})`,
+    lineKey: ", taken_component, taken_path",
+    pointText: TAKEN_POINT,
+    nameExpressions: `\n  ${takersOfNames(steps, step)},`,
+    rowExpressions: `, ${takenBySql}`,
+    explained: {
+      component: "taken_component",
+      component_ratio: "taken_ratio",
+      passed_from: "taken_path[-1].2",
+      ...passingColumns("taken_path"),
+    },
   };
 }
 

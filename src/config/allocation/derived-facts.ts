@@ -4,7 +4,7 @@
  * metrics with such names.
  */
 import { digestOf } from "../../common/digest.js";
-import type { ListScope, SetOf } from "../../domain/allocation-rule.js";
+import { LAST_STAGE, type ListScope, type SetOf } from "../../domain/allocation-rule.js";
 
 export interface CostWeights {
   /** Column or tag whose value the lines share; undefined: all lines of the currency. */
@@ -25,12 +25,17 @@ export const ALLOCATED = "allocated/";
  */
 export function costMetric({ within, over, stage, exclude }: CostWeights): string {
   const parts = [
-    stage === undefined ? "cost" : `${ALLOCATED}${stage}`,
+    stage === undefined ? "cost" : `${ALLOCATED}${stageName(stage)}`,
     exclude.length === 0 ? "" : `!${digestOf(exclude).slice(0, 8)}`,
     within === undefined ? "" : `@${within}`,
     over === "month" ? "/month" : "",
   ];
   return parts.join("");
+}
+
+/** Steps of `pass_on` are calculated after the last stage: `step-1`. */
+function stageName(stage: number): string {
+  return stage > LAST_STAGE ? `step-${stage - LAST_STAGE}` : `${stage}`;
 }
 
 /** Costs are never weighed across currencies. */

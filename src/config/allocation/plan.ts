@@ -4,6 +4,7 @@
  */
 import { digestOf } from "../../common/digest.js";
 import type { AllocationRule, SetOf } from "../../domain/allocation-rule.js";
+import { ruleOfStep, stageOfStep } from "../../domain/passed-cost.js";
 import type { RuleColumns } from "../../domain/rule-columns.js";
 import type { TenantConfig } from "../config.js";
 import type { IdentityMaps } from "./check-allocation.js";
@@ -17,7 +18,9 @@ import {
   partName,
 } from "./derived-facts.js";
 import type { IdentitySource } from "./identity-source.js";
-import { costWeights, toAllocationRule } from "./to-allocation-rule.js";
+import type { ConfiguredStep } from "./pass-on.js";
+import type { ConfiguredTier } from "./tier.js";
+import { costWeights, toAllocationRule, toPassingRule } from "./to-allocation-rule.js";
 
 export interface AllocationPlan {
   readonly identity: readonly IdentitySource[];
@@ -25,8 +28,10 @@ export interface AllocationPlan {
   readonly columns: RuleColumns;
   /** In order, including rules with `allocation: keep`. */
   readonly configured: readonly ConfiguredRule[];
-  /** The rules of `configured` that split their lines. */
+  /** The rules of `configured` that split their lines, and those of `steps`. */
   readonly rules: readonly AllocationRule[];
+  /** Steps that pass costs on, in order. */
+  readonly steps: readonly ConfiguredStep[];
   readonly costs: readonly PlannedCosts[];
   readonly shares: readonly PlannedShares[];
   readonly lists: readonly PlannedList[];
@@ -42,19 +47,22 @@ export interface AllocationPlan {
 export interface PlannedCosts extends CostWeights {
   readonly metric: string;
   readonly place: SetOf;
-  readonly rules: readonly string[];
+  /** Undefined for a step of `pass_on`, which needs them on every day. */
+  readonly rules: readonly string[] | undefined;
 }
 
 export interface PlannedShares {
   readonly metric: string;
-  readonly rule: string;
+  /** Undefined for a step of `pass_on`, which needs them on every day. */
+  readonly rule: string | undefined;
   /** Pairs of an identity and its weight, a plain decimal. */
   readonly shares: readonly (readonly [string, string])[];
 }
 
 export interface PlannedList {
   readonly scope: string;
-  readonly rule: string;
+  /** Undefined for a step of `pass_on`, which needs them on every day. */
+  readonly rule: string | undefined;
   readonly identities: readonly string[];
 }
 
@@ -68,7 +76,7 @@ export interface DirectShares {
   readonly byProduct: ReadonlyMap<string, number>;
 }
 
-/** Returns undefined for a tenant without identity sources and rules. `own` are the rules of its ecosystem. */
+/** Returns undefined for a tenant whose `allocation` is empty. `own` are the rules of its ecosystem. */
 export function planAllocation(
   {
     allocation,
@@ -77,20 +85,23 @@ export function planAllocation(
   }: Pick<TenantConfig, "allocation" | "identity_maps" | "line_columns">,
   own: readonly AllocationRule[],
 ): AllocationPlan | undefined {
-  const { identity, rules: configured } = allocation;
-  if (identity.length + configured.length === 0) return undefined;
+  const { identity, rules: configured, pass_on: steps } = allocation;
+  if (identity.length + configured.length + steps.length === 0) return undefined;
   const rules = configured.flatMap((rule) => toAllocationRule(rule) ?? []);
+  const passing = steps.map((step, index) => toPassingRule(step, stageOfStep(index + 1)));
+  const parts = [...partsOf(configured), ...partsOfSteps(steps)];
   return {
     identity,
     maps,
     columns,
     configured,
-    rules,
-    costs: plannedCosts(configured),
-    shares: partsOf(configured).flatMap(({ rule, part, tier }) =>
+    rules: [...rules, ...passing],
+    steps,
+    costs: plannedCosts(parts),
+    shares: parts.flatMap(({ rule, part, tier }) =>
       tier.by === "fixed" ? [{ metric: fixedMetric(part), rule, shares: Object.entries(tier.shares) }] : [],
     ),
-    lists: partsOf(configured).flatMap(({ rule, part, tier }) =>
+    lists: parts.flatMap(({ rule, part, tier }) =>
       tier.by === "even" && typeof tier.among !== "string"
         ? [{ scope: listScope(part), rule, identities: tier.among }]
         : [],
@@ -99,12 +110,26 @@ export function planAllocation(
       byRule: new Map(rules.map((rule) => [rule.rule ?? "", directMillionths(rule)])),
       byProduct: new Map(own.map((rule) => [rule.product_type, directMillionths(rule)])),
     },
-    digest: digestOf([identity, configured, columns, [...maps].map(([path, { hash }]) => [path, hash])]),
+    digest: digestOf([
+      identity,
+      configured,
+      columns,
+      [...maps].map(([path, { hash }]) => [path, hash]),
+      ...(steps.length === 0 ? [] : [steps]),
+    ]),
   };
 }
 
+interface Part {
+  /** Undefined for a step of `pass_on`. */
+  readonly rule: string | undefined;
+  readonly stage: number;
+  readonly part: string;
+  readonly tier: ConfiguredTier;
+}
+
 /** Returns every tier of every rule, with the name of its component. */
-function partsOf(configured: readonly ConfiguredRule[]) {
+function partsOf(configured: readonly ConfiguredRule[]): Part[] {
   return configured.flatMap((rule) => {
     const components = componentsOf(rule);
     return components.flatMap(({ split }, index) => {
@@ -114,14 +139,27 @@ function partsOf(configured: readonly ConfiguredRule[]) {
   });
 }
 
-function plannedCosts(configured: readonly ConfiguredRule[]): PlannedCosts[] {
+function partsOfSteps(steps: readonly ConfiguredStep[]): Part[] {
+  return steps.flatMap(({ name, split }, index) =>
+    split.map((tier) => ({
+      rule: undefined,
+      stage: stageOfStep(index + 1),
+      part: ruleOfStep(name),
+      tier,
+    })),
+  );
+}
+
+function plannedCosts(parts: readonly Part[]): PlannedCosts[] {
   const planned = new Map<string, PlannedCosts>();
-  for (const { rule, stage, tier } of partsOf(configured)) {
+  for (const { rule, stage, tier } of parts) {
     if (tier.by !== "cost") continue;
     const weights = costWeights(tier, stage);
     const metric = costMetric(weights);
-    const rules = new Set([...(planned.get(metric)?.rules ?? []), rule]);
-    planned.set(metric, { ...weights, metric, place: costPlace(weights), rules: [...rules] });
+    const before = planned.get(metric);
+    const onEveryDay = rule === undefined || (before !== undefined && before.rules === undefined);
+    const rules = onEveryDay ? undefined : [...new Set([...(before?.rules ?? []), rule])];
+    planned.set(metric, { ...weights, metric, place: costPlace(weights), rules });
   }
   return [...planned.values()];
 }

@@ -5,6 +5,7 @@ import {
   FIRST_STAGE,
   type RuleTier,
 } from "../../domain/allocation-rule.js";
+import { ruleOfStep } from "../../domain/passed-cost.js";
 import { type ConfiguredRule, componentsOf, stageOf } from "./configured-rule.js";
 import {
   type CostWeights,
@@ -14,6 +15,7 @@ import {
   listScope,
   partName,
 } from "./derived-facts.js";
+import type { ConfiguredStep } from "./pass-on.js";
 import type { ConfiguredTier, CostTier } from "./tier.js";
 
 /** Returns undefined for a rule that leaves its lines to the ecosystem. */
@@ -29,6 +31,17 @@ export function toAllocationRule(configured: ConfiguredRule): AllocationRule | u
       ratio,
       tiers: tiersOf(split, { name: partName(configured.name, index, components.length), stage }),
     })),
+  };
+}
+
+/** Returns the rule of a step of `pass_on`. Its lines are the rows that the step takes. */
+export function toPassingRule({ name, split }: ConfiguredStep, stage: number): AllocationRule {
+  const rule = ruleOfStep(name);
+  return {
+    product_type: "",
+    rule,
+    stage,
+    components: [{ ratio: "1", tiers: tiersOf(split, { name: rule, stage }) }],
   };
 }
 

@@ -2,6 +2,7 @@
 import { type Static, type TObject, type TUnsafe, Type } from "@sinclair/typebox";
 import { rulesSetting } from "../allocation/configured-rule.js";
 import { identitySetting } from "../allocation/identity-source.js";
+import { passOnSetting } from "../allocation/pass-on.js";
 import { integer, mapOf, mapping, oneOf, type Rule, section, text } from "../reader/setting.js";
 import { type Cutoff, type EcosystemSettingsMap, pluginDefinition } from "./ecosystem-settings.js";
 import { LONGEST_TIMER_SECONDS } from "./features.js";
@@ -131,6 +132,7 @@ const tenantProperties = {
       }),
       identity: identitySetting,
       rules: rulesSetting,
+      pass_on: passOnSetting,
     },
     { description: "How costs are split." },
   ),

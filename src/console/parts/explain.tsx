@@ -5,11 +5,12 @@ import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { approximate, groupDigits } from "../money/amount-text.js";
 import { shownDay, shownInstant } from "../state/days.js";
-import type { Place } from "../state/location.js";
+import { changed, type Place } from "../state/location.js";
 import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { AmountCell } from "./amount.js";
 import { Drawer } from "./drawer.js";
+import { Link } from "./link.js";
 import { Empty, Shown } from "./messages.js";
 import { DataTable, type TableColumn } from "./table.js";
 import { DimensionTags } from "./tag-editor.js";
@@ -20,12 +21,13 @@ const PAGE_SIZE = 20;
 type Explanation = Schemas["Explanation"];
 type Recipient = Schemas["Recipient"];
 
-/** Format of `why`: dimension, timestamp, component and currency. */
-const FORM = /^\d+,\d{4}-\d\d-\d\dT[\d:.]+Z,\d+,[^,]+$/;
+/** Format of `why`: dimension, timestamp, component and currency; then the path, and which giving of it is explained. */
+const FORM = /^\d+,\d{4}-\d\d-\d\dT[\d:.]+Z,\d+,[^,]+,\d+(,\d+)?$/;
 
 /** The value of `why` for a row. */
 export function whyParameter(row: Schemas["ChargebackRow"]): string {
-  return [row.dimension_id, row.timestamp, row.metadata.component, row.currency].join(",");
+  const { component, path_id = 0 } = row.metadata;
+  return [row.dimension_id, row.timestamp, component, row.currency, path_id].join(",");
 }
 
 interface ExplainProps {
@@ -37,14 +39,18 @@ interface ExplainProps {
 export function Explain({ place, tenant, why }: ExplainProps) {
   return (
     <Drawer place={place} parameter="why" title={text.title}>
-      {FORM.test(why) ? <ExplanationView tenant={tenant} why={why} /> : <Empty title={text.noSuchRow} />}
+      {FORM.test(why) ? (
+        <ExplanationView place={place} tenant={tenant} why={why} />
+      ) : (
+        <Empty title={text.noSuchRow} />
+      )}
     </Drawer>
   );
 }
 
-function ExplanationView({ tenant, why }: Omit<ExplainProps, "place">) {
+function ExplanationView({ place, tenant, why }: ExplainProps) {
   const [page, setPage] = useState(1);
-  const [id = "", timestamp = "", component = "", currency = ""] = why.split(",");
+  const [id = "", timestamp = "", component = "", currency = "", path = "0", giving] = why.split(",");
   const params = {
     path: { tenant_name: tenant, dimension_id: Number(id) },
     query: {
@@ -52,6 +58,8 @@ function ExplanationView({ tenant, why }: Omit<ExplainProps, "place">) {
       timestamp,
       component: Number(component),
       currency,
+      path_id: Number(path),
+      ...(giving !== undefined && { giving: Number(giving) }),
       page,
       page_size: PAGE_SIZE,
     },
@@ -63,7 +71,12 @@ function ExplanationView({ tenant, why }: Omit<ExplainProps, "place">) {
     <Shown data={data} height="60vh">
       {(explanation) => (
         <>
-          <Chain explanation={explanation} page={page} setPage={setPage} />
+          <Chain
+            explanation={explanation}
+            page={page}
+            setPage={setPage}
+            givings={<Givings explanation={explanation} place={place} why={why} />}
+          />
           <Step title={en.views.tags}>
             <DimensionTags tenant={tenant} dimension={params.path.dimension_id} />
           </Step>
@@ -77,10 +90,11 @@ interface ChainProps {
   readonly explanation: Explanation;
   readonly page: number;
   readonly setPage: (page: number) => void;
+  readonly givings: ComponentChildren;
 }
 
 /** One section for each step from the amount back to the bill. */
-function Chain({ explanation, page, setPage }: ChainProps) {
+function Chain({ explanation, page, setPage, givings }: ChainProps) {
   const { row, line, rule, split, tiers, samples } = explanation;
   const { currency } = row;
   return (
@@ -98,6 +112,7 @@ function Chain({ explanation, page, setPage }: ChainProps) {
         </bdi>
         {row.provisional && <strong> · {text.provisional}</strong>}
       </p>
+      {givings}
       <Step title={text.line}>
         {line === null ? (
           <p>{text.noLine}</p>
@@ -180,6 +195,40 @@ function Chain({ explanation, page, setPage }: ChainProps) {
         </p>
       </Step>
     </>
+  );
+}
+
+/** Who had the cost, in order, if steps passed it on. Each giving has its own explanation. */
+function Givings({
+  explanation: { path, giving, row },
+  place,
+  why,
+}: {
+  readonly explanation: Explanation;
+  readonly place: Place;
+  readonly why: string;
+}) {
+  if (path.length === 0) return null;
+  const rowOfWhy = why.split(",").slice(0, 5);
+  return (
+    <Step title={text.passed}>
+      <ol class="givings">
+        {path.map((hop, index) => (
+          <li key={hop.step} class={index === giving ? "used" : undefined}>
+            <Link href={changed(place, { why: [...rowOfWhy, index].join(",") })}>
+              <bdi>{hop.identity_id}</bdi>
+            </Link>{" "}
+            <AmountCell value={exact(hop.amount)} currency={row.currency} />
+            <span class="hint"> {en.rows.methods[hop.allocation_method]}</span>
+            {index === giving && <strong> {text.thisOne}</strong>}
+          </li>
+        ))}
+        <li class={giving === path.length ? "used" : undefined}>
+          <Link href={changed(place, { why: rowOfWhy.join(",") })}>{text.finally}</Link>
+          {giving === path.length && <strong> {text.thisOne}</strong>}
+        </li>
+      </ol>
+    </Step>
   );
 }
 

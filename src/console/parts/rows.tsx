@@ -77,7 +77,10 @@ function List({
       cell: (row) => <bdi>{row.resource_name ?? row.resource_id}</bdi>,
     },
     plain("product_type", (row) => row.product_type),
-    plain("allocation_method", (row) => text.methods[row.allocation_method] ?? row.allocation_method),
+    plain("allocation_method", (row) => {
+      const method = text.methods[row.allocation_method] ?? row.allocation_method;
+      return row.passed_from === "" ? method : text.passed(row.passed_from, method);
+    }),
     {
       key: "amount",
       title: en.overview.amount,

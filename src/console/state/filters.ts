@@ -14,6 +14,7 @@ export const shownFilterColumns = [
   "cost_type",
   "allocation_method",
   "allocation_detail",
+  "passed_from",
   "currency",
   "charge_category",
   "service_provider",
@@ -29,6 +30,7 @@ export type FilterColumn = (typeof shownFilterColumns)[number] | TagName;
 /** Columns whose empty value can be filtered by. */
 const emptyColumns: ReadonlySet<string> = new Set<FilterColumn>([
   "environment_id",
+  "passed_from",
   "charge_category",
   "service_provider",
   "account_id",
@@ -44,6 +46,7 @@ const notOfLines: ReadonlySet<string> = new Set<FilterColumn>([
   "cost_type",
   "allocation_method",
   "allocation_detail",
+  "passed_from",
 ]);
 
 /** Whether the filter applies to billing lines, too: it keeps or drops a line together with all its chargebacks. */

@@ -99,6 +99,7 @@ export const en = {
     cost_type: "Cost type",
     allocation_method: "Method",
     allocation_detail: "Reason",
+    passed_from: "Passed on from",
     environment_id: "Environment",
     team: "Team",
     currency: "Currency",
@@ -139,6 +140,7 @@ export const en = {
     why: "Why?",
     tagsOf: (who: string, product: string) => `Tags of ${product}, paid by ${who}`,
     whyOf: (who: string, amount: string) => `Why ${who} pays ${amount}`,
+    passed: (from: string, method: string) => `from ${from}, ${method}`,
     count: (count: number) => (count === 1 ? "1 row" : `${count.toLocaleString("en")} rows`),
     methods: {
       usage_ratio: "by usage",

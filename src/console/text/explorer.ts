@@ -16,6 +16,7 @@ export const explorerTexts = {
   area: "areas",
   usage: "By usage",
   shared: "Shared",
+  passed: "Passed on",
   export: "Export these rows",
   files: { csv: "CSV", excel: "CSV for Excel", parquet: "Parquet" },
   sql: "SQL",

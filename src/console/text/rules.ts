@@ -12,6 +12,9 @@ export const rules = {
   former: "no longer configured",
   keep: "left to the rule of the product",
   idle: "took nothing",
+  steps: "Costs that are passed on, in order",
+  step: "Step",
+  passedNothing: "passed nothing on",
   stage: (stage: number) => `stage ${stage}`,
   narrow: (currency: string, covered: string) =>
     `More than half of the amount in ${currency} is split by ${(100 * Number(covered)).toLocaleString("en", { maximumFractionDigits: 1 })} % of the allocated cost: a few identities pay it`,

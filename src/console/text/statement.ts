@@ -12,6 +12,7 @@ export const statementTexts = {
   ofBill: (percent: string) => `${percent} of the bill`,
   usage: "Own usage and resources owned alone",
   shared: "Part of shared costs",
+  passed: "Passed on from others",
   lines: "By product and resource",
   methods: "How it was allocated",
   method: {
@@ -19,7 +20,7 @@ export const statementTexts = {
     direct_owner: "To the only owner",
     even_split: "Divided evenly among several identities",
     line_identity: "To the identity that the line names",
-    cost_ratio: "In proportion to direct costs",
+    cost_ratio: "In proportion to costs",
     fixed_ratio: "In fixed shares",
     terminal: "Unallocated: no identity was found",
   } as Readonly<Record<string, string>>,

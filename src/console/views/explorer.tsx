@@ -52,6 +52,7 @@ const groupColumns = [
   "cost_type",
   "allocation_method",
   "allocation_detail",
+  "passed_from",
   "currency",
   "charge_category",
   "service_provider",
@@ -344,6 +345,10 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
       : []),
     number("usage", text.usage, ({ usage_amount }) => usage_amount),
     number("shared", text.shared, ({ shared_amount }) => shared_amount),
+    // Only tenants with steps of `pass_on` have costs that were passed on.
+    ...(totals.passed_amount === "0"
+      ? []
+      : [number("passed", text.passed, ({ passed_amount }) => passed_amount)]),
     {
       key: "rows",
       title: en.overview.rows,

@@ -17,6 +17,7 @@ import { rules as text } from "../text/rules.js";
 
 type Rule = Schemas["RulesReport"]["rules"][number];
 type ProductRule = Schemas["RulesReport"]["product_rules"][number];
+type PassingStep = Schemas["RulesReport"]["steps"][number];
 type Sums = Rule["sums"][number];
 
 interface ViewProps {
@@ -90,6 +91,25 @@ export function Rules({ place, tenant }: ViewProps) {
     },
     ...sumColumns,
   ];
+  const passing: TableColumn<PassingStep>[] = [
+    {
+      key: "step",
+      title: text.step,
+      cell: ({ name, configured: isConfigured, passed_nothing: isIdle }) => (
+        <>
+          {name}
+          {!isConfigured && <div class="hint">{text.former}</div>}
+          {isIdle && <div class="hint">⚠ {text.passedNothing}</div>}
+        </>
+      ),
+    },
+    {
+      key: "amount",
+      title: en.overview.amount,
+      isNumber: true,
+      money: ({ sums }) => sums.map(({ amount, currency }) => ({ value: exact(amount), currency })),
+    },
+  ];
   const products: TableColumn<ProductRule>[] = [
     {
       key: "product",
@@ -111,7 +131,7 @@ export function Rules({ place, tenant }: ViewProps) {
       <p>{text.lead}</p>
       <PeriodProof tenant={tenant} period={period} />
       <Shown data={data} height="20rem">
-        {({ rules, product_rules: ofProducts, other_product_rules: others }) => (
+        {({ rules, steps, product_rules: ofProducts, other_product_rules: others }) => (
           <>
             <section class="card">
               <h2>{text.configured}</h2>
@@ -126,6 +146,12 @@ export function Rules({ place, tenant }: ViewProps) {
                 />
               )}
             </section>
+            {steps.length > 0 && (
+              <section class="card">
+                <h2>{text.steps}</h2>
+                <DataTable caption={text.steps} columns={passing} rows={steps} keyOf={({ name }) => name} />
+              </section>
+            )}
             <section class="card">
               <h2>{text.products}</h2>
               {ofProducts.length === 0 ? (

@@ -258,7 +258,7 @@ function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string
           {percent !== undefined && <small> · {text.ofBill(percent)}</small>}
         </dd>
       </div>
-      {(["usage", "shared"] as const).map((part) => (
+      {partsOf(totals).map((part) => (
         <div key={part}>
           <dt>{text[part]}</dt>
           <dd>
@@ -270,11 +270,16 @@ function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string
   );
 }
 
+/** Only tenants with steps of `pass_on` have costs that were passed on. */
+function partsOf({ passed_amount }: Totals): ("usage" | "shared" | "passed")[] {
+  return passed_amount === "0" ? ["usage", "shared"] : ["usage", "shared", "passed"];
+}
+
 interface Line {
   readonly key: string;
   readonly product: string;
   readonly resource: string;
-  readonly sums: Pick<Totals, "total_amount" | "usage_amount" | "shared_amount">;
+  readonly sums: Pick<Totals, "total_amount" | "usage_amount" | "shared_amount" | "passed_amount">;
 }
 
 function Lines({ breakdown, totals }: { readonly breakdown: ShownBreakdown; readonly totals: Totals }) {
@@ -299,10 +304,7 @@ function Lines({ breakdown, totals }: { readonly breakdown: ShownBreakdown; read
     .map(
       (each): Line => ({ key: "others", product: text.others(each.group_count), resource: "", sums: each }),
     );
-  const amount = (
-    key: "total_amount" | "usage_amount" | "shared_amount",
-    title: string,
-  ): TableColumn<Line> => ({
+  const amount = (key: keyof Line["sums"], title: string): TableColumn<Line> => ({
     key,
     title: key === "total_amount" ? en.inCurrency(title, currency) : title,
     isNumber: true,
@@ -320,8 +322,7 @@ function Lines({ breakdown, totals }: { readonly breakdown: ShownBreakdown; read
           title: en.columns.resource_id ?? "",
           cell: ({ resource }) => <bdi>{resource}</bdi>,
         },
-        amount("usage_amount", en.explorer.usage),
-        amount("shared_amount", en.explorer.shared),
+        ...partsOf(totals).map((part) => amount(`${part}_amount`, en.explorer[part])),
         amount("total_amount", en.overview.amount),
       ]}
       rows={[...lines, ...others]}

@@ -30,7 +30,8 @@ const ticks = (decimal: string) => `toInt256(${decimal} * toDecimal256('${power(
  */
 export function sharedRows(condition: string): string {
   const line = `PARTITION BY ${lineKey.join(", ")}`;
-  const order = "ORDER BY component, tier, identity_id, cost_type, allocation_method, allocation_detail";
+  const order =
+    "ORDER BY component, tier, identity_id, cost_type, allocation_method, allocation_detail, toString(passed_path)";
   return `
   SELECT *, if(line_ticks = 0, toInt256(line_rows), line_ticks) AS share_whole,
     if(line_ticks = 0, toInt256(place), ticks_until) AS share_to,

@@ -152,6 +152,7 @@ const details = [
   ["x_ComponentRatio", "toJSONString(toString(r.component_ratio))"],
   ["x_Tier", "toString(r.tier)"],
   ["x_Metric", "toJSONString(toString(r.metric))"],
+  ["x_PassedFrom", "toJSONString(CAST(r.passed_path.identity_id AS Array(String)))"],
   ["x_Provisional", "if(r.provisional, 'true', 'false')"],
 ] as const;
 

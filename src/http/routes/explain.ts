@@ -51,7 +51,12 @@ export const explainRoutes =
         };
         const explanation = await readExplanation(
           stores,
-          { ...request.query, dimension, columns: request.tenant.line_columns },
+          {
+            ...request.query,
+            dimension,
+            columns: request.tenant.line_columns,
+            steps: request.tenant.allocation.pass_on,
+          },
           signal,
         );
         if (explanation !== undefined) return explanation;

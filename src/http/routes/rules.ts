@@ -45,8 +45,8 @@ export const ruleRoutes =
       },
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
-        const { rules, identity } = request.tenant.allocation;
-        return readRulesReport(client, { window: request.window, rules, identity }, signal);
+        const { rules, identity, pass_on: steps } = request.tenant.allocation;
+        return readRulesReport(client, { window: request.window, rules, identity, steps }, signal);
       },
     );
 

@@ -46,16 +46,22 @@ export const amounts = {
     "The part that was divided evenly, or that no identity was found for.",
     "6.6666",
   ),
+  passed_amount: decimalSchema(
+    "The part that steps of `allocation.pass_on` took from other identities. The three parts add up to `total_amount`.",
+    "0",
+  ),
 };
 
 interface AmountFields {
   readonly total_amount: TString;
   readonly usage_amount: TString;
   readonly shared_amount: TString;
+  /** Only chargebacks are passed on. */
+  readonly passed_amount?: TString;
 }
 
 /** The amounts at the top level. They are null unless all rows have the same currency. */
-export function overallAmounts({ total_amount, usage_amount, shared_amount }: AmountFields) {
+export function overallAmounts({ total_amount, usage_amount, shared_amount, passed_amount }: AmountFields) {
   const orNull = ({ description, pattern, examples }: TString) =>
     Type.Unsafe<string | null>({
       type: ["string", "null"],
@@ -71,6 +77,7 @@ export function overallAmounts({ total_amount, usage_amount, shared_amount }: Am
     total_amount: orNull(total_amount),
     usage_amount: orNull(usage_amount),
     shared_amount: orNull(shared_amount),
+    ...(passed_amount !== undefined && { passed_amount: orNull(passed_amount) }),
   };
 }
 

@@ -21,7 +21,8 @@ import {
 
 const costType = choiceSchema(costTypes, {
   description:
-    "`usage`: charged by measured usage, or to the only owner. `shared`: divided evenly, or charged to `UNALLOCATED`.",
+    "`usage`: charged by measured usage, or to the only owner. `shared`: divided evenly, or charged to `UNALLOCATED`. " +
+    "`passed`: passed on by a step of `allocation.pass_on`, from `passed_from`.",
   examples: ["usage"],
 });
 
@@ -45,6 +46,28 @@ const RowMetadata = Type.Object(
         "Weight of all identities of the component. For `even_split`, their number; identities whose part is zero have " +
           "no row and are not counted.",
         "20480",
+      ),
+    ),
+    path_id: Type.Optional(
+      Type.Integer({
+        description:
+          "Distinguishes rows of the dimension that steps passed on along different ways; absent if none did.",
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        examples: [4670551728646912],
+      }),
+    ),
+    passed_path: Type.Optional(
+      Type.Array(
+        Type.Object({
+          step: Type.Integer({ description: "Step of `allocation.pass_on`, from 1.", examples: [1] }),
+          identity_id: textSchema("Identity that the step took the cost from.", "idle"),
+          tier: countSchema("Tier by which that identity had been given the cost.", 0),
+          allocation_method: choiceSchema(allocationMethods, { description: "Method of that tier." }),
+          allocation_detail: choiceSchema(allocationDetails, { description: "Why that tier applied." }),
+          metric: textSchema("Metrics of that tier, joined by `+`; empty if it has none.", "cpu"),
+        }),
+        { description: "The steps that passed the cost on, in order; absent if none did." },
       ),
     ),
   },
@@ -81,6 +104,11 @@ export const chargebackRowSchema = Type.Object(
       description: `Why this method applied. These need attention: ${issueDetails.map((detail) => `\`${detail}\``).join(", ")}.`,
       examples: ["usage_ratio_allocation"],
     }),
+    passed_from: textSchema(
+      "Identity that a step of `allocation.pass_on` took the cost from, to give it to `identity_id`. Empty if no step " +
+        "passed it on. `metadata.passed_path` has all steps.",
+      "idle",
+    ),
     provisional: Type.Boolean({
       description:
         "The data of the day is still incomplete, for example the metrics of a resource: the row may change with the next run.",

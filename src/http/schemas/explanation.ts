@@ -1,5 +1,6 @@
 /** Explains the amount that a dimension was charged on a day. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
+import { MOST_STEPS } from "../../domain/passed-cost.js";
 import { MOST_ROWS } from "../../query/chargebacks/explain/day.js";
 import { chargebackRowSchema } from "./chargeback.js";
 import { dimensionSchema } from "./dimension.js";
@@ -51,6 +52,25 @@ export const explainParameters = {
       examples: [0],
     }),
   ),
+  path_id: Type.Optional(
+    Type.Integer({
+      description:
+        "Only the row with this path, if steps of `allocation.pass_on` passed several on; 0 for the row that no step passed on.",
+      minimum: 0,
+      maximum: Number.MAX_SAFE_INTEGER,
+      examples: [0],
+    }),
+  ),
+  giving: Type.Optional(
+    Type.Integer({
+      description:
+        "Explains how a rule (0) or a step of `path` (from 1) gave the cost, before later steps took it. By default the last one. " +
+        "`identity_id`, `row` and all that follows are then those of the identity that was given it.",
+      minimum: 0,
+      maximum: MOST_STEPS,
+      examples: [0],
+    }),
+  ),
   ...paging,
 };
 
@@ -80,6 +100,12 @@ const rowKey = {
   component,
   currency: row.currency,
   line_id: lineId,
+  path_id: Type.Integer({
+    description: "Distinguishes rows that steps passed on along different ways; 0 if none passed it on.",
+    minimum: 0,
+    maximum: Number.MAX_SAFE_INTEGER,
+    examples: [0],
+  }),
   amount: row.amount,
 };
 
@@ -102,6 +128,18 @@ const Line = Type.Object(
     ),
   },
   { title: "ExplainedLine" },
+);
+
+const Hop = Type.Object(
+  {
+    step: Type.Integer({ description: "Position of the step in the configuration, from 1.", examples: [1] }),
+    identity_id: textSchema("Identity that the step took the cost from.", "idle"),
+    amount: decimalSchema("What it took from that identity, of this component of the line.", "12.5"),
+    tier: countSchema("Tier by which that identity had been given the cost.", 0),
+    allocation_method: row.allocation_method,
+    allocation_detail: row.allocation_detail,
+  },
+  { title: "ExplainedHop" },
 );
 
 const nullableFlag = (description: string) =>
@@ -227,6 +265,21 @@ export const explanationSchema = Type.Object(
         provisional: row.provisional,
       },
       { title: "ExplainedAmount", description: "The row that is explained." },
+    ),
+    path: Type.Array(Hop, {
+      description:
+        "The steps of `allocation.pass_on` that passed the row on, in order. Empty if none did. The parameter `giving` explains what was " +
+        "given before any of them.",
+    }),
+    giving: Type.Integer({
+      description:
+        "What is explained: how a rule (0) or a step of `path` (its position from 1) gave the cost.",
+      minimum: 0,
+      examples: [0],
+    }),
+    taken: orNull(
+      decimalSchema("What the explained step took, and splits here.", "12.5"),
+      "Null if a rule gave the cost: a rule splits the line.",
     ),
     line: orNull(Line, "The billing line that the row is a part of; null if it is missing."),
     rule: orNull(

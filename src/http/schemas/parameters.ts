@@ -155,6 +155,7 @@ export const chargebackFilters = {
     "reason for the method",
     choiceSchema(allocationDetails, { description: "A reason for an allocation method." }),
   ),
+  ...valueFilter("passed_from", "identity that a step of `pass_on` took the cost from", idOrNone("idle")),
   ...valueFilter(
     "team",
     `team of identities (\`${UNASSIGNED}\`: identities without one)`,

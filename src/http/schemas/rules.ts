@@ -108,6 +108,26 @@ const Rule = Type.Object({
   ),
 });
 
+const PassingStep = Type.Object({
+  name: textSchema("Name of the step.", "idle-nodes"),
+  configured: Type.Boolean({
+    description: "False: published days name the step, but the configuration no longer has it.",
+    examples: [true],
+  }),
+  passed_nothing: Type.Boolean({
+    description: "The step passed no cost of the period on.",
+    examples: [false],
+  }),
+  sums: Type.Array(
+    Type.Object({
+      currency,
+      row_count: countSchema("Chargeback rows that the step passed on.", 36),
+      amount: decimalSchema("Sum of these rows. A cost that two steps passed on counts for both.", "84.35"),
+    }),
+    { description: "What the step passed on, one entry for each currency." },
+  ),
+});
+
 const TagHint = Type.Object({
   currency,
   tag: textSchema("Key of the tag in the configuration.", "costcenter"),
@@ -128,6 +148,10 @@ export const rulesReportSchema = Type.Object(
     rules: Type.Array(Rule, {
       description:
         "The configured rules in their order; after them, by name, the rules that published days name and the configuration does not.",
+    }),
+    steps: Type.Array(PassingStep, {
+      description:
+        "The steps of `allocation.pass_on` in their order; after them, by name, former steps that published days name.",
     }),
     product_rules: Type.Array(Type.Object({ product_type: rowFields.product_type, sums }), {
       description: `The ecosystem's own rules, for lines that no configured rule matched: the ${MOST_PRODUCT_TYPES} product types with the largest amounts of each currency, the largest first. Signs do not count for the order.`,

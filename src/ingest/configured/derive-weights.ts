@@ -26,7 +26,7 @@ export async function deriveWeights(staged: StagedLines, plan: AllocationPlan): 
       staged,
       `INSERT INTO ${stagedTable("usage", staged.epoch)} (timestamp, metric, resource_id, identity_id, micro_units)
        SELECT toDateTime(day, 'UTC'), ${literal(metric)}, '', share.1, share.2
-       FROM ${daysOf(staged.epoch, [rule])} ARRAY JOIN [${pairs}] AS share`,
+       FROM ${daysOf(staged.epoch, rule === undefined ? undefined : [rule])} ARRAY JOIN [${pairs}] AS share`,
     );
   }
   for (const { scope, rule, identities } of plan.lists) {
@@ -34,7 +34,7 @@ export async function deriveWeights(staged: StagedLines, plan: AllocationPlan): 
       staged,
       `INSERT INTO ${stagedTable("identity_sets", staged.epoch)} (day, scope, resource_id, identity_id)
        SELECT day, ${literal(scope)}, '', identity
-       FROM ${daysOf(staged.epoch, [rule])} ARRAY JOIN [${identities.map(literal).join(", ")}] AS identity`,
+       FROM ${daysOf(staged.epoch, rule === undefined ? undefined : [rule])} ARRAY JOIN [${identities.map(literal).join(", ")}] AS identity`,
     );
   }
 }
@@ -65,10 +65,10 @@ async function insert({ client, days, signal }: StagedLines, query: string): Pro
   });
 }
 
-/** Selects the days with a line that one of these rules matches. The SQL is in parentheses. */
-function daysOf(epoch: number, rules: readonly string[]): string {
-  const names = rules.map(literal).join(", ");
-  return `(SELECT DISTINCT day FROM ${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)} AND rule IN (${names}))`;
+/** Selects the days with a line that one of these rules matches, or with any line. The SQL is in parentheses. */
+function daysOf(epoch: number, rules: readonly string[] | undefined): string {
+  const matched = rules === undefined ? "" : ` AND rule IN (${rules.map(literal).join(", ")})`;
+  return `(SELECT DISTINCT day FROM ${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)}${matched})`;
 }
 
 /** Converts a plain decimal of at most 6 places to millionths. */

@@ -44,10 +44,14 @@ export async function withEarlierDays(
   const monthlyWeights =
     allocation?.costs.filter(({ stage, over }) => stage !== undefined && over === "month") ?? [];
   if (monthlyWeights.length === 0 || contents.length === 0) return contents;
-  const rules = [...new Set(monthlyWeights.flatMap((each) => each.rules))];
+  const rules = [...new Set(monthlyWeights.flatMap((each) => each.rules ?? []))];
+  // A step of `pass_on` needs the weights on every day.
+  const isMatched = monthlyWeights.some((each) => each.rules === undefined)
+    ? ""
+    : ` AND rule IN (${rules.map(literal).join(", ")})`;
   const read = {
     query: `SELECT DISTINCT toString(day) AS staged_day FROM ${stagedTable("billing", epoch)}
-      WHERE day IN {days:Array(Date)} AND rule IN (${rules.map(literal).join(", ")})`,
+      WHERE day IN {days:Array(Date)}${isMatched}`,
     params: { days: contents.map(({ day }) => day) },
   };
   const dependent = await readRows<{ staged_day: string }>(store.client, read, signal);

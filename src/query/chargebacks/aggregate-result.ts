@@ -1,5 +1,5 @@
 /** Converts the rows of an aggregation, of chargebacks or of topic attributions, to buckets and totals by currency. */
-import { sumText } from "../../common/exact-decimal.js";
+import { differenceText, sumText } from "../../common/exact-decimal.js";
 import { displayNames } from "../inventory/names.js";
 
 /** Plain decimals in the currency next to them. */
@@ -7,6 +7,8 @@ export interface Amounts {
   readonly total_amount: string;
   readonly usage_amount: string;
   readonly shared_amount: string;
+  /** The rest: what steps passed on. */
+  readonly passed_amount: string;
 }
 
 export interface AggregateBucket extends Amounts {
@@ -116,6 +118,7 @@ export function aggregateOf<Column extends string>(
       total_amount: total,
       usage_amount: usage,
       shared_amount: shared,
+      passed_amount: passedAmount(total, usage, shared),
       row_count: rowCount,
       provisional: provisional === 1,
     }));
@@ -124,6 +127,7 @@ export function aggregateOf<Column extends string>(
     total_amount: total,
     usage_amount: usage,
     shared_amount: shared,
+    passed_amount: passedAmount(total, usage, shared),
     row_count: Number(rowCount),
   }));
   const totalBuckets = totals.reduce((sum, [, , , , , bucketCount]) => sum + Number(bucketCount), 0);
@@ -143,9 +147,15 @@ function overall([first, ...others]: readonly CurrencyAmounts[]): OverallAmounts
     total_amount: amount,
     usage_amount: amount,
     shared_amount: amount,
+    passed_amount: amount,
   });
   if (first === undefined) return { currency: null, ...all("0") };
   if (others.length > 0) return { currency: null, ...all(null) };
-  const { currency, total_amount, usage_amount, shared_amount } = first;
-  return { currency, total_amount, usage_amount, shared_amount };
+  const { row_count: _, ...sums } = first;
+  return sums;
+}
+
+/** Returns what remains of the total. */
+export function passedAmount(total: string, usage: string, shared: string): string {
+  return differenceText(total, sumText([usage, shared]));
 }

@@ -7,7 +7,7 @@ import { readRows, type Statement } from "../../clickhouse/statement.js";
 import { decimalText } from "../../common/exact-decimal.js";
 import type { AllocationMethod } from "../../domain/allocation-rule.js";
 import { columnTypes, factTableColumns } from "../../domain/fact-tables.js";
-import { type LineOfRow, type RowMetadata, splitKey } from "./row-metadata.js";
+import { type LineOfRow, PARTS, type PassedHop, type RowMetadata, splitKey } from "./row-metadata.js";
 import { storedInstant } from "./scan.js";
 
 /** The columns that a row's metadata is derived from. Instants are `2026-01-01T00:00:00Z`. */
@@ -21,6 +21,9 @@ export interface SplitRow extends LineOfRow {
   readonly tier: number;
   /** Names joined by `+`. */
   readonly metric: string;
+  /** Steps that passed the cost on. */
+  readonly passed_path: PassedHop[];
+  readonly path_id: number;
 }
 
 type Weights = Pick<RowMetadata, "weight" | "total_weight">;
@@ -33,6 +36,7 @@ export const splitColumns = [
   "component_ratio",
   "tier",
   "metric",
+  "passed_path",
 ] as const satisfies readonly (keyof SplitRow)[];
 
 /** Returns a function for the metadata of each of the rows. */
@@ -46,7 +50,17 @@ export async function readMetadata(
     readParts(client, rows.filter(isEven), signal),
   ]);
   return (row) => {
-    const { component, component_ratio, tier, env_id, metric } = row;
+    const { component, component_ratio, tier, env_id, metric, path_id, passed_path } = row;
+    if (passed_path.length > 0)
+      return {
+        component,
+        component_ratio,
+        tier,
+        ...(env_id !== "" && { env_id }),
+        ...(isWeighed(row) && { metric }),
+        path_id,
+        passed_path,
+      };
     return {
       component,
       component_ratio,
@@ -58,10 +72,14 @@ export async function readMetadata(
   };
 }
 
-const isMeasured = (row: SplitRow) => row.allocation_method === "usage_ratio";
+/** The weights of a row that was passed on belong to the step, and explanations show them. */
+const isPassed = (row: SplitRow) => row.passed_path.length > 0;
+const isMeasured = (row: SplitRow) => row.allocation_method === "usage_ratio" && !isPassed(row);
 const isWeighed = (row: SplitRow) =>
-  isMeasured(row) || row.allocation_method === "cost_ratio" || row.allocation_method === "fixed_ratio";
-const isEven = (row: SplitRow) => row.allocation_method === "even_split";
+  row.allocation_method === "usage_ratio" ||
+  row.allocation_method === "cost_ratio" ||
+  row.allocation_method === "fixed_ratio";
+const isEven = (row: SplitRow) => row.allocation_method === "even_split" && !isPassed(row);
 
 /** The usage of a resource on a day, by one metric. */
 type Measured = readonly [day: string, metric: string, resource_id: string];
@@ -194,7 +212,7 @@ export function partsOf(splits: readonly (readonly (string | number)[])[]): Stat
   const isRequested = `(${columns}) IN {splits:Array(Tuple(${types}))}`;
   return {
     query: `
-SELECT ${columns}, toString(count()) AS parts
+SELECT ${columns}, toString(${PARTS}) AS parts
 FROM chargebacks
 WHERE indexHint(${isRequested}) AND day IN {days:Array(Date)} AND resource_id IN {resources:Array(String)} AND product_type IN {products:Array(String)}
 GROUP BY ${columns}

@@ -126,6 +126,7 @@ function sumsOf(condition: string | undefined): string[] {
     `${totalOf(condition)} AS total_amount`,
     `sumIf(amount, ${and}cost_type = 'usage') AS usage_amount`,
     `sumIf(amount, ${and}cost_type = 'shared') AS shared_amount`,
+    `sumIf(amount, ${and}cost_type = 'passed') AS passed_amount`,
     `${condition === undefined ? "count()" : `countIf(${condition})`} AS row_count`,
     `${condition === undefined ? "max(is_provisional)" : `maxIf(is_provisional, ${condition})`} AS provisional`,
   ];

@@ -5,6 +5,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readTuples } from "../../clickhouse/statement.js";
 import { displayNames } from "../inventory/names.js";
+import { passedAmount } from "./aggregate-result.js";
 import {
   type BreakdownInput,
   breakdownGroups,
@@ -22,6 +23,7 @@ export interface BreakdownSums {
   readonly total_amount: string;
   readonly usage_amount: string;
   readonly shared_amount: string;
+  readonly passed_amount: string;
   readonly row_count: number;
   /** Sum of the previous period; set only in a comparison. */
   readonly previous_amount?: string;
@@ -154,6 +156,7 @@ function breakdownOf(input: BreakdownInput, stored: readonly StoredGroup[], time
     total_amount: total,
     usage_amount: usage,
     shared_amount: shared,
+    passed_amount: passedAmount(total, usage, shared),
     row_count: Number(rows),
     ...(input.comparedFrom !== undefined && { previous_amount: previous }),
   });

@@ -24,7 +24,7 @@ import { tagPair } from "../tags/tag-sql.js";
 import type { DateWindow } from "../time/date-window.js";
 import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
 import { type LookedUpRow, readPageLookups } from "./page-lookups.js";
-import type { RowMetadata } from "./row-metadata.js";
+import { pathIdSql, type RowMetadata } from "./row-metadata.js";
 import { type ChargebackFilters, chargebackDays, filtered, rowsInWindow, withClause } from "./scan.js";
 
 /** The order after `day`. */
@@ -94,7 +94,7 @@ export function chargebackPage(
   const start = fromPosition(chargebackKey, position, span);
   return {
     query: `
-${withClause(...where.withClauses)}SELECT ${read.join(", ")}, toString(amount_hi + amount_lo) AS amount,
+${withClause(...where.withClauses)}SELECT ${read.join(", ")}, ${pathIdSql("passed_path")} AS path_id, toString(amount_hi + amount_lo) AS amount,
   toString(${fingerprintSql()}) AS fingerprint
 FROM chargebacks
 WHERE ${condition}${where.condition}${start.condition}

@@ -9,8 +9,12 @@
  *   have no row;
  * - cost_ratio, fixed_ratio: the metric alone, because its weights are stored by currency and not by resource;
  * - direct_owner, line_identity, terminal: 1 of 1.
+ *
+ * A row that steps passed on has its path instead of weights.
  */
+import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
 import { type ColumnLike, columnsOf } from "../../domain/fact-tables.js";
+import { identityBeforeSql } from "../../domain/passed-cost.js";
 
 /** Decimals as text. */
 export interface RowMetadata {
@@ -21,7 +25,28 @@ export interface RowMetadata {
   readonly metric?: string;
   readonly weight?: string;
   readonly total_weight?: string;
+  /** Distinguishes the rows of a dimension and line that steps passed on along different ways. */
+  readonly path_id?: number;
+  readonly passed_path?: PassedHop[];
 }
+
+/** SQL for a row's `path_id`: 53 bits of a hash, so that a JavaScript number represents it exactly. 0 without a path. */
+export const pathIdSql = (column: string) =>
+  `toUInt64(if(empty(${column}), 0, bitAnd(xxHash64(toString(${column})), 9007199254740991)))`;
+
+/** A step of `pass_on` that took a cost, and how its identity had been given it. */
+export interface PassedHop {
+  /** From 1. */
+  readonly step: number;
+  readonly identity_id: string;
+  readonly tier: number;
+  readonly allocation_method: AllocationMethod;
+  readonly allocation_detail: AllocationDetail;
+  readonly metric: string;
+}
+
+/** SQL for the number of identities that rules split a component among, whether or not steps passed their parts on. */
+export const PARTS = `uniqExact(${identityBeforeSql(0)})`;
 
 /** The columns that identify a line, in its rows. */
 export type LineKey = ColumnLike<"chargebacks", { readonly line: "key" }>;
@@ -66,7 +91,7 @@ LEFT JOIN (
 ) AS measured ON measured.day = r.day AND measured.resource_id = r.resource_id AND measured.metrics = r.metric
   AND measured.identity_id = r.identity_id
 LEFT JOIN (
-  SELECT ${plain(splitKey)}, count() AS parts FROM chargebacks
+  SELECT ${plain(splitKey)}, ${PARTS} AS parts FROM chargebacks
   WHERE (day, resource_id, product_type) IN (
     SELECT day, resource_id, product_type FROM ${rows} WHERE allocation_method = 'even_split'
   )
@@ -87,6 +112,7 @@ export const metadataSql = `concat(
   '{"component":', toString(r.component), ',"component_ratio":', toJSONString(toString(r.component_ratio)), ',"tier":', toString(r.tier),
   if(r.env_id = '', '', concat(',"env_id":', toJSONString(toString(r.env_id)))),
   multiIf(
+    notEmpty(r.passed_path), concat(if(r.metric = '', '', concat(',"metric":', toJSONString(toString(r.metric)))), ',"path_id":', toString(${pathIdSql("r.passed_path")}), ',"passed_path":', toJSONString(r.passed_path)),
     r.allocation_method = 'usage_ratio', concat(',"metric":', toJSONString(toString(r.metric)),
       if(measured.weight = 0, '', concat(',"weight":"', ${units("measured.weight")}, '","total_weight":"', ${units("measured.total_weight")}, '"'))),
     r.allocation_method IN ('cost_ratio', 'fixed_ratio'), concat(',"metric":', toJSONString(toString(r.metric))),

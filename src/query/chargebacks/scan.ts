@@ -41,6 +41,7 @@ const filterColumns = {
   cost_type: "cost_type",
   allocation_method: "allocation_method",
   allocation_detail: "allocation_detail",
+  passed_from: "passed_from",
 } as const;
 
 /** Filters by values and by tags; all have to match. The team is the identity's. */

@@ -27,6 +27,7 @@ export const groupColumns = {
   cost_type: "cost_type",
   allocation_method: "allocation_method",
   allocation_detail: "allocation_detail",
+  passed_from: "passed_from",
   environment_id: "env_id",
   currency: "currency",
   ...cloudColumns,

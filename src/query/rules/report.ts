@@ -7,6 +7,7 @@ import { readRows } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";
 import { type ConfiguredRule, stageOf } from "../../config/allocation/configured-rule.js";
 import type { IdentitySource } from "../../config/allocation/identity-source.js";
+import type { ConfiguredStep } from "../../config/allocation/pass-on.js";
 import { tagsRead } from "../../config/allocation/tags-read.js";
 import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
@@ -16,6 +17,8 @@ import {
   type MatchRow,
   type NarrowRow,
   narrowWeights,
+  type StepRow,
+  stepMatches,
   type TierRow,
   tierMatches,
 } from "./rule-matches.js";
@@ -58,8 +61,19 @@ interface ProductRuleReport {
   readonly sums: RuleSums[];
 }
 
+/** A step of `pass_on`. */
+interface StepReport {
+  readonly name: string;
+  /** False for a former step: rows of published days name it, but the configuration does not. */
+  readonly configured: boolean;
+  readonly passed_nothing: boolean;
+  readonly sums: { readonly currency: string; readonly row_count: number; readonly amount: string }[];
+}
+
 export interface RulesReport {
   readonly rules: RuleReport[];
+  /** In their order; former steps follow. */
+  readonly steps: StepReport[];
   /** Lines that no configured rule took; the largest amounts first. */
   readonly product_rules: ProductRuleReport[];
   /** Sums of the product types beyond the largest. */
@@ -73,6 +87,7 @@ export async function readRulesReport(
     readonly window: InstantRange;
     readonly rules: readonly ConfiguredRule[];
     readonly identity: readonly IdentitySource[];
+    readonly steps: readonly ConfiguredStep[];
   },
   signal?: AbortSignal,
 ): Promise<RulesReport> {
@@ -85,6 +100,7 @@ export async function readRulesReport(
   const narrow = tiers.some(({ rule, allocation_method: method }) => rule !== "" && method === "cost_ratio")
     ? await readRows<NarrowRow>(client, narrowWeights(input.window), signal)
     : [];
+  const passed = await readRows<StepRow>(client, stepMatches(input.window), signal);
   const sumsOf = sumsBy(listed, tiers);
   const names = new Set(input.rules.map(({ name }) => name));
   const former = [...new Set(listed.map(({ rule }) => rule))].filter(
@@ -95,10 +111,22 @@ export async function readRulesReport(
       ...input.rules.map((rule) => ruleReport(rule, stageOf(rule), sumsOf(rule.name, ""), narrow)),
       ...former.sort().map((name) => ruleReport({ name }, undefined, sumsOf(name, ""), narrow)),
     ],
+    steps: stepReports(input.steps, passed),
     product_rules: products.map((product) => ({ product_type: product, sums: sumsOf("", product) })),
     other_product_rules: rest.map((row) => ({ ...linesOf(row), product_type_count: row.product_types })),
     tag_hints: hints,
   };
+}
+
+function stepReports(steps: readonly ConfiguredStep[], passed: readonly StepRow[]): StepReport[] {
+  const configured = steps.map(({ name }) => name);
+  const former = [...new Set(passed.map(({ name }) => name))].filter((name) => !configured.includes(name));
+  return [...configured, ...former.sort()].map((name) => {
+    const sums = passed
+      .filter((row) => row.name === name)
+      .map(({ currency, rows, amount }) => ({ currency, row_count: rows, amount }));
+    return { name, configured: configured.includes(name), passed_nothing: sums.length === 0, sums };
+  });
 }
 
 function ruleReport(

@@ -4,7 +4,13 @@
  */
 import type { Statement } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";
-import { type AllocationDetail, type AllocationMethod, UNALLOCATED } from "../../domain/allocation-rule.js";
+import {
+  type AllocationDetail,
+  type AllocationMethod,
+  LAST_STAGE,
+  UNALLOCATED,
+} from "../../domain/allocation-rule.js";
+import { asRuleGaveSql } from "../../domain/passed-cost.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 
 /** The most product types that are listed for lines without a configured rule; the others are summed. */
@@ -68,8 +74,9 @@ export function tierMatches(window: InstantRange, productTypes: readonly string[
   const { condition, params } = rowsInWindow(window);
   return {
     query: `
-SELECT toString(rule) AS rule, if(rule = '', toString(chargebacks.product_type), '') AS product_type, toString(currency) AS currency, component, tier,
-  toString(allocation_method) AS allocation_method, toString(allocation_detail) AS allocation_detail, count() AS rows,
+SELECT toString(rule) AS rule, if(rule = '', toString(chargebacks.product_type), '') AS product_type, toString(currency) AS currency, component,
+  ${asRuleGaveSql("tier", "toUInt8")} AS tier, ${asRuleGaveSql("allocation_method")} AS allocation_method,
+  ${asRuleGaveSql("allocation_detail")} AS allocation_detail, count() AS rows,
   toString(sum(amount_hi) + sum(amount_lo)) AS amount
 FROM chargebacks
 WHERE ${condition} AND (chargebacks.rule != '' OR chargebacks.product_type IN {product_types:Array(String)})
@@ -101,8 +108,8 @@ export function narrowWeights(window: InstantRange): Statement {
     query: `
 WITH
   split AS (
-    SELECT day, toString(rule) AS rule, toString(currency) AS currency, toString(metric) AS metric, abs(sum(amount_hi) + sum(amount_lo)) AS amount
-    FROM chargebacks WHERE ${condition} AND rule != '' AND allocation_method = 'cost_ratio' AND position(metric, '@') = 0
+    SELECT day, toString(rule) AS rule, toString(currency) AS currency, ${asRuleGaveSql("metric")} AS metric, abs(sum(amount_hi) + sum(amount_lo)) AS amount
+    FROM chargebacks WHERE ${condition} AND rule != '' AND ${asRuleGaveSql("allocation_method")} = 'cost_ratio' AND position(metric, '@') = 0
     GROUP BY day, rule, currency, metric
   ),
   weights AS (
@@ -126,6 +133,36 @@ FROM (
 )
 WHERE cost > 0 AND weight < cost * ${NARROW}
 GROUP BY rule, currency`,
+    params,
+  };
+}
+
+/** What a step passed on. */
+export interface StepRow {
+  /** Name of the step. */
+  readonly name: string;
+  readonly currency: string;
+  readonly rows: number;
+  readonly amount: string;
+}
+
+/** Selects what each step passed on. A cost that two steps passed on counts for both. */
+export function stepMatches(window: InstantRange): Statement {
+  const { condition, params } = rowsInWindow(window);
+  return {
+    query: `
+SELECT name, currency, sum(n) AS rows, toString(sum(cost)) AS amount
+FROM (
+  SELECT rules_hash, toUInt8(arrayJoin(passed_path.step) + ${LAST_STAGE}) AS stage, toString(currency) AS currency,
+    count() AS n, sum(amount_hi) + sum(amount_lo) AS cost
+  FROM chargebacks WHERE ${condition} AND passed_from != ''
+  GROUP BY rules_hash, stage, currency
+) AS passed
+INNER JOIN (
+  SELECT DISTINCT rules_hash, stage, splitByChar('/', toString(rule))[2] AS name FROM allocation_rules WHERE stage > ${LAST_STAGE}
+) AS steps USING (rules_hash, stage)
+GROUP BY name, currency
+ORDER BY name, currency`,
     params,
   };
 }

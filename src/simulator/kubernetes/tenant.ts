@@ -35,6 +35,14 @@ export function kubernetesTenant({ metrics, folder, days }: KubernetesPlatform):
         { name: "support", where: { ServiceName: "*Support*" }, split: [{ by: "cost" }], stage: 3 },
         { name: "by-name", split: [{ by: "line" }] },
       ],
+      pass_on: [
+        {
+          name: "idle-nodes",
+          from: ["idle"],
+          split: [{ by: "cost", within: "resource_id" }, { by: "cost" }],
+        },
+        { name: "platform", from: ["kube-system", "monitoring"], split: [{ by: "cost" }] },
+      ],
     },
   };
 }

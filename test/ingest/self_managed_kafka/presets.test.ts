@@ -153,46 +153,6 @@ t.test("presets measure topics in their exporters' names", needs("prometheus", "
     }
   });
 
-  await t.test(
-    "check-config --connect shows topics without an owner and the queries of topics",
-    async (t) => {
-      const settings = await prometheusOf(t, "jmx");
-      const gatherer = connectKafka({
-        ...settings,
-        usage_by: "topic",
-        topic_owners,
-        topic_attribution: { enabled: true },
-        discovery_window_hours: 24 * 5,
-      });
-      const sink = recordingSink();
-      await gatherer.gatherInventory(sink, forever);
-      const window = { start: day, end: addDays(day, 1) };
-      const probes = (await gatherer.probe?.(window, sink.recorded.resources, forever)) ?? [];
-      await gatherer.close();
-      t.same(
-        probes.map(({ name, found, remark, failure }) => [name, found?.series, remark, failure]),
-        [
-          [
-            "topic owners",
-            undefined,
-            '1 of 3 topics have no owner, such as "__consumer_offsets": their usage goes to UNALLOCATED',
-            undefined,
-          ],
-          ["cost SELF_KAFKA_STORAGE", 1, undefined, undefined],
-          ["cost SELF_KAFKA_NETWORK_INGRESS", 1, undefined, undefined],
-          ["cost SELF_KAFKA_NETWORK_EGRESS", 1, undefined, undefined],
-          ["usage bytes_in_per_topic", 3, undefined, undefined],
-          ["usage bytes_out_per_topic", 1, undefined, undefined],
-          ["usage storage_bytes_per_topic", 3, undefined, undefined],
-          ["usage partitions_per_topic", 3, undefined, undefined],
-          ["usage topic_bytes_in", 3, undefined, undefined],
-          ["usage topic_bytes_out", 1, undefined, undefined],
-          ["usage topic_retained_bytes", 3, undefined, undefined],
-        ],
-      );
-    },
-  );
-
   await t.test("hostile names of topics are charged and attributed as they are", async (t) => {
     const names = ["__proto__", 'quoted "\\$1', "two\nlines", "UNALLOCATED", "payments.orders"];
     const families = exporters.jmx.families.map((family) => ({

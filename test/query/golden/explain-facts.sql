@@ -13,13 +13,13 @@ FROM usage_gaps WHERE day = {day:Date} AND metric IN {gaps:Array(String)} AND re
 UNION ALL
 SELECT 'usage', toString(metric), toString(resource_id), toDateTime(0, 'UTC'), toString(count()) FROM (
   SELECT metric, resource_id FROM usage
-  WHERE day = {day:Date} AND metric IN {used:Array(String)} AND resource_id = {resource_id:String}
+  WHERE day = {day:Date} AND metric IN {used:Array(String)} AND resource_id = {resource_id:String} AND NOT (toString(identity_id) IN ('idle'))
   GROUP BY metric, resource_id, identity_id HAVING sum(micro_units) > 0
 )
 GROUP BY metric, resource_id
 UNION ALL
 SELECT 'set', toString(scope), toString(resource_id), toDateTime(0, 'UTC'), toString(uniqExact(identity_id))
-FROM identity_sets WHERE day = {day:Date} AND scope IN {scopes:Array(String)} AND resource_id IN ({resource_id:String}, '')
+FROM identity_sets WHERE day = {day:Date} AND scope IN {scopes:Array(String)} AND resource_id IN ({resource_id:String}, '') AND NOT (toString(identity_id) IN ('idle'))
 GROUP BY scope, resource_id
 UNION ALL
 SELECT 'sample', toString(metric), toString(max(scale)), toStartOfHour(timestamp) AS hour, toString(sum(micro_units))
@@ -28,7 +28,7 @@ WHERE day = {day:Date} AND metric IN {metrics:Array(String)} AND resource_id = {
 GROUP BY hour, metric
 UNION ALL
 SELECT 'charged', '', '', toDateTime(0, 'UTC'), toString(digest) FROM (
-SELECT sum(cityHash64(identity_id) * toInt256(reinterpret(amount_hi + amount_lo, 'Int128'))) AS digest
+SELECT sum(cityHash64(if(length(passed_path.step) > 0, toString(passed_path.identity_id[1]), toString(identity_id))) * toInt256(reinterpret(amount_hi + amount_lo, 'Int128'))) AS digest
 FROM chargebacks WHERE day = {split_day:Date} AND timestamp = {split_timestamp:DateTime('UTC')} AND env_id = {split_env_id:String} AND resource_id = {split_resource_id:String} AND product_category = {split_product_category:String} AND product_type = {split_product_type:String} AND currency = {split_currency:String} AND line_id = {split_line_id:UInt64} AND component = {split_component:UInt8}
 )
 )

@@ -8,6 +8,7 @@ import { columnsRule, columnsSetting, declaredLineColumns } from "./declared-col
 import { standardLineColumns } from "./line-columns.js";
 import type { CostColumn } from "./load/landing-columns.js";
 import { billSourceSettings } from "./sources/settings.js";
+import { RESOLUTION_SECONDS } from "./usage/kubernetes/queries.js";
 import { usageSettings } from "./usage/settings.js";
 
 const settings = mapping(
@@ -77,6 +78,14 @@ const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
       if ((usage?.queries ?? []).length > 0) report(["metrics"], "is required: usage.queries ask Prometheus");
       else if (usage?.preset !== undefined)
         report(["metrics"], "is required: the queries of usage.preset ask Prometheus");
+    },
+  },
+  {
+    rule: `\`metrics_step_seconds\` must be a multiple of ${RESOLUTION_SECONDS} with \`usage.preset\`.`,
+    check({ metrics_step_seconds: step, usage }, report) {
+      if (usage?.preset === undefined || step === undefined || step % RESOLUTION_SECONDS === 0) return;
+      const words = `the preset reads metrics every ${RESOLUTION_SECONDS} seconds`;
+      report(["metrics_step_seconds"], `must be a multiple of ${RESOLUTION_SECONDS}, not ${step}: ${words}`);
     },
   },
   columnsRule,

@@ -16,6 +16,8 @@ export interface DayFactsInput {
   /** Tiers before the one that applied, and the tiers up to it; empty if it is unknown. */
   readonly skipped: readonly RuleTierRow[];
   readonly tried: readonly RuleTierRow[];
+  /** Condition on `identity_id`, to append to another one: the identities that a step can give to. */
+  readonly isRecipient: string;
   /** Computes the digest of recipients and amounts. Not read without something to compare it with. */
   readonly charged: Statement | undefined;
 }
@@ -44,7 +46,8 @@ export interface DayFact {
 const MOST_OWNERS = 100;
 
 /** Selects `DayFact`, each kind in the order of its columns. Leaves out facts that are not requested. */
-export function factsOfDay({ dimension, day, metrics, skipped, tried, charged }: DayFactsInput): Statement {
+export function factsOfDay(input: DayFactsInput): Statement {
+  const { dimension, day, metrics, skipped, tried, isRecipient, charged } = input;
   const { resource_id, identity_id } = dimension;
   const usageMetrics = sourcesOfKinds(skipped, ["usage"]);
   const scopes = sourcesOfKinds(skipped, ["even", "owner"]);
@@ -67,14 +70,14 @@ FROM usage_gaps WHERE day = {day:Date} AND metric IN {gaps:Array(String)} AND re
       `
 SELECT 'usage', toString(metric), toString(resource_id), ${never}, toString(count()) FROM (
   SELECT metric, resource_id FROM usage
-  WHERE day = {day:Date} AND metric IN {used:Array(String)} AND resource_id = {resource_id:String}
+  WHERE day = {day:Date} AND metric IN {used:Array(String)} AND resource_id = {resource_id:String}${isRecipient}
   GROUP BY metric, resource_id, identity_id HAVING sum(micro_units) > 0
 )
 GROUP BY metric, resource_id`,
     scopes.length > 0 &&
       `
 SELECT 'set', toString(scope), toString(resource_id), ${never}, toString(uniqExact(identity_id))
-FROM identity_sets WHERE day = {day:Date} AND scope IN {scopes:Array(String)} AND resource_id IN ({resource_id:String}, '')
+FROM identity_sets WHERE day = {day:Date} AND scope IN {scopes:Array(String)} AND resource_id IN ({resource_id:String}, '')${isRecipient}
 GROUP BY scope, resource_id`,
     metrics.length > 0 &&
       `

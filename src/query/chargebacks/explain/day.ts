@@ -8,6 +8,7 @@ import { dimensionFields } from "../../../domain/dimension-id.js";
 import { ledgers, lineKeySql } from "../../../domain/ledger.js";
 import { hashOfPoint, type LinePoint, linePoints } from "../../../domain/rounding-offsets.js";
 import type { DimensionFields } from "../dimension-row.js";
+import { type PassedHop, pathIdSql } from "../row-metadata.js";
 import { storable, utcInstant } from "../scan.js";
 
 /** Selects rows of the day that match all given fields. */
@@ -17,6 +18,8 @@ export interface RowChoice {
   readonly component?: number | undefined;
   readonly currency?: string | undefined;
   readonly line_id?: number | undefined;
+  /** 0 selects rows that no step passed on. */
+  readonly path_id?: number | undefined;
 }
 
 export interface DayRow {
@@ -40,6 +43,9 @@ export interface DayRow {
   /** Configured rule of the line; empty for the rule of its product type. */
   readonly rule: string;
   readonly provisional: boolean;
+  /** Distinguishes rows with different paths; 0 for a row that no step passed on. */
+  readonly path_id: number;
+  readonly passed_path: readonly PassedHop[];
   /** Number of rows that match the choice. */
   readonly total: number;
 }
@@ -98,7 +104,13 @@ export const MOST_ROWS = 1_000;
 export function rowsOfDay(
   dimension: DimensionFields,
   day: string,
-  { timestamp, component, currency, line_id }: Omit<RowChoice, "timestamp"> & { readonly timestamp?: number },
+  {
+    timestamp,
+    component,
+    currency,
+    line_id,
+    path_id,
+  }: Omit<RowChoice, "timestamp"> & { readonly timestamp?: number },
 ): Statement {
   const conditions = [
     ...dimensionFields.map((field) => `${field} = {${field}:String}`),
@@ -106,14 +118,15 @@ export function rowsOfDay(
     ...(component === undefined ? [] : ["component = {component:UInt8}"]),
     ...(currency === undefined ? [] : ["currency = {currency:String}"]),
     ...(line_id === undefined ? [] : ["line_id = {line_id:UInt64}"]),
+    ...(path_id === undefined ? [] : ["path_id = {path_id:UInt64}"]),
   ];
   return {
     query: `
 SELECT timestamp, component, currency, line_id, toString(amount_hi + amount_lo) AS amount, allocation_method, allocation_detail, component_ratio, tier,
-  metric, rules_hash, decimal_places, rule, provisional, count() OVER () AS total
+  metric, rules_hash, decimal_places, rule, provisional, passed_path, ${pathIdSql("passed_path")} AS path_id, count() OVER () AS total
 FROM chargebacks
 WHERE day = {day:Date} AND ${conditions.join(" AND ")}
-ORDER BY timestamp, component, currency, line_id
+ORDER BY timestamp, component, currency, line_id, path_id
 LIMIT ${MOST_ROWS}`,
     params: {
       day,
@@ -122,6 +135,7 @@ LIMIT ${MOST_ROWS}`,
       ...(component !== undefined && { component }),
       ...(currency !== undefined && { currency }),
       ...(line_id !== undefined && { line_id }),
+      ...(path_id !== undefined && { path_id }),
     },
   };
 }
@@ -166,7 +180,7 @@ type RuledRow = Pick<DayRow, "rules_hash" | "rule">;
 const rulesCache = new WeakMap<ClickHouseClient, LRUCache<string, readonly RuleTierRow[]>>();
 const MOST_RULES = 1_000;
 
-async function readRules(
+export async function readRules(
   client: ClickHouseClient,
   row: RuledRow,
   productType: string,

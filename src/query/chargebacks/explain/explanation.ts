@@ -2,15 +2,19 @@
  * Explains why a dimension was charged its amount on a day: one chargeback row, from the billing line down to the last
  * tick. It reads published data and repeats the calculation. `docs/explanation/allocation.md` has the rules.
  */
+import type { ConfiguredStep } from "../../../config/allocation/pass-on.js";
 import type { SetOf } from "../../../domain/allocation-rule.js";
+import { ruleOfStep } from "../../../domain/passed-cost.js";
 import { type RuleColumns, tagKeyOf } from "../../../domain/rule-columns.js";
+import { isNotEmptied } from "../../../stores/facts/emptied.js";
 import { type KnownNames, readNamesOfInventory } from "../../inventory/names.js";
 import type { PageRequest } from "../../page/position.js";
 import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
-import { type DayLine, type DayRow, type RowChoice, readDay } from "./day.js";
+import { type DayLine, type DayRow, type RowChoice, readDay, readRules } from "./day.js";
 import { type DayFacts, readDayFacts } from "./day-facts.js";
 import { type OwnerStores, readDayState, readKnownOnDay } from "./owner.js";
+import { type GivenRow, givenRow, readPassing } from "./passed-row.js";
 import { columnWithin, digestOfCharged, type RecipientsInput, readSplit } from "./recipients.js";
 import {
   appliedTierOf,
@@ -32,11 +36,18 @@ export interface ExplainInput extends RowChoice, PageRequest {
   readonly dimension: ExplainedDimension;
   /** UTC day. */
   readonly date: string;
+  /**
+   * Explains how a rule (0) or a step of the row's path (from 1) gave the cost, before later steps took it. Default: the
+   * last one.
+   */
+  readonly giving?: number | undefined;
   /** Columns of the tenant's bill. */
   readonly columns: RuleColumns;
+  /** Steps of the tenant's configuration. */
+  readonly steps: readonly ConfiguredStep[];
 }
 
-/** Returns undefined if the dimension has no such row on the day. */
+/** Returns undefined if the dimension has no such row on the day, or the row was not given as often. */
 export async function readExplanation(
   stores: OwnerStores,
   input: ExplainInput,
@@ -49,13 +60,26 @@ export async function readExplanation(
     readKnownOnDay(stores, dimension, date, signal),
     readDayState(stores, date, signal),
   ]);
-  const row = day?.rows[0];
-  if (day === undefined || row === undefined) return undefined;
-  const line = day.lines.find(
+  const published = day?.rows[0];
+  if (day === undefined || published === undefined) return undefined;
+  const { passed_path: path } = published;
+  const giving = input.giving ?? path.length;
+  if (giving > path.length) return undefined;
+  const { identity_id } = dimension;
+  const passing = await readPassing(client, { dimension, day: date, row: published }, signal);
+  const row = givenRow({ ...published, identity_id }, passing, giving);
+  const step = input.steps[(row.hops.at(-1)?.step ?? 0) - 1];
+  const isRecipient = isNotEmptied("toString(identity_id)", input.steps, row.hops.at(-1)?.step ?? 0);
+  const found = day.lines.find(
     ({ timestamp, currency, line_id }) =>
       timestamp === row.timestamp && currency === row.currency && line_id === row.line_id,
   );
-  const appliedRule = appliedRuleOf(day.rules, row, line);
+  const line = found && { ...found, hashes: passing.hashes[giving - 1] ?? found.hashes };
+  const rules =
+    giving === 0
+      ? day.rules
+      : step && (await readRules(client, { ...row, rule: ruleOfStep(step.name) }, "", signal));
+  const appliedRule = rules && appliedRuleOf(rules, row, line);
   const appliedTier = appliedRule?.allocationFailed === true ? undefined : row.tier;
   const tiersUpToApplied =
     appliedRule?.tiers.filter(({ tier }) => appliedTier !== undefined && tier <= appliedTier) ?? [];
@@ -65,11 +89,19 @@ export async function readExplanation(
   const charged = canRecalculate ? digestOfCharged(page) : undefined;
   const metrics = metricsOf(row);
   const splitRead = canRecalculate
-    ? readSplit(client, { ...page, ...appliedRule, columns: input.columns }, signal)
+    ? readSplit(client, { ...page, ...appliedRule, columns: input.columns, isRecipient }, signal)
     : undefined;
   const factsRead = readDayFacts(
     client,
-    { dimension, day: date, metrics, tried: tiersUpToApplied, skipped: skippedTiers, charged },
+    {
+      dimension: { ...dimension, identity_id: row.identity_id },
+      day: date,
+      metrics,
+      tried: tiersUpToApplied,
+      skipped: skippedTiers,
+      isRecipient,
+      charged,
+    },
     signal,
   );
   const namesOf = (page: readonly Pick<Charged, "identity_id">[]) =>
@@ -88,11 +120,14 @@ export async function readExplanation(
   const [publication] = facts.publication;
   const recipient = recipientOf(names, appliedRule, shares.split);
   return {
-    ...dimensionOf(dimension, names),
+    ...dimensionOf({ ...dimension, identity_id: row.identity_id }, names),
     date,
     rows: day.rows.map(rowOf),
     total_rows: row.total,
     row: { ...rowOf(row), ...appliedTierOf(row) },
+    path: path.map(({ metric: _, ...hop }, index) => ({ ...hop, amount: passing.amounts[index] ?? "0" })),
+    giving,
+    taken: row.taken ?? null,
     line: line === undefined ? null : shownLine(line),
     rule: appliedRule === undefined ? null : ruleOf(appliedRule, row),
     split:
@@ -149,7 +184,7 @@ async function readRun(
   return publication && (await readRunOfEpoch(postgres, tenantName, Number(publication.value), signal));
 }
 
-function pageOf({ dimension, date: day, page, page_size }: ExplainInput, row: DayRow): RecipientsInput {
+function pageOf({ dimension, date: day, page, page_size }: ExplainInput, row: GivenRow): RecipientsInput {
   return { dimension, day, row, offset: (page - 1) * page_size, limit: page_size };
 }
 
@@ -159,4 +194,4 @@ function hasColumn(setOf: SetOf, columns: RuleColumns): boolean {
   return column === undefined || tagKeyOf(column) !== undefined || Object.hasOwn(columns, column);
 }
 
-const metricsOf = ({ metric }: DayRow): string[] => (metric === "" ? [] : metric.split("+"));
+const metricsOf = ({ metric }: Pick<DayRow, "metric">): string[] => (metric === "" ? [] : metric.split("+"));

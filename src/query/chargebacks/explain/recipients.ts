@@ -9,17 +9,15 @@ import { type SetOf, UNALLOCATED } from "../../../domain/allocation-rule.js";
 import { pointSql } from "../../../domain/rounding-offsets.js";
 import type { RuleColumns } from "../../../domain/rule-columns.js";
 import { lineValueSql } from "../../../stores/facts/line-value.js";
-import type { DimensionFields } from "../dimension-row.js";
 import { splitKey } from "../row-metadata.js";
-import { storedInstant } from "../scan.js";
-import type { DayRow, RuleTierRow } from "./day.js";
+import type { RuleTierRow } from "./day.js";
+import { type GivenRow, identityAfter, isPassedBy } from "./passed-row.js";
 import type { AppliedRule } from "./rule-of-row.js";
+import { conditionsOf, lineKey, type SplitOfRow } from "./split-conditions.js";
 
 /** Selects the page of recipients, and the row whose split it is. */
-export interface RecipientsInput {
-  readonly dimension: DimensionFields;
-  readonly day: string;
-  readonly row: Pick<DayRow, "timestamp" | "component" | "currency" | "line_id">;
+export interface RecipientsInput extends SplitOfRow {
+  readonly row: SplitOfRow["row"] & Pick<GivenRow, "hops" | "identity_id">;
   /** Position among the recipients, in the order of their weights. */
   readonly offset: number;
   readonly limit: number;
@@ -31,6 +29,8 @@ export interface SplitInput
     Pick<AppliedRule, "tier" | "line" | "component" | "recipientsHash" | "residueHash"> {
   /** Columns of the tenant's bill. Costs may be weighed among lines with the same value of one column. */
   readonly columns: RuleColumns;
+  /** Condition on `identity_id`, to append to another one: the identities that a step can give to. */
+  readonly isRecipient: string;
 }
 
 /** Whole numbers as text. */
@@ -65,7 +65,7 @@ const digestOf = (who: string, amount: string) => `sum(cityHash64(${who}) * ${am
 
 /** Selects a page of the recipients, and the dimension's own identity on whichever page it is. */
 export function recipientsOfSplit(input: SplitInput): Statement {
-  const { line, component, dimension, offset, limit } = input;
+  const { line, component, offset, limit } = input;
   const weighed = weightsOf(input);
   const ticksTo = (weight: string) => `intDiv({ticks:Int256} * ${weight} + rounding_offset, total)`;
   const columns = "who, weight, up_to, recipients, total, rounding_offset, residue_point";
@@ -100,7 +100,7 @@ ORDER BY place`,
       recipients_hash: text(input.recipientsHash),
       residue_hash: text(input.residueHash),
       residue: text(component.hasResidue ? line.residue : 0n),
-      identity_id: dimension.identity_id,
+      identity_id: input.row.identity_id,
       offset,
       limit,
     },
@@ -112,7 +112,7 @@ export function digestOfCharged(input: RecipientsInput): Statement {
   const published = rowsOfSplit(input);
   return {
     query: `
-SELECT ${digestOf("identity_id", "toInt256(reinterpret(amount_hi + amount_lo, 'Int128'))")} AS digest
+SELECT ${digestOf(identityAfter(input.row.hops.length), "toInt256(reinterpret(amount_hi + amount_lo, 'Int128'))")} AS digest
 FROM chargebacks WHERE ${published.query}`,
     params: published.params,
   };
@@ -135,7 +135,7 @@ function weightsOf(input: SplitInput, what: Measured = "weights"): Statement {
       return {
         query: `
     SELECT DISTINCT toString(identity_id) AS who, toInt256(1) AS weight FROM identity_sets
-    WHERE day = {day:Date} AND scope IN {sources:Array(String)} AND resource_id = {set_of:String}`,
+    WHERE day = {day:Date} AND scope IN {sources:Array(String)} AND resource_id = {set_of:String}${input.isRecipient}`,
         params: { day, sources: tier.sources, set_of: resource_id },
       };
     case "cost":
@@ -161,10 +161,7 @@ export function columnWithin(setOf: SetOf): string | undefined {
 
 /** Takes the column's value from the published line, like the allocation statement. */
 function weightsWithin(input: SplitInput, column: string, what: Measured): Statement {
-  const lines = conditionsOf(
-    input,
-    splitKey.filter((each) => each !== "component"),
-  );
+  const lines = conditionsOf(input, lineKey);
   const value = lineValueSql(column, input.columns);
   const resource = {
     query: `(SELECT any(concat(toString(currency), ':', toString(${value}))) FROM published_billing WHERE ${lines.query})`,
@@ -177,9 +174,9 @@ function weightsWithin(input: SplitInput, column: string, what: Measured): State
  * Weighs by measured or derived usage. `resource` is an expression for `resource_id`. No condition refers to single
  * samples, so that the engine can use a projection.
  */
-function measuredAt({ day, tier }: SplitInput, resource: Statement, what: Measured): Statement {
+function measuredAt({ day, tier, isRecipient }: SplitInput, resource: Statement, what: Measured): Statement {
   const facts = `FROM usage
-    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = ${resource.query}`;
+    WHERE day = {day:Date} AND metric IN {sources:Array(String)} AND resource_id = ${resource.query}${isRecipient}`;
   return {
     query:
       what === "scale"
@@ -191,32 +188,11 @@ function measuredAt({ day, tier }: SplitInput, resource: Statement, what: Measur
   };
 }
 
-/** Returns a condition. */
+/** Returns a condition for the rows that came of the split, whether or not later steps passed them on. */
 function rowsOfSplit(input: RecipientsInput): Statement {
-  return conditionsOf(input, splitKey);
-}
-
-function conditionsOf(
-  { dimension, day, row }: RecipientsInput,
-  columns: readonly (typeof splitKey)[number][],
-): Statement {
-  const values: Readonly<Record<(typeof splitKey)[number], string | number>> = {
-    day,
-    timestamp: storedInstant(row.timestamp),
-    env_id: dimension.env_id,
-    resource_id: dimension.resource_id,
-    product_category: dimension.product_category,
-    product_type: dimension.product_type,
-    currency: row.currency,
-    component: row.component,
-    line_id: row.line_id,
-  };
-  const types = { day: "Date", timestamp: "DateTime('UTC')", component: "UInt8", line_id: "UInt64" } as const;
-  const typeOf = (column: string) => types[column as keyof typeof types] ?? "String";
-  return {
-    query: columns.map((column) => `${column} = {split_${column}:${typeOf(column)}}`).join(" AND "),
-    params: Object.fromEntries(columns.map((column) => [`split_${column}`, values[column]])),
-  };
+  const split = conditionsOf(input, splitKey);
+  const passed = isPassedBy(input.row.hops);
+  return { query: `${split.query}${passed.query}`, params: { ...split.params, ...passed.params } };
 }
 
 export async function readSplit(
@@ -253,19 +229,21 @@ export interface ChargedRecipient {
 
 /** Selects the same page from the published rows. */
 export function chargedOfSplit(input: RecipientsInput): Statement {
-  const { dimension, offset, limit } = input;
+  const { row, offset, limit } = input;
   const published = rowsOfSplit(input);
   return {
     query: `
 SELECT who AS identity_id, toString(amount) AS amount, recipients, place
 FROM (
-  SELECT toString(identity_id) AS who, amount_hi + amount_lo AS amount, count() OVER () AS recipients,
-    row_number() OVER (ORDER BY abs(amount_hi + amount_lo) DESC, toString(identity_id)) AS place
-  FROM chargebacks WHERE ${published.query}
+  SELECT who, amount, count() OVER () AS recipients, row_number() OVER (ORDER BY abs(amount) DESC, who) AS place
+  FROM (
+    SELECT ${identityAfter(row.hops.length)} AS who, sum(CAST(amount_hi AS Decimal(38, 12)) + amount_lo) AS amount
+    FROM chargebacks WHERE ${published.query} GROUP BY who
+  )
 )
 WHERE (place > {offset:UInt64} AND place <= {offset:UInt64} + {limit:UInt64}) OR who = {identity_id:String}
 ORDER BY place`,
-    params: { ...published.params, offset, limit, identity_id: dimension.identity_id },
+    params: { ...published.params, offset, limit, identity_id: row.identity_id },
   };
 }
 

@@ -3,6 +3,7 @@ import type { AllocationDetail, AllocationMethod, CostType } from "../../../doma
 import type { IdentityNames, KnownNames, ResourceNames } from "../../inventory/names.js";
 import type { PipelineRun } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
+import type { PassedHop } from "../row-metadata.js";
 import { decimalOf, explainedAmount, shareText } from "./arithmetic.js";
 import type { DayLine, DayRow } from "./day.js";
 import type { OwnerOnDay } from "./owner.js";
@@ -20,6 +21,12 @@ export interface Explanation extends Omit<DimensionFields, "cost_type">, Identit
   readonly rows: ExplainedRow[];
   readonly total_rows: number;
   readonly row: ExplainedRow & AppliedTier;
+  /** The steps that passed the row on. */
+  readonly path: ExplainedHop[];
+  /** What is explained: how a rule (0) or a step of the path (from 1) gave the cost. */
+  readonly giving: number;
+  /** What the step split; null for a rule, which splits the line. */
+  readonly taken: string | null;
   /** Null if the line is missing. */
   readonly line: ExplainedLine | null;
   /** Null if the rule that produced the row is unknown. */
@@ -42,6 +49,13 @@ export interface ExplainedRow {
   readonly component: number;
   readonly currency: string;
   readonly line_id: number;
+  readonly path_id: number;
+  readonly amount: string;
+}
+
+/** A step that took the cost from an identity, and how that identity had been given it. */
+export interface ExplainedHop extends Omit<PassedHop, "metric"> {
+  /** What the step took. */
   readonly amount: string;
 }
 
@@ -134,8 +148,8 @@ export function dimensionOf(
   };
 }
 
-export function rowOf({ timestamp, component, currency, line_id, amount }: DayRow): ExplainedRow {
-  return { timestamp, component, currency, line_id, amount };
+export function rowOf({ timestamp, component, currency, line_id, path_id, amount }: DayRow): ExplainedRow {
+  return { timestamp, component, currency, line_id, path_id, amount };
 }
 
 export function appliedTierOf(row: DayRow): AppliedTier {

@@ -1,6 +1,7 @@
 /** Recalculates how a row was allocated: its tier and ticks, from its line and its rule. */
 import { type ComponentTicks, type LineTicks, ticksOfLine } from "./arithmetic.js";
-import { type DayLine, type DayRow, hashOf, type RuleTierRow } from "./day.js";
+import { type DayLine, hashOf, type RuleTierRow } from "./day.js";
+import type { GivenRow } from "./passed-row.js";
 
 export interface AppliedRule {
   readonly tiers: readonly RuleTierRow[];
@@ -18,10 +19,10 @@ export interface AppliedRule {
 /** Returns undefined for a row from before its rules were stored, and if line and rule do not match the row. */
 export function appliedRuleOf(
   rules: readonly RuleTierRow[],
-  row: DayRow,
+  row: GivenRow,
   line: DayLine | undefined,
 ): AppliedRule | undefined {
-  const tiers = rules.filter(({ component }) => component === row.component);
+  const tiers = rules.filter(({ component }) => component === componentOf(row));
   const tier = tiers.find((each) => each.tier === row.tier);
   if (line === undefined || tier === undefined || row.decimal_places === 0) return undefined;
   // A rule may use this detail itself.
@@ -40,8 +41,8 @@ export function appliedRuleOf(
     components: hashOf(line, "components"),
     residueComponent: hashOf(line, "residue component"),
   };
-  const ticks = ticksOfLine(line.total_cost, row.decimal_places, ranges, hashes);
-  const component = ticks.components.find((each) => each.component === row.component);
+  const ticks = ticksOfLine(row.taken ?? line.total_cost, row.decimal_places, ranges, hashes);
+  const component = ticks.components.find((each) => each.component === componentOf(row));
   if (component === undefined) return undefined;
   const unallocated = { kind: "terminal", sources: [], set_of: "resource" } as const;
   return {
@@ -53,4 +54,9 @@ export function appliedRuleOf(
     recipientsHash: hashOf(line, "recipients"),
     residueHash: hashOf(line, "residue recipient"),
   };
+}
+
+/** A step splits what it takes as a whole, whichever component of the line that was. */
+function componentOf({ taken, component }: GivenRow): number {
+  return taken === undefined ? component : 0;
 }

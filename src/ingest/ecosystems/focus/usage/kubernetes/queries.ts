@@ -2,9 +2,8 @@
  * The queries of the preset `kubernetes`, on the metrics of kube-state-metrics and of cAdvisor. A user could have
  * written them by hand.
  *
- * Everything is an average over the step, in which what did not exist counts as 0. All selectors are merged by `max`, so
- * series that exist once for each replica count once. All joins choose one series for each key, so a pod that moves
- * between nodes does not make a query fail.
+ * All selectors are merged by `max`, so series that exist once for each replica count once. All joins choose one series
+ * for each key, so a pod that moves between nodes does not make a query fail.
  */
 import { DEFAULT_GIB_PER_CORE, type KubernetesSettings } from "./settings.js";
 
@@ -13,6 +12,9 @@ export const VOLUMES = "kubernetes_volumes";
 
 /** Metrics of the preset. */
 export const kubernetesMetrics = [NODES, VOLUMES] as const;
+
+/** Seconds between the points of a step at which the metrics are read. */
+export const RESOLUTION_SECONDS = 300;
 
 export interface KubernetesQuery {
   readonly metric: string;
@@ -32,9 +34,16 @@ export function kubernetesQueries(changes: Changes = {}): KubernetesQuery[] {
     ignore_case: true,
   } as const;
   return [
-    { metric: NODES, query: nodeShares(changes), ...common },
-    { metric: VOLUMES, query: volumeSizes(changes), ...common },
+    { metric: NODES, query: overStep(nodeShares(changes)), ...common },
+    { metric: VOLUMES, query: overStep(volumeSizes(changes)), ...common },
   ];
+}
+
+/** The average of a step. A step has a point more in Prometheus 2 than in Prometheus 3, hence the count. */
+function overStep(expression: string): string {
+  return `sum_over_time((
+  ${indented(expression)}
+)[$step:5m]) / scalar(count_over_time(vector(1)[$step:5m]))`;
 }
 
 /** The weight of each identity on each node, in GiB of memory. */
@@ -63,48 +72,37 @@ function nodeShares(changes: Changes): string {
 )`;
 }
 
-/** Cores and bytes that each container holds on average: the larger of its request and its use. */
+/** Cores and bytes that each container holds: the larger of its request and its use. */
 function held(changes: Changes): string {
-  const over = overStep(changes);
+  const of = selectorOf(changes);
   const containers = ['container!=""', 'container!="POD"'];
   return `max by (node, namespace, pod, container, resource) (
   label_replace(
     max by (node, namespace, pod, container, resource) (
-      ${over("sum_over_time", "kube_pod_container_resource_requests", 'node!=""', 'resource=~"cpu|memory"')}
+      ${of("kube_pod_container_resource_requests", 'node!=""', 'resource=~"cpu|memory"')}
     )
-    / ${scrapes(changes, "kube_node_info")}
     * on (namespace, pod) group_left ()
-      clamp_max(sum by (namespace, pod) (max by (namespace, pod, phase) (
-        ${over("avg_over_time", "kube_pod_status_phase", 'phase=~"Pending|Running"')}
-      )), 1),
+      max by (namespace, pod) (${of("kube_pod_status_phase", 'phase=~"Pending|Running"')} == 1),
     "kind", "request", "", ""
   )
   or
   label_replace(
     max by (namespace, pod, container, resource) (
       label_replace(
-        ${over("rate", "container_cpu_usage_seconds_total", ...containers)},
+        rate(${of("container_cpu_usage_seconds_total", ...containers)}[5m]),
         "resource", "cpu", "", ""
       )
       or
       label_replace(
-        ${over("sum_over_time", "container_memory_working_set_bytes", ...containers)}
-        / ${scrapes(changes, "container_memory_working_set_bytes", ...containers)},
+        ${of("container_memory_working_set_bytes", ...containers)},
         "resource", "memory", "", ""
       )
     )
     * on (namespace, pod) group_left (node)
-      (topk by (namespace, pod) (1, max by (namespace, pod, node) (
-        ${over("count_over_time", "kube_pod_info", 'node!=""')}
-      )) > bool 0),
+      topk by (namespace, pod) (1, max by (namespace, pod, node) (${of("kube_pod_info", 'node!=""')})),
     "kind", "use", "", ""
   )
 )`;
-}
-
-/** How often a metric was read in a step. What existed for a part of the step has fewer samples. */
-function scrapes(changes: Changes, metric: string, ...matchers: readonly string[]): string {
-  return `scalar(max(${overStep(changes)("count_over_time", metric, ...matchers)}))`;
 }
 
 /** The weight of a core and of a byte. */
@@ -118,18 +116,16 @@ function price({ gib_per_core: cores = DEFAULT_GIB_PER_CORE }: Changes): string 
 
 /** The weight of what no container of a node holds. */
 function idleOfNodes(changes: Changes): string {
-  const capacity = `max by (node, resource) (
-  ${overStep(changes)("sum_over_time", "kube_node_status_capacity", 'resource=~"cpu|memory"')}
-)`;
+  const capacity = `max by (node, resource) (${selectorOf(changes)("kube_node_status_capacity", 'resource=~"cpu|memory"')})`;
   return `sum by (node) (
   clamp_min(
-    ${indented(capacity, 4)} / ${scrapes(changes, "kube_node_info")}
+    ${capacity}
     - on (node, resource) (
       sum by (node, resource) (
         ${indented(held(changes), 8)}
       )
       or
-      0 * ${indented(capacity, 6)}
+      0 * ${capacity}
     ),
     0
   )
@@ -141,7 +137,7 @@ function idleOfNodes(changes: Changes): string {
 /** The bill's `ResourceId` of each node. Nodes of other providers keep their name. */
 function nodes(changes: Changes): string {
   const { aws_arn: arn } = changes;
-  const named = resourceIds(overStep(changes)("last_over_time", "kube_node_info"), [
+  const named = resourceIds(selectorOf(changes)("kube_node_info"), [
     ["node", "(.+)", "$1"],
     ["provider_id", "aws:///[^/]+/(i-.+)", arn === undefined ? "$1" : `${arn}:instance/$1`],
     ["provider_id", "azure://(.+)", "$1"],
@@ -159,10 +155,10 @@ function nodes(changes: Changes): string {
 
 /** The requested size of each claim on each volume, in GiB. */
 function volumeSizes(changes: Changes): string {
-  const over = overStep(changes);
+  const of = selectorOf(changes);
   const { aws_arn: arn } = changes;
   const volume = arn === undefined ? "$1" : `${arn}:volume/$1`;
-  const named = resourceIds(over("last_over_time", "kube_persistentvolume_info"), [
+  const named = resourceIds(of("kube_persistentvolume_info"), [
     ["persistentvolume", "(.+)", "$1"],
     ["csi_volume_handle", "(.+)", "$1"],
     ["csi_volume_handle", "(vol-.+)", volume],
@@ -173,14 +169,14 @@ function volumeSizes(changes: Changes): string {
   return `sum by (resource_id, ${identityLabel(changes)}) (
   label_replace(
     max by (namespace, persistentvolumeclaim, volumename) (
-      ${over("last_over_time", "kube_persistentvolumeclaim_info", 'volumename!=""')}
+      ${of("kube_persistentvolumeclaim_info", 'volumename!=""')}
     ),
     "persistentvolume", "$1", "volumename", "(.+)"
   )
   * on (namespace, persistentvolumeclaim) group_left ()
     max by (namespace, persistentvolumeclaim) (
-      ${over("sum_over_time", "kube_persistentvolumeclaim_resource_requests_storage_bytes")}
-    ) / ${scrapes(changes, "kube_persistentvolumeclaim_info")} / 2^30
+      ${of("kube_persistentvolumeclaim_resource_requests_storage_bytes")}
+    ) / 2^30
   * on (persistentvolume) group_left (resource_id)
     topk by (persistentvolume) (1, max by (persistentvolume, resource_id) (
       ${indented(named, 6)}
@@ -192,16 +188,12 @@ function volumeSizes(changes: Changes): string {
 function ofOwners(changes: Changes): string {
   const { namespace_label: label } = changes;
   if (label === undefined) return "";
-  const over = overStep(changes);
+  const of = selectorOf(changes);
   return `
 * on (namespace) group_left (identity)
   topk by (namespace) (1,
     label_replace(label_replace(
-      group by (namespace, ${label}) (
-        ${over("last_over_time", "kube_namespace_labels")}
-        or on (namespace)
-        ${over("last_over_time", "kube_namespace_created")}
-      ),
+      group by (namespace, ${label}) (${of("kube_namespace_labels")} or on (namespace) ${of("kube_namespace_created")}),
       "identity", "$1", "namespace", "(.+)"),
       "identity", "$1", "${label}", "(.+)")
   )`;
@@ -210,11 +202,11 @@ function ofOwners(changes: Changes): string {
 const identityLabel = ({ namespace_label: label }: Changes) =>
   label === undefined ? "namespace" : "identity";
 
-/** Returns a function that writes a function over the step. */
-function overStep({ metric_selector: selector }: Changes) {
-  return (name: string, metric: string, ...matchers: readonly string[]) => {
+/** Returns a function that writes a selector. */
+function selectorOf({ metric_selector: selector }: Changes) {
+  return (metric: string, ...matchers: readonly string[]) => {
     const all = selector === undefined ? matchers : [...matchers, selector];
-    return `${name}(${metric}${all.length === 0 ? "" : `{${all.join(",")}}`}[$step])`;
+    return all.length === 0 ? metric : `${metric}{${all.join(",")}}`;
   };
 }
 

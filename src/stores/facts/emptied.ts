@@ -1,0 +1,22 @@
+/** Conditions on identities that steps of `pass_on` take costs from. Such an identity receives nothing afterwards. */
+import { isOneOf } from "../../clickhouse/sql-text.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
+
+/** A step's names and globs of identities. */
+interface TakingStep {
+  readonly from: readonly string[];
+}
+
+/** Returns a condition: the identity is one that the step takes from. No glob matches UNALLOCATED. */
+export function isTakenFrom(identity: string, { from }: TakingStep): string {
+  const matches = isOneOf(identity, from);
+  return from.includes(UNALLOCATED) ? matches : `(${identity} != '${UNALLOCATED}' AND ${matches})`;
+}
+
+/** Returns a condition, to append to another one: none of the first `count` steps takes from the identity. */
+export function isNotEmptied(identity: string, steps: readonly TakingStep[], count: number): string {
+  return steps
+    .slice(0, count)
+    .map((each) => ` AND NOT ${isTakenFrom(identity, each)}`)
+    .join("");
+}
