@@ -62,6 +62,7 @@ t.test("all figures about the same rows agree", async (t) => {
             ["total_amount", amounts()],
             ["usage_amount", amounts("usage")],
             ["shared_amount", amounts("shared")],
+            ["passed_amount", amounts("passed")],
           ] as const) {
             t.equal(units(sums[field]), sum(listed), field);
             t.equal(

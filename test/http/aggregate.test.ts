@@ -20,6 +20,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
       total_amount: "0",
       usage_amount: "0",
       shared_amount: "0",
+      passed_amount: "0",
       totals: [],
       total_rows: 0,
       total_buckets: 0,
@@ -60,6 +61,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
           total_amount: "7.3",
           usage_amount: "0.3",
           shared_amount: "7",
+          passed_amount: "0",
           row_count: 3,
           provisional: false,
         },
@@ -71,6 +73,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
           total_amount: "-3",
           usage_amount: "0",
           shared_amount: "-3",
+          passed_amount: "0",
           row_count: 1,
           provisional: false,
         },
@@ -79,12 +82,14 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
       total_amount: "4.3",
       usage_amount: "0.3",
       shared_amount: "4",
+      passed_amount: "0",
       totals: [
         {
           currency: "USD",
           total_amount: "4.3",
           usage_amount: "0.3",
           shared_amount: "4",
+          passed_amount: "0",
           row_count: 4,
         },
       ],
@@ -254,6 +259,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
       total_amount: "100.5",
       usage_amount: "100.5",
       shared_amount: "0",
+      passed_amount: "0",
       total_rows: 10_050,
       total_buckets: 10_050,
       truncated: true,
@@ -261,7 +267,12 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     const { buckets: _, ...totals } = await aggregate(
       "start_date=2025-06-01&end_date=2025-06-01&group_by=cost_type",
     );
-    const amounts = { total_amount: "100.5", usage_amount: "100.5", shared_amount: "0" };
+    const amounts = {
+      total_amount: "100.5",
+      usage_amount: "100.5",
+      shared_amount: "0",
+      passed_amount: "0",
+    };
     const dollars = { currency: "USD", ...amounts, row_count: 10_050 };
     t.same(totals, {
       currency: "USD",
@@ -286,6 +297,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
         total_amount: "0.5",
         usage_amount: "0.5",
         shared_amount: "0",
+        passed_amount: "0",
         row_count: 2,
       },
       dollars,
@@ -295,6 +307,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
       total_amount: null,
       usage_amount: null,
       shared_amount: null,
+      passed_amount: null,
       total_rows: 10_052,
       total_buckets: 10_052,
       truncated: true,
@@ -306,7 +319,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate", async (t) => {
     ["group_by=", /group_by/],
     ["group_by=identity_id,resource_id", /group_by/],
     ["time_bucket=Day", /`time_bucket` must be one of hour, day, week, month\./],
-    ["cost_type=USAGE", /`cost_type` must be one of usage, shared, and given at most 100 times\.$/],
+    ["cost_type=USAGE", /`cost_type` must be one of usage, shared, passed, and given at most 100 times\.$/],
     ["page=1", /Unknown parameter `page`/],
     ["groupby=identity_id", /did you mean `group_by`/],
   ] as const) {

@@ -72,6 +72,7 @@ function expected({ columns, limit, order, filter = {} }: Question, read = rows)
       total_amount: decimalText(sum(now)),
       usage_amount: decimalText(sum(now.filter(({ cost_type }) => cost_type === "usage"))),
       shared_amount: decimalText(sum(now.filter(({ cost_type }) => cost_type === "shared"))),
+      passed_amount: "0",
       row_count: now.length,
       previous_amount: decimalText(sum(of.filter((row) => !isNow(row)))),
     };

@@ -299,7 +299,7 @@ t.test("filters take several values, and can exclude", async (t) => {
     ]);
     t.strictSame(await refused("not:cost_type=x"), [
       400,
-      "`not:cost_type` must be one of usage, shared, and given at most 100 times.",
+      "`not:cost_type` must be one of usage, shared, passed, and given at most 100 times.",
     ]);
     t.strictSame(await refused("not:identity_id="), [
       400,

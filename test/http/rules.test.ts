@@ -107,6 +107,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
   await t.test("without published days no rule matches lines", async (t) => {
     t.strictSame(await send(), {
       rules: configured.map((rule) => ({ ...rule, took_nothing: true, sums: [] })),
+      steps: [],
       product_rules: [],
       other_product_rules: [],
       tag_hints: [],

@@ -6,12 +6,33 @@ const configured = ["test/runner/focus-rules.test.ts"];
 const currencies = ["test/runner/currencies.test.ts"];
 const stages = ["test/runner/stages.test.ts"];
 
+const passing = ["test/runner/pass-on.test.ts"];
+
 export const allocateMutants = [
+  ...mutantsOf("src/allocate/sql/passing-parts.ts", passing, [
+    [
+      "a row that a step takes stays in its day as well",
+      template('if(taken_by = 0, day, @{heldDaySql("day")})'),
+      "day",
+    ],
+    ["a step ignores its condition", '({ where }) => where ?? "true"', '() => "true"'],
+    ["a step takes what another step takes", template(" AND r.passed_path[-1].1 = @{step}"), ""],
+  ]),
+  ...mutantsOf("src/stores/facts/emptied.ts", passing, [
+    ["an emptied identity has weight", ".slice(0, count)", ".slice(0, 0)"],
+  ]),
+  ...mutantsOf("src/domain/passed-cost.ts", passing, [
+    [
+      "earlier days of the month count as they are after all steps",
+      template("`if(@{hop}.1 = 0, toString(identity_id), toString(@{hop}.2))`"),
+      "`toString(identity_id)`",
+    ],
+  ]),
   ...mutantsOf("src/allocate/sql/allocated-weights.ts", stages, [
     [
       "excluded identities have weight",
-      template('isNotExcluded("identity_id", exclude)'),
-      template('isNotExcluded("identity_id", [])'),
+      template('isNotExcluded("who", exclude)'),
+      template('isNotExcluded("who", [])'),
     ],
     ["published costs of earlier days are no weights", "day NOT IN {days:Array(Date)} AND", "false AND"],
     ["published costs of later stages are weights", template(" AND @{isOfEarlierStage}"), ""],
@@ -96,10 +117,10 @@ export const allocateMutants = [
     [
       "lines of one key in two currencies are one line",
       template(
-        '    SELECT day, @{lineKeySql(ledger)}, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components"), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component"), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients")} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient")} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger)}\n',
+        '    SELECT day, @{lineKeySql(ledger)}, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components", parts.pointText), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component", parts.pointText), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger)}@{parts.lineKey}\n',
       ),
       template(
-        '    SELECT day, @{lineKeySql(ledger).replace(", currency", "")}, any(currency) AS currency, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components"), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component"), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients")} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient")} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger).replace(", currency", "")}\n',
+        '    SELECT day, @{lineKeySql(ledger).replace(", currency", "")}, any(currency) AS currency, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components", parts.pointText), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component", parts.pointText), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger).replace(", currency", "")}@{parts.lineKey}\n',
       ),
     ],
   ]),
@@ -150,7 +171,7 @@ export const allocateMutants = [
         template("CAST(bitShiftRight(CAST(@{hash} AS UInt256) * CAST(@{whole} AS UInt256), 64) AS @{int})"),
         template("CAST(CAST(@{hash} AS UInt256) % CAST(@{whole} AS UInt256) AS @{int})"),
       ],
-      ["both points of a line are the same", template("'\\\\n@{point}'))`"), template("'\\\\n'))`")],
+      ["both points of a line are the same", template("'\\\\n@{point}'@{more"), template("'\\\\n'@{more")],
     ],
   ),
   ...mutantsOf("src/allocate/calculate.ts", money, [

@@ -288,7 +288,7 @@ t.test("a breakdown is available as SQL", async (t) => {
         ]),
       );
       if (renamed.time_bucket === undefined) return renamed;
-      const { usage_amount, shared_amount, row_count, provisional, ...sums } = renamed;
+      const { usage_amount, shared_amount, passed_amount, row_count, provisional, ...sums } = renamed;
       return sums;
     });
     const isOverTime = body.groups.some(({ amounts }: { amounts?: string[] }) => amounts !== undefined);
@@ -328,6 +328,7 @@ t.test("a breakdown is available as SQL", async (t) => {
         "  sum(amount) AS total_amount,",
         "  sumIf(amount, cost_type = 'usage') AS usage_amount,",
         "  sumIf(amount, cost_type = 'shared') AS shared_amount,",
+        "  sumIf(amount, cost_type = 'passed') AS passed_amount,",
         "  count() AS row_count,",
         "  max(is_provisional) AS provisional",
         "FROM chargeback_details",

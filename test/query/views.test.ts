@@ -40,7 +40,7 @@ t.test("views for BI tools show what the API shows", async (t) => {
     t.same(sorted(found), sorted(wanted));
   };
   const sums = "toString(total_amount) AS total_amount, toString(row_count) AS row_count";
-  const split = `toString(usage_amount) AS usage_amount, toString(shared_amount) AS shared_amount, ${sums}`;
+  const split = `toString(usage_amount) AS usage_amount, toString(shared_amount) AS shared_amount, toString(passed_amount) AS passed_amount, ${sums}`;
   interface Bucket {
     readonly dimensions: Row;
     readonly display_names: Row;

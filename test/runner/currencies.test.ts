@@ -130,8 +130,9 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
     total_amount: total,
     usage_amount: usage,
     shared_amount: shared,
+    passed_amount: "0",
   });
-  const nothing = { total_amount: null, usage_amount: null, shared_amount: null };
+  const nothing = { total_amount: null, usage_amount: null, shared_amount: null, passed_amount: null };
   const EUR = { currency: "EUR", ...amounts("11.666666666667", "-0.333333333333", "12"), row_count: 5 };
   const USD = { currency: "USD", ...amounts("21", "8", "13"), row_count: 5 };
   const bucketTexts = (body: {
