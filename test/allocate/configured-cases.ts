@@ -218,7 +218,23 @@ const chain = [2, 3, 4, 5].map(
 /** Identities of every kind, so that most steps take something. */
 const emptied = ["team-a", "z", "UNALLOCATED", "u-1", "u-*", "n-*1*", "t-1*", "t-*", "ann", "own-1", "Ä *"];
 
+/** Five steps, of which each passes on to identities that the later ones empty. */
+const chainOfSteps: ConfiguredStep[] = [
+  { from: ["u-*", "n-*1*", "own-1"] },
+  { from: ["n-*2*", "t-1*"] },
+  { from: ["team-a", "n-*3*", "t-2*"], where: { "tag.env": { not: "prod" } } },
+  { from: ["UNALLOCATED", "n-*4*"] },
+  { from: ["z", "t-*", "n-*5*"] },
+].map((step, index) => ({
+  ...step,
+  name: `chain-${index}`,
+  split: [{ by: "cost", of: "allocated", over: "day" }],
+}));
+
 const stepsFor = (split: ReturnType<typeof splitFor>): fc.Arbitrary<ConfiguredStep[]> =>
+  fc.oneof({ weight: 1, arbitrary: fc.constant(chainOfSteps) }, { weight: 3, arbitrary: drawnSteps(split) });
+
+const drawnSteps = (split: ReturnType<typeof splitFor>): fc.Arbitrary<ConfiguredStep[]> =>
   fc
     .tuple(
       fc.constantFrom(0, 1, 2, 2, 3, 5),

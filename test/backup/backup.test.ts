@@ -337,7 +337,7 @@ t.test("a backup of an older version is migrated", async (t) => {
   };
   for (const store of ["postgres", "clickhouse"] as const) {
     cpSync(migrationFolders[store], migrations[store], { recursive: true });
-    writeFileSync(join(migrations[store], "0002_later.sql"), added[store]);
+    writeFileSync(join(migrations[store], "9999_later.sql"), added[store]);
   }
   const { config: next } = configured(folder, "restored", shortTenants(["acme"]));
   await restoreBackup({ config: next, folder: target, logger: testLogger, signal, migrations });

@@ -92,6 +92,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/chargebacks", async (t) => {
       ...notOfCloud,
       allocation_method: "usage_ratio",
       allocation_detail: "usage_ratio_allocation",
+      passed_from: "",
       provisional: false,
       tags: [],
       tag_pairs: [],

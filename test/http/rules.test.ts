@@ -239,6 +239,7 @@ t.test("GET /api/v1/tenants/{tenant_name}/rules", async (t) => {
           ],
         },
       ],
+      steps: [],
       product_rules: [own("__proto__", "-30"), own("STORAGE", "20", 2), own("' OR 1", "1")],
       other_product_rules: [],
       tag_hints: [],

@@ -133,6 +133,7 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
     passed_amount: "0",
   });
   const nothing = { total_amount: null, usage_amount: null, shared_amount: null, passed_amount: null };
+  const ofTopics = ({ passed_amount: _, ...rest }: { readonly passed_amount: string | null }) => rest;
   const EUR = { currency: "EUR", ...amounts("11.666666666667", "-0.333333333333", "12"), row_count: 5 };
   const USD = { currency: "USD", ...amounts("21", "8", "13"), row_count: 5 };
   const bucketTexts = (body: {
@@ -268,10 +269,10 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
     ]);
     t.strictSame(overall, {
       currency: null,
-      ...nothing,
+      ...ofTopics(nothing),
       totals: [
-        { currency: "EUR", ...amounts("11.666666666667", "4.666666666667", "7"), row_count: 7 },
-        { currency: "USD", ...amounts("21", "11", "10"), row_count: 7 },
+        { currency: "EUR", ...ofTopics(amounts("11.666666666667", "4.666666666667", "7")), row_count: 7 },
+        { currency: "USD", ...ofTopics(amounts("21", "11", "10")), row_count: 7 },
       ],
       total_rows: 14,
       total_buckets: 6,
