@@ -108,6 +108,16 @@ t.test("OpenCost: idle cost is the cost of a node less that of its workloads", a
     ],
     "idle is shared on each node, so the nodes cost more",
   );
+  const passing = [
+    ...nodes,
+    "pass_on: [{ name: idle, from: [idle], split: [{ by: cost, within: resource_id }, { by: cost }] }]",
+  ];
+  const { management: _, ...machines } = bill;
+  t.strictSame(
+    await charged(t, { bill: machines, used, allocation: passing }),
+    ["node-1: checkout 18", "node-1: search 6", "node-2: checkout 2", "node-2: search 10"],
+    "passing idle on within its node has the same result",
+  );
 });
 
 t.test("Koku: platform and unallocated cost are distributed by what user projects cost", async (t) => {
@@ -131,4 +141,17 @@ t.test("Koku: platform and unallocated cost are distributed by what user project
     "workers: openshift-monitoring 20",
     "workers: shop 10",
   ]);
+  const platform = 'pass_on: [{ name: platform, from: ["openshift-*"], split: [{ by: cost }] }]';
+  t.strictSame(
+    await charged(t, { bill, used, allocation: [...rules, platform] }),
+    [
+      "control-plane: data 15",
+      "control-plane: shop 5",
+      "unallocated-workers: data 30",
+      "unallocated-workers: shop 10",
+      "workers: data 45",
+      "workers: shop 15",
+    ],
+    "the cost of the platform's own projects is distributed, too",
+  );
 });

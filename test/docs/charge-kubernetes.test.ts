@@ -12,7 +12,7 @@ import { openTestStores, temporaryFolder } from "../stores.js";
 import { markdownTable } from "./tables.js";
 
 const page = readFileSync(join(projectRoot(), "docs/how-to/charge-kubernetes.md"), "utf8");
-const [example = "", changes = ""] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
+const [example = "", changes = "", passing = ""] = [...page.matchAll(/^```yaml\n([\s\S]*?)^```$/gm)].map(
   ([, text = ""]) => text,
 );
 const DAY = "2026-06-24";
@@ -111,4 +111,17 @@ t.test("the page charges each identity what its table says", needs("prometheus",
   const onNodes = Number(spread.get("shop AmazonEC2"));
   t.ok(Math.abs(onNodes - (4.6 * 11.5) / 27 - (4.6 * 23) / 25) <= 0.0002, `shop pays ${onNodes}`);
   t.equal(spread.get("idle AmazonEC2"), undefined);
+
+  const steps = passing
+    .slice(passing.indexOf("\n") + 1)
+    .replaceAll(/^/gm, "    ")
+    .trimEnd();
+  const passed = await charged(t, url, (yaml) =>
+    yaml.replace("    allocation:\n", `    allocation:\n${steps}\n`),
+  );
+  for (const [who = "", before, after] of markdownTable(page, "Pays")) {
+    t.equal(rows.find(([each]) => each === who)?.at(-1), before, who);
+    const sum = products.reduce((total, product) => total + Number(passed.get(`${who} ${product}`) ?? 0), 0);
+    t.equal(sum.toFixed(2), after, who);
+  }
 });
