@@ -33,6 +33,8 @@ export interface Calculation {
   readonly marks?: ReadonlyMap<string, DayMarks>;
   /** Memory limit of one statement, in bytes. */
   readonly maxMemoryBytes: number;
+  /** Cuts days into parts that the first stage allocates one after the other. Default: one part. */
+  readonly partsOf?: (days: readonly string[]) => readonly (readonly string[])[];
   /** How many lines a statement holds in memory with their recipients. Default: the engine's. */
   readonly linesAtOnce?: number;
 }
@@ -106,7 +108,8 @@ async function calculateOnce(calculation: Calculation, days: readonly string[]):
       await execute(calculation, insertAllocatedWeights({ epoch, days }, each, steps));
   };
   if (stages.length + steps.length > 0) await dropWeights(calculation, days);
-  await allocateStage(calculation, days, { stage: stages.length === 0 ? undefined : FIRST_STAGE });
+  const first = { stage: stages.length === 0 ? undefined : FIRST_STAGE };
+  for (const part of calculation.partsOf?.(days) ?? [days]) await allocateStage(calculation, part, first);
   for (const { stage, weights } of stages) {
     await weigh(weights);
     await allocateStage(calculation, days, { stage });

@@ -4,7 +4,7 @@
  */
 import { LAST_STAGE } from "./allocation-rule.js";
 
-/** The most steps of a tenant. They are bits of a UInt16. */
+/** The most steps of a tenant. They are bits of a UInt32. */
 export const MOST_STEPS = 16;
 
 /** Rules of steps are calculated after all stages of rules. Steps are numbered from 1. */

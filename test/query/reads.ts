@@ -25,6 +25,7 @@ import {
   type RuleTierRow,
   rowsOfDay,
   rulesOfRow,
+  rulesOfStep,
 } from "../../src/query/chargebacks/explain/day.js";
 import { factsOfDay } from "../../src/query/chargebacks/explain/day-facts.js";
 import { dimensionsOfDay } from "../../src/query/chargebacks/explain/dimensions-of-day.js";
@@ -344,6 +345,7 @@ export const reads: Readonly<Record<string, Statement>> = {
     currency: "EUR",
   }),
   "explain-lines": linesOfDay(dimension, "2026-03-01"),
+  "explain-rules-of-step": rulesOfStep({ rules_hash: "a".repeat(64), rule: "by team" }, 1),
   "explain-rules": rulesOfRow({ rules_hash: "a".repeat(64), rule: "by team" }, "STORAGE"),
   "explain-is-published": isPublishedDay("2026-03-01"),
   "explain-facts": factsOfDay({

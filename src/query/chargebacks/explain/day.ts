@@ -6,6 +6,7 @@ import { midnightSeconds } from "../../../common/days.js";
 import type { AllocationDetail, AllocationMethod, RuleTier, SetOf } from "../../../domain/allocation-rule.js";
 import { dimensionFields } from "../../../domain/dimension-id.js";
 import { ledgers, lineKeySql } from "../../../domain/ledger.js";
+import { stageOfStep } from "../../../domain/passed-cost.js";
 import { hashOfPoint, type LinePoint, linePoints } from "../../../domain/rounding-offsets.js";
 import type { DimensionFields } from "../dimension-row.js";
 import { type PassedHop, pathIdSql } from "../row-metadata.js";
@@ -161,13 +162,24 @@ ORDER BY timestamp, currency, line_id`,
  * without one.
  */
 export function rulesOfRow({ rules_hash, rule }: RuledRow, productType: string): Statement {
+  const isOfLine =
+    "((rule != '' AND rule = {rule:String}) OR (rule = '' AND product_type IN ({product_type:String}, '*')))";
+  return tiersWhere(isOfLine, { rules_hash, rule, product_type: productType });
+}
+
+/** Selects tiers of a step of `pass_on`, from 1, as the row's rule set has it. */
+export function rulesOfStep({ rules_hash }: RuledRow, step: number): Statement {
+  return tiersWhere("stage = {stage:UInt8}", { rules_hash, stage: stageOfStep(step) });
+}
+
+function tiersWhere(condition: string, params: Statement["params"]): Statement {
   return {
     query: `
 SELECT rule, product_type, component, component_ratio, ratio_from, ratio_to, tier, kind, sources, set_of, allocation_detail
 FROM allocation_rules
-WHERE rules_hash = {rules_hash:String} AND ((rule != '' AND rule = {rule:String}) OR (rule = '' AND product_type IN ({product_type:String}, '*')))
+WHERE rules_hash = {rules_hash:String} AND ${condition}
 ORDER BY component, tier`,
-    params: { rules_hash, rule, product_type: productType },
+    params,
   };
 }
 
@@ -180,20 +192,28 @@ type RuledRow = Pick<DayRow, "rules_hash" | "rule">;
 const rulesCache = new WeakMap<ClickHouseClient, LRUCache<string, readonly RuleTierRow[]>>();
 const MOST_RULES = 1_000;
 
-export async function readRules(
+async function readTiers(
   client: ClickHouseClient,
-  row: RuledRow,
-  productType: string,
+  statement: Statement,
   signal?: AbortSignal,
 ): Promise<readonly RuleTierRow[]> {
-  const key = JSON.stringify([row.rules_hash, row.rule, productType]);
+  const key = JSON.stringify(statement.params);
   const storeRules = rulesCache.get(client) ?? new LRUCache({ max: MOST_RULES });
   const cached = storeRules.get(key);
   if (cached !== undefined) return cached;
-  const found = ruleOfRow(row, await readRows<RuleTierRow>(client, rulesOfRow(row, productType), signal));
+  const found = await readRows<RuleTierRow>(client, statement, signal);
   if (found.length > 0) storeRules.set(key, found);
   rulesCache.set(client, storeRules);
   return found;
+}
+
+export async function readRulesOfStep(
+  client: ClickHouseClient,
+  row: RuledRow,
+  step: number,
+  signal?: AbortSignal,
+): Promise<readonly RuleTierRow[]> {
+  return await readTiers(client, rulesOfStep(row, step), signal);
 }
 
 /** Returns undefined if no row matches. */
@@ -212,7 +232,8 @@ export async function readDay(
   ]);
   const [row] = rows;
   if (row === undefined) return undefined;
-  return { rows, lines, rules: await readRules(client, row, dimension.product_type, signal) };
+  const tiers = await readTiers(client, rulesOfRow(row, dimension.product_type), signal);
+  return { rows, lines, rules: ruleOfRow(row, tiers) };
 }
 
 /**

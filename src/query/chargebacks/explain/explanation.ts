@@ -4,14 +4,13 @@
  */
 import type { ConfiguredStep } from "../../../config/allocation/pass-on.js";
 import type { SetOf } from "../../../domain/allocation-rule.js";
-import { ruleOfStep } from "../../../domain/passed-cost.js";
 import { type RuleColumns, tagKeyOf } from "../../../domain/rule-columns.js";
 import { isNotEmptied } from "../../../stores/facts/emptied.js";
 import { type KnownNames, readNamesOfInventory } from "../../inventory/names.js";
 import type { PageRequest } from "../../page/position.js";
 import { type PipelineRun, readRunOfEpoch } from "../../state/pipeline-runs.js";
 import type { DimensionFields } from "../dimension-row.js";
-import { type DayLine, type DayRow, type RowChoice, readDay, readRules } from "./day.js";
+import { type DayLine, type DayRow, type RowChoice, readDay, readRulesOfStep } from "./day.js";
 import { type DayFacts, readDayFacts } from "./day-facts.js";
 import { type OwnerStores, readDayState, readKnownOnDay } from "./owner.js";
 import { type GivenRow, givenRow, readPassing } from "./passed-row.js";
@@ -68,18 +67,15 @@ export async function readExplanation(
   const { identity_id } = dimension;
   const passing = await readPassing(client, { dimension, day: date, row: published }, signal);
   const row = givenRow({ ...published, identity_id }, passing, giving);
-  const step = input.steps[(row.hops.at(-1)?.step ?? 0) - 1];
-  const isRecipient = isNotEmptied("toString(identity_id)", input.steps, row.hops.at(-1)?.step ?? 0);
+  const step = row.hops.at(-1)?.step ?? 0;
+  const isRecipient = isNotEmptied("toString(identity_id)", input.steps, step);
   const found = day.lines.find(
     ({ timestamp, currency, line_id }) =>
       timestamp === row.timestamp && currency === row.currency && line_id === row.line_id,
   );
   const line = found && { ...found, hashes: passing.hashes[giving - 1] ?? found.hashes };
-  const rules =
-    giving === 0
-      ? day.rules
-      : step && (await readRules(client, { ...row, rule: ruleOfStep(step.name) }, "", signal));
-  const appliedRule = rules && appliedRuleOf(rules, row, line);
+  const rules = step === 0 ? day.rules : await readRulesOfStep(client, row, step, signal);
+  const appliedRule = appliedRuleOf(rules, row, line);
   const appliedTier = appliedRule?.allocationFailed === true ? undefined : row.tier;
   const tiersUpToApplied =
     appliedRule?.tiers.filter(({ tier }) => appliedTier !== undefined && tier <= appliedTier) ?? [];
