@@ -22,7 +22,7 @@ type Explanation = Schemas["Explanation"];
 type Recipient = Schemas["Recipient"];
 
 /** Format of `why`: dimension, timestamp, component and currency; then the path, and which giving of it is explained. */
-const FORM = /^\d+,\d{4}-\d\d-\d\dT[\d:.]+Z,\d+,[^,]+,\d+(,\d+)?$/;
+const FORM = /^\d+,\d{4}-\d\d-\d\dT[\d:.]+Z,\d+,[^,]+(,\d+){0,2}$/;
 
 /** The value of `why` for a row. */
 export function whyParameter(row: Schemas["ChargebackRow"]): string {
@@ -50,7 +50,7 @@ export function Explain({ place, tenant, why }: ExplainProps) {
 
 function ExplanationView({ place, tenant, why }: ExplainProps) {
   const [page, setPage] = useState(1);
-  const [id = "", timestamp = "", component = "", currency = "", path = "0", giving] = why.split(",");
+  const [id = "", timestamp = "", component = "", currency = "", path, giving] = why.split(",");
   const params = {
     path: { tenant_name: tenant, dimension_id: Number(id) },
     query: {
@@ -58,7 +58,7 @@ function ExplanationView({ place, tenant, why }: ExplainProps) {
       timestamp,
       component: Number(component),
       currency,
-      path_id: Number(path),
+      ...(path !== undefined && { path_id: Number(path) }),
       ...(giving !== undefined && { giving: Number(giving) }),
       page,
       page_size: PAGE_SIZE,
@@ -209,7 +209,7 @@ function Givings({
   readonly why: string;
 }) {
   if (path.length === 0) return null;
-  const rowOfWhy = why.split(",").slice(0, 5);
+  const rowOfWhy = [...why.split(",").slice(0, 4), row.path_id];
   return (
     <Step title={text.passed}>
       <ol class="givings">
@@ -220,12 +220,12 @@ function Givings({
             </Link>{" "}
             <AmountCell value={exact(hop.amount)} currency={row.currency} />
             <span class="hint"> {en.rows.methods[hop.allocation_method]}</span>
-            {index === giving && <strong> {text.thisOne}</strong>}
+            {index === giving && <strong> {text.explained}</strong>}
           </li>
         ))}
         <li class={giving === path.length ? "used" : undefined}>
           <Link href={changed(place, { why: rowOfWhy.join(",") })}>{text.finally}</Link>
-          {giving === path.length && <strong> {text.thisOne}</strong>}
+          {giving === path.length && <strong> {text.explained}</strong>}
         </li>
       </ol>
     </Step>

@@ -5,7 +5,8 @@ export const explainTexts = {
   what: (who: string, day: string) => `What ${who} pays for ${day}`,
   provisional: "provisional",
   passed: "Who had the cost, before it was passed on",
-  finally: "Finally",
+  finally: "Who pays it now",
+  explained: "← explained here",
   line: "The line of the bill",
   noLine: "The line is no longer stored.",
   priced: (quantity: string, price: string | null) =>
