@@ -14,6 +14,11 @@ interface LeftOut {
 
 export const longTests: readonly LeftOut[] = [
   {
+    file: "embedded-clickhouse/sql-port-stuck.test.ts",
+    kind: "soak",
+    why: "keeps the processors busy with statements that cannot be stopped, and measures whether others still run",
+  },
+  {
     file: "config/fuzz.test.ts",
     kind: "soak",
     why: "draws thousands of configurations; each rule has its own test",
