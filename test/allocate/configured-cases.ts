@@ -220,15 +220,15 @@ const emptied = ["team-a", "z", "UNALLOCATED", "u-1", "u-*", "n-*1*", "t-1*", "t
 
 /** Five steps, of which each passes on to identities that the later ones empty. */
 const chainOfSteps: ConfiguredStep[] = [
-  { from: ["u-*", "n-*1*", "own-1"] },
+  { from: ["u-1", "n-*1*", "own-1"], first: [{ by: "usage" as const, metric: "cpu" }] },
   { from: ["n-*2*", "t-1*"] },
   { from: ["team-a", "n-*3*", "t-2*"], where: { "tag.env": { not: "prod" } } },
   { from: ["UNALLOCATED", "n-*4*"] },
   { from: ["z", "t-*", "n-*5*"] },
-].map((step, index) => ({
+].map(({ first = [], ...step }, index) => ({
   ...step,
   name: `chain-${index}`,
-  split: [{ by: "cost", of: "allocated", over: "day" }],
+  split: [...first, { by: "cost", of: "allocated", over: "day" }],
 }));
 
 /** Every part of every line that a thousand share would be a million rows for each step: few identities are emptied then. */

@@ -174,9 +174,13 @@ FROM ${stagedTable("chargebacks", epoch)} WHERE day = toDate(timestamp, 'UTC')
 ORDER BY key, currency, component, CAST(identity_id AS String), text`,
     format: "JSONEachRow",
   });
-  type StagedRow = Omit<RefereeRow, "amount" | "path"> & { amount: string; hops: [number, string][] };
+  type StagedRow = Omit<RefereeRow, "amount" | "path"> & {
+    amount: string;
+    hops: [number, string][];
+    text: string;
+  };
   const rows = await result.json<StagedRow>();
-  return rows.map(({ hops, ...row }) => ({
+  return rows.map(({ hops, text: _, ...row }) => ({
     ...row,
     amount: decimalUnits(row.amount),
     path: hops.map(([step, from]) => ({ step, from })),
