@@ -57,6 +57,7 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
       ...notOfCloud,
       allocation_method: "usage_ratio",
       allocation_detail: "usage_ratio_allocation",
+      passed_from: "",
       provisional: false,
       tags: [],
       tag_pairs: [],

@@ -77,7 +77,7 @@ t.test("all endpoints share their errors and headers", async (t) => {
     ["chargebacks?identity=sa-1", /Unknown parameter `identity`\. Allowed: page, /],
     [
       "chargebacks?identity_ids=sa-1",
-      "Unknown parameter `identity_ids`, did you mean `identity_id`. Allowed: page, page_size, cursor, start_date, end_date, timezone, identity_id, product_type, resource_id, currency, product_category, environment_id, charge_category, service_provider, account_id, region_id, sku_id, rule, cost_type, allocation_method, allocation_detail, team, tag:KEY; filters also with `not:` before them.",
+      "Unknown parameter `identity_ids`, did you mean `identity_id`. Allowed: page, page_size, cursor, start_date, end_date, timezone, identity_id, product_type, resource_id, currency, product_category, environment_id, charge_category, service_provider, account_id, region_id, sku_id, rule, cost_type, allocation_method, allocation_detail, passed_from, team, tag:KEY; filters also with `not:` before them.",
     ],
     [
       "chargebacks/dates?start_date=2026-01-01",
@@ -294,7 +294,16 @@ t.test("all endpoints share their errors and headers", async (t) => {
     }
     t.strictSame(
       [...meaning],
-      ["environment_id", "charge_category", "service_provider", "account_id", "region_id", "sku_id", "rule"],
+      [
+        "environment_id",
+        "charge_category",
+        "service_provider",
+        "account_id",
+        "region_id",
+        "sku_id",
+        "rule",
+        "passed_from",
+      ],
     );
     const filters = { identity_id: "", resource_id: "", product_type: "" };
     const exported = await app.inject({ method: "POST", url: `${acme}/export`, payload: { filters } });

@@ -178,6 +178,7 @@ const noRow = {
   currency: null,
   allocation_method: null,
   allocation_detail: null,
+  passed_from: null,
   provisional: null,
   charge_category: null,
   service_provider: null,

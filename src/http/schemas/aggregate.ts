@@ -1,5 +1,5 @@
 /** Sums of chargebacks. */
-import { type TString, Type } from "@sinclair/typebox";
+import { type TString, type TUnsafe, Type } from "@sinclair/typebox";
 import { BUCKET_LIMIT } from "../../query/chargebacks/bucket-limit.js";
 import { type GroupColumn, groupColumns, TEAM } from "../../query/chargebacks/summed-rows.js";
 import { UNASSIGNED } from "../../query/inventory/names.js";
@@ -52,16 +52,10 @@ export const amounts = {
   ),
 };
 
-interface AmountFields {
-  readonly total_amount: TString;
-  readonly usage_amount: TString;
-  readonly shared_amount: TString;
-  /** Only chargebacks are passed on. */
-  readonly passed_amount?: TString;
-}
+type AmountFields = Readonly<Record<string, TString>>;
 
 /** The amounts at the top level. They are null unless all rows have the same currency. */
-export function overallAmounts({ total_amount, usage_amount, shared_amount, passed_amount }: AmountFields) {
+export function overallAmounts<Fields extends AmountFields>(amounts: Fields) {
   const orNull = ({ description, pattern, examples }: TString) =>
     Type.Unsafe<string | null>({
       type: ["string", "null"],
@@ -69,19 +63,17 @@ export function overallAmounts({ total_amount, usage_amount, shared_amount, pass
       pattern,
       examples,
     });
+  const nullable = Object.entries(amounts).map(([name, schema]) => [name, orNull(schema)]);
   return {
     currency: nullableText({
       description: "ISO 4217 code of the amounts' currency; null when there are several, or no rows.",
       examples: ["USD"],
     }),
-    total_amount: orNull(total_amount),
-    usage_amount: orNull(usage_amount),
-    shared_amount: orNull(shared_amount),
-    ...(passed_amount !== undefined && { passed_amount: orNull(passed_amount) }),
+    ...(Object.fromEntries(nullable) as { [Name in keyof Fields]: TUnsafe<string | null> }),
   };
 }
 
-export function currencyTotals(amounts: AmountFields) {
+export function currencyTotals<Fields extends AmountFields>(amounts: Fields) {
   return Type.Array(
     Type.Object({ currency, ...amounts, row_count: countSchema("Rows of the currency.", 12) }),
     {

@@ -39,6 +39,7 @@ export const dimensionSchema = Type.Object(
     rule: orNull(row.rule),
     allocation_method: orNull(row.allocation_method),
     allocation_detail: orNull(row.allocation_detail),
+    passed_from: orNull(row.passed_from),
     provisional: orNull(row.provisional),
     tags: Type.Array(tagRecordSchema, { description: "The dimension's tags, by tag_id." }),
     tag_pairs: row.tag_pairs,

@@ -6,7 +6,7 @@ import { dimensionFields } from "../../domain/dimension-id.js";
 import type { ShownValues } from "../../domain/fact-tables.js";
 import { pick } from "../page/read-pages.js";
 import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
-import type { RowMetadata } from "./row-metadata.js";
+import { pathIdSql, type RowMetadata } from "./row-metadata.js";
 import { cloudColumns, type DaySpan, readChargebackDates } from "./scan.js";
 
 export type DimensionFields = Readonly<Record<(typeof dimensionFields)[number], string>>;
@@ -23,6 +23,7 @@ export interface NewestRow extends CloudValues {
   readonly currency: string;
   readonly allocation_method: AllocationMethod;
   readonly allocation_detail: AllocationDetail;
+  readonly passed_from: string;
   readonly provisional: boolean;
   readonly metadata: RowMetadata;
 }
@@ -41,10 +42,11 @@ export function newestRow(dimension: DimensionFields, span?: DaySpan): Statement
   const matchesDimension = dimensionFields.map((field) => `${field} = {${field}:String}`).join(" AND ");
   return {
     query: `
-SELECT ${[...splitColumns, ...lineColumns].join(", ")}, toString(amount_hi + amount_lo) AS amount, allocation_detail, provisional
+SELECT ${[...splitColumns, ...lineColumns].join(", ")}, toString(amount_hi + amount_lo) AS amount, allocation_detail, passed_from, provisional,
+  ${pathIdSql("passed_path")} AS path_id
 FROM chargebacks
 WHERE ${days} AND ${matchesDimension}
-ORDER BY day DESC, timestamp DESC, component, currency, line_id
+ORDER BY day DESC, timestamp DESC, component, currency, line_id, path_id
 LIMIT 1`,
     params: { ...Object.fromEntries(dimensionFields.map((field) => [field, dimension[field]])), ...span },
   };
@@ -58,7 +60,8 @@ export async function readNewestRow(
 ): Promise<NewestRow | undefined> {
   const found = await findRow(client, dimension, signal);
   if (found === undefined) return undefined;
-  const { timestamp, amount, currency, allocation_method, allocation_detail, provisional } = found;
+  const { timestamp, amount, currency, allocation_method, allocation_detail, passed_from, provisional } =
+    found;
   const metadata = await readMetadata(client, [found], signal);
   return {
     timestamp,
@@ -66,6 +69,7 @@ export async function readNewestRow(
     currency,
     allocation_method,
     allocation_detail,
+    passed_from,
     provisional,
     ...pick(found, lineColumns),
     metadata: metadata(found),

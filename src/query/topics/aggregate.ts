@@ -7,7 +7,13 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readTuples, type Statement } from "../../clickhouse/statement.js";
 import { bucketsWithTotals } from "../chargebacks/aggregate.js";
-import { type Aggregate, aggregateOf, type StoredBucket } from "../chargebacks/aggregate-result.js";
+import {
+  type Aggregate,
+  type AggregateBucket,
+  aggregateOf,
+  type CurrencyAmounts,
+  type StoredBucket,
+} from "../chargebacks/aggregate-result.js";
 import { BUCKET_LIMIT } from "../chargebacks/bucket-limit.js";
 import { knownNames, nameSql } from "../inventory/names.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
@@ -76,12 +82,27 @@ function distinctColumns({ groupBy }: AttributionAggregateInput): AttributionGro
   return [...new Set(groupBy)];
 }
 
+/** Costs of topics are never passed on. */
+type Unpassed<Sums> = Omit<Sums, "passed_amount">;
+
+interface AttributionAggregate extends Unpassed<Omit<Aggregate, "buckets" | "totals">> {
+  readonly buckets: Unpassed<AggregateBucket>[];
+  readonly totals: Unpassed<CurrencyAmounts>[];
+}
+
 export async function readAttributionAggregate(
   client: ClickHouseClient,
   input: AttributionAggregateInput,
   signal?: AbortSignal,
-): Promise<Aggregate> {
+): Promise<AttributionAggregate> {
   const rows = await readTuples<StoredBucket>(client, attributionAggregate(input), signal);
   const columns = distinctColumns(input);
-  return aggregateOf({ columns, named: columns.filter(hasNames), bucketLimit: BUCKET_LIMIT }, rows);
+  const shape = { columns, named: columns.filter(hasNames), bucketLimit: BUCKET_LIMIT };
+  const { buckets, totals, ...overall } = unpassed(aggregateOf(shape, rows));
+  return { ...overall, buckets: buckets.map(unpassed), totals: totals.map(unpassed) };
+}
+
+function unpassed<Sums extends { readonly passed_amount: string | null }>(sums: Sums): Unpassed<Sums> {
+  const { passed_amount: _, ...rest } = sums;
+  return rest;
 }
