@@ -112,6 +112,7 @@ t.test("property: configured rules allocate like the reference, to the last unit
   for (let round = 0; round === 0 || (round < MOST_ROUNDS && missing().length > 0); round += 1) {
     for (const size of crowds) {
       // Cases with a thousand identities take much longer than those with ten.
+      if (size === 1000 && round > 0 && !missing().some((name) => name.endsWith(" 1000"))) continue;
       const numRuns = Math.ceil(size === 1000 ? cases / 5 : cases);
       await fc.assert(
         fc.asyncProperty(configuredCase(size), async (each) => await compare(t, each)),
