@@ -64,7 +64,7 @@ export async function allocatePending(input: AllocatePending): Promise<void> {
 
 /**
  * A later stage takes the engine a second, mostly to plan it, however few lines it has. So several batches share it: the
- * first stage allocates them one after the other, and the later ones together.
+ * first stage and the check take them one after the other, and the later stages together.
  */
 const PARTS_OF_STAGES = 8;
 

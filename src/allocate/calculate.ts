@@ -33,7 +33,7 @@ export interface Calculation {
   readonly marks?: ReadonlyMap<string, DayMarks>;
   /** Memory limit of one statement, in bytes. */
   readonly maxMemoryBytes: number;
-  /** Cuts days into parts that the first stage allocates one after the other. Default: one part. */
+  /** Cuts days into parts that the first stage allocates, and that are checked, one after the other. Default: one. */
   readonly partsOf?: (days: readonly string[]) => readonly (readonly string[])[];
   /** How many lines a statement holds in memory with their recipients. Default: the engine's. */
   readonly linesAtOnce?: number;
@@ -109,7 +109,8 @@ async function calculateOnce(calculation: Calculation, days: readonly string[]):
   };
   if (stages.length + steps.length > 0) await dropWeights(calculation, days);
   const first = { stage: stages.length === 0 ? undefined : FIRST_STAGE };
-  for (const part of calculation.partsOf?.(days) ?? [days]) await allocateStage(calculation, part, first);
+  const parts = calculation.partsOf?.(days) ?? [days];
+  for (const part of parts) await allocateStage(calculation, part, first);
   for (const { stage, weights } of stages) {
     await weigh(weights);
     await allocateStage(calculation, days, { stage });
@@ -118,7 +119,9 @@ async function calculateOnce(calculation: Calculation, days: readonly string[]):
     await weigh(step.weights);
     await allocateStage(calculation, days, { step });
   }
-  return await checkDays(calculation, days);
+  const checks: DayCheck[] = [];
+  for (const part of parts) checks.push(...(await checkDays(calculation, part)));
+  return checks;
 }
 
 /** Drops weights that an interrupted calculation left. A mutation is slow, so it runs only if there are any. */
