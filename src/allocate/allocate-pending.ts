@@ -32,24 +32,10 @@ export async function allocatePending(input: AllocatePending): Promise<void> {
   const ready = await leaveOutLostInput(job, found.rows);
   const failures: DayFailures = new Map(ready.map((day) => [day.day, day.allocation_attempts]));
   const attributed = await attribute(input, new Set(failures.keys()));
-  const work = await estimateWork(job, [...failures.keys()]);
-  const { maxWork, maxDays } = job;
-  const partsOf = (days: readonly string[]) => batchDays(days, work, { maxWork, maxDays });
-  const batches: Batches = {
-    ...job,
-    marks: marksOf(ready),
-    partsOf,
-    failures,
-    attributed,
-    failed: new Set(),
-  };
-  const { stages, steps } = job.rules;
-  const isStaged = stages.length + steps.length > 0;
-  const cut = isStaged
-    ? batchDays([...failures.keys()], work, { maxWork: PARTS_OF_STAGES * maxWork, maxDays })
-    : partsOf([...failures.keys()]);
+  const calculating = { ...job, marks: marksOf(ready) };
+  const batches: Batches = { ...calculating, failures, attributed, failed: new Set() };
   let publishing = Promise.resolve();
-  for (const batch of cut) {
+  for (const batch of await cutBatches(job, [...failures.keys()])) {
     if (readsEarlierDays(job)) await publishing;
     const [calculated, published] = await Promise.allSettled([calculateBatch(batches, batch), publishing]);
     if (published.status === "rejected") throw published.reason;
@@ -61,12 +47,6 @@ export async function allocatePending(input: AllocatePending): Promise<void> {
     [...attributed.values()].filter((check) => !failures.has(check.day)),
   );
 }
-
-/**
- * A later stage takes the engine a second, mostly to plan it, however few lines it has. So several batches share it: the
- * first stage and the check take them one after the other, and the later stages together.
- */
-const PARTS_OF_STAGES = 8;
 
 async function attribute(input: AllocatePending, calculatedNow: ReadonlySet<string>): Promise<Attributed> {
   if (input.topics === undefined) return new Map();
@@ -166,8 +146,7 @@ async function attributePending(
   const calculating = { ...job, marks: marksOf(ready) };
   const failures: DayFailures = new Map(ready.map((row) => [row.day, row.allocation_attempts]));
   const attributed = new Map<string, DayCheck>();
-  const days = [...failures.keys()];
-  for (const batch of batchDays(days, await estimateWork(job, days), job)) {
+  for (const batch of await cutBatches(job, [...failures.keys()])) {
     await attributeBatch(calculating, batch, failures, attributed);
   }
   return attributed;
@@ -239,16 +218,27 @@ function marksOf(days: readonly PendingDay[]): ReadonlyMap<string, DayMarks> {
   return new Map(days.map((day) => [day.day, day]));
 }
 
-/** Estimates the work of each day, in rows. */
-async function estimateWork(job: LedgerJob, days: readonly string[]): Promise<ReadonlyMap<string, number>> {
-  if (days.length === 0) return new Map();
+/** Cuts days into batches by their estimated work. */
+async function cutBatches(job: LedgerJob, days: readonly string[]): Promise<string[][]> {
+  if (days.length === 0) return [];
   const { ledger, epoch } = job;
   const estimated = await readRows<{ day: string; work: number }>(
     job.client,
     estimateDays({ ledger, epoch, days }),
     job.signal,
   );
-  return new Map(estimated.map((row) => [row.day, row.work]));
+  const work = new Map(estimated.map((row) => [row.day, row.work]));
+  return batchDays(
+    days.map((day) => ({ day, work: work.get(day) ?? 0 })),
+    job.maxWork,
+    job.maxDays,
+  );
+}
+
+/** A day and its estimated work, in rows. */
+interface DayWork {
+  readonly day: string;
+  readonly work: number;
 }
 
 /**
@@ -256,23 +246,18 @@ async function estimateWork(job: LedgerJob, days: readonly string[]): Promise<Re
  * alone is a batch of its own. One statement per batch costs far less than one per day (measured: 50 ms of fixed cost
  * per day), and the limits bound its memory.
  */
-function batchDays(
-  days: readonly string[],
-  work: ReadonlyMap<string, number>,
-  { maxWork, maxDays }: Pick<LedgerJob, "maxWork" | "maxDays">,
-): string[][] {
+function batchDays(days: readonly DayWork[], maxWork: number, maxDays: number): string[][] {
   const batches: string[][] = [];
   let batch: string[] = [];
-  let workOfBatch = 0;
+  let work = 0;
   for (const day of days) {
-    const workOfDay = work.get(day) ?? 0;
-    if (batch.length > 0 && (workOfBatch + workOfDay > maxWork || batch.length === maxDays)) {
+    if (batch.length > 0 && (work + day.work > maxWork || batch.length === maxDays)) {
       batches.push(batch);
       batch = [];
-      workOfBatch = 0;
+      work = 0;
     }
-    batch.push(day);
-    workOfBatch += workOfDay;
+    batch.push(day.day);
+    work += day.work;
   }
   if (batch.length > 0) batches.push(batch);
   return batches;

@@ -33,8 +33,6 @@ export interface Calculation {
   readonly marks?: ReadonlyMap<string, DayMarks>;
   /** Memory limit of one statement, in bytes. */
   readonly maxMemoryBytes: number;
-  /** Cuts days into parts that the first stage allocates, and that are checked, one after the other. Default: one. */
-  readonly partsOf?: (days: readonly string[]) => readonly (readonly string[])[];
   /** How many lines a statement holds in memory with their recipients. Default: the engine's. */
   readonly linesAtOnce?: number;
 }
@@ -108,9 +106,7 @@ async function calculateOnce(calculation: Calculation, days: readonly string[]):
       await execute(calculation, insertAllocatedWeights({ epoch, days }, each, steps));
   };
   if (stages.length + steps.length > 0) await dropWeights(calculation, days);
-  const first = { stage: stages.length === 0 ? undefined : FIRST_STAGE };
-  const parts = calculation.partsOf?.(days) ?? [days];
-  for (const part of parts) await allocateStage(calculation, part, first);
+  await allocateStage(calculation, days, { stage: stages.length === 0 ? undefined : FIRST_STAGE });
   for (const { stage, weights } of stages) {
     await weigh(weights);
     await allocateStage(calculation, days, { stage });
@@ -119,9 +115,7 @@ async function calculateOnce(calculation: Calculation, days: readonly string[]):
     await weigh(step.weights);
     await allocateStage(calculation, days, { step });
   }
-  const checks: DayCheck[] = [];
-  for (const part of parts) checks.push(...(await checkDays(calculation, part)));
-  return checks;
+  return await checkDays(calculation, days);
 }
 
 /** Drops weights that an interrupted calculation left. A mutation is slow, so it runs only if there are any. */

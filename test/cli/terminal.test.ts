@@ -56,7 +56,12 @@ for (const size of sizes) {
       const lines = run.lines();
       t.strictSame(
         lines,
-        ["acme     7 days published, 7 rows", "metered  FAILED: no days gathered", ...(errorsAt[cols] ?? [])],
+        [
+          "acme     7 days published, 7 rows",
+          "metered  FAILED: no days gathered",
+          ...(errorsAt[cols] ?? []),
+          "  48 rows, 0 USD: left_out (failed)",
+        ],
         "the error is shown once",
       );
       t.equal(run.cursorShown(), true);
@@ -90,10 +95,13 @@ for (const size of sizes) {
         "acme    7 days          7     7         50.4             50.4     0",
         "",
         "Delivered rows, or hours of priced metrics, by class:",
-        "TENANT  CLASS              ROWS  COST USD",
-        "acme    delivered           168      50.4",
-        "acme    charged             168      50.4",
-        "acme    not accounted for     0         0",
+        "TENANT   CLASS              ROWS  COST USD",
+        "acme     delivered           168      50.4",
+        "acme     charged             168      50.4",
+        "acme     not accounted for     0         0",
+        "metered  delivered            48         0",
+        "metered  left_out (failed)    48         0",
+        "metered  not accounted for     0         0",
         "Every line adds up.",
         "Nothing to prove: metered has no published days.",
       ]);
