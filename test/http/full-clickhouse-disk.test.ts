@@ -5,7 +5,6 @@
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { buildApp } from "../../src/http/app.js";
 import { openStores } from "../../src/stores/open-stores.js";
 import { shortTenants } from "../runner/runs.js";
 import { mounts, smallDisk } from "../small-disk.js";
@@ -20,6 +19,7 @@ import {
 } from "../tags/tagging.js";
 import { until } from "../until.js";
 import { insertChargebacks, NOW } from "./service.js";
+import { startApi } from "./start-api.js";
 
 t.test("exports and tags survive a full disk of ClickHouse", mounts, async (t) => {
   const folder = temporaryFolder(t);
@@ -29,16 +29,7 @@ t.test("exports and tags survive a full disk of ClickHouse", mounts, async (t) =
   const config = testConfig(`data_dir: ${data}\n${shortTenants(["acme"])}`, folder);
   const stores = await openStores({ config, logger: testLogger });
   t.teardown(() => stores.close());
-  const app = await buildApp({
-    config,
-    stores,
-    control: undefined,
-    logger: testLogger,
-    version: "1",
-    mode: "both",
-    clock: () => NOW,
-  });
-  t.teardown(() => app.close());
+  const app = await startApi(t, { config, stores, now: NOW, mode: "both" });
   const timestamp = "2026-03-01T00:00:00Z";
   const identities = Array.from({ length: 3_000 }, (_, i) => `sa-${i}`);
   await insertChargebacks(

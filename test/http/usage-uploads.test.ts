@@ -1,8 +1,8 @@
 /** Usage can be uploaded by request. A key makes an upload idempotent. */
 import { Readable } from "node:stream";
 import t from "tap";
-import { buildApp } from "../../src/http/app.js";
-import { openTestStores, temporaryFolder, testLogger } from "../stores.js";
+import { openTestStores, temporaryFolder } from "../stores.js";
+import { startApi } from "./start-api.js";
 
 const tenants = (folder: string) => `tenants:
   acme:
@@ -28,16 +28,7 @@ const csv = (...rows: readonly string[]) => `${[HEADER, ...rows].join("\n")}\n`;
 
 t.test("uploads by request", async (t) => {
   const { config, stores } = await openTestStores(t, tenants(temporaryFolder(t)));
-  const app = await buildApp({
-    config,
-    stores,
-    control: undefined,
-    logger: testLogger,
-    version: "1",
-    mode: "api" as const,
-    clock: () => new Date("2026-06-30T12:00:00Z"),
-  });
-  t.teardown(() => app.close());
+  const app = await startApi(t, { config, stores, now: new Date("2026-06-30T12:00:00Z") });
   const post = async (
     body: string | Readable | Buffer,
     key: string | undefined,

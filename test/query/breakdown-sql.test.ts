@@ -1,12 +1,12 @@
 /** A breakdown as SQL: the text returns the API's sums on the SQL port, to the last digit. */
 import t from "tap";
-import { buildApp } from "../../src/http/app.js";
 import { copyNames } from "../../src/ingest/inventory/copy-names.js";
 import { freePort } from "../free-port.js";
 import { gatherInto } from "../http/gathered-inventory.js";
 import { type ChargebackInput, get, insertChargebacks, NOW } from "../http/service.js";
+import { startApi } from "../http/start-api.js";
 import fc, { seedOf } from "../property.js";
-import { fixedTenant, openTestStores, testLogger } from "../stores.js";
+import { fixedTenant, openTestStores } from "../stores.js";
 import { recordTestDimensions } from "../tags/tagging.js";
 
 /** Values that would break out of unquoted text, or have a meaning in it. */
@@ -175,16 +175,7 @@ t.test("a breakdown is available as SQL", async (t) => {
     t,
     `${embedded}\n  sql_limits: { max_per_minute: 1000000 }\ntenants:${fixedTenant("acme")}`,
   );
-  const app = await buildApp({
-    config,
-    stores,
-    control: undefined,
-    logger: testLogger,
-    version: "1",
-    mode: "api" as const,
-    clock: () => NOW,
-  });
-  t.teardown(() => app.close());
+  const app = await startApi(t, { config, stores, now: NOW });
   await insertChargebacks(stores, "acme", rows);
   await recordTestDimensions(stores, "acme");
   await gatherInto(stores, "acme", {

@@ -1,14 +1,14 @@
 /** Views for BI tools show what the API shows: the same rows and sums. */
 import t, { type Test } from "tap";
 import { healthyDetails, issueDetails } from "../../src/domain/allocation-rule.js";
-import { buildApp } from "../../src/http/app.js";
 import { copyNames } from "../../src/ingest/inventory/copy-names.js";
 import { holds } from "../holds.js";
 import { gatherInto } from "../http/gathered-inventory.js";
 import { get } from "../http/service.js";
+import { startApi } from "../http/start-api.js";
 import { daysBefore, runContext, runDay, runOnce, runRows, shortTenants } from "../runner/runs.js";
 import { clusterWithTopics, topicUpstream } from "../runner/topic-upstream.js";
-import { openTestStores, testLogger } from "../stores.js";
+import { openTestStores } from "../stores.js";
 
 type Row = Record<string, unknown>;
 
@@ -21,16 +21,7 @@ t.test("views for BI tools show what the API shows", async (t) => {
   holds(t, await runOnce(runContext(stores, { ecosystems }), withAttributions, "acme"), {
     status: "completed",
   });
-  const app = await buildApp({
-    config: withAttributions,
-    stores,
-    control: undefined,
-    logger: testLogger,
-    version: "1",
-    mode: "api",
-    clock: () => new Date(`${runDay}T12:00:00Z`),
-  });
-  t.teardown(() => app.close());
+  const app = await startApi(t, { config: withAttributions, stores, now: new Date(`${runDay}T12:00:00Z`) });
   const read = async (path: string) => (await get(app, `/api/v1/tenants/acme/${path}`)).body;
   const view = (query: string) => runRows<Row>(stores, "acme", `SELECT ${query} ORDER BY ALL`);
   const sorted = (rows: readonly Row[]) =>

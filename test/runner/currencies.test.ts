@@ -7,13 +7,13 @@ import { outdatedAttributions } from "../../src/allocate/publish.js";
 import { printReconciliation } from "../../src/cli/reconcile.js";
 import { printWhoPays } from "../../src/cli/who-pays.js";
 import type { Emitter } from "../../src/config/settings/emitters.js";
-import { buildApp } from "../../src/http/app.js";
 import { reconcileDays } from "../../src/query/state/reconcile.js";
 import { commandIo } from "../cli/command-io.js";
 import { csvEmitter, emittedLines, withEmitters } from "../export/emitters/emitting.js";
 import { holds } from "../holds.js";
 import { get } from "../http/service.js";
-import { openTestStores, testLogger } from "../stores.js";
+import { startApi } from "../http/start-api.js";
+import { openTestStores } from "../stores.js";
 import { daysBefore, runContext, runDay, runOnce, runRows, shortTenants } from "./runs.js";
 import { clusterWithTopics, topicUpstream } from "./topic-upstream.js";
 
@@ -53,16 +53,7 @@ t.test("a bill in two currencies is charged by currency", async (t) => {
     dates_calculated: 2,
     chargeback_rows_written: 10,
   });
-  const app = await buildApp({
-    config,
-    stores,
-    control: undefined,
-    logger: testLogger,
-    version: "1",
-    mode: "api",
-    clock: () => new Date(`${runDay}T12:00:00Z`),
-  });
-  t.teardown(() => app.close());
+  const app = await startApi(t, { config, stores, now: new Date(`${runDay}T12:00:00Z`) });
   const read = async (path: string) => (await get(app, `/api/v1/tenants/acme/${path}`)).body;
   const { io, written } = commandIo();
   const { client } = await stores.tenant("acme");

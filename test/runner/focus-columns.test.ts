@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t, { type Test } from "tap";
-import { buildApp } from "../../src/http/app.js";
 import { lineTagsSql } from "../../src/ingest/ecosystems/focus/declared-columns.js";
 import { get } from "../http/service.js";
-import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { startApi } from "../http/start-api.js";
+import { openTestStores, temporaryFolder, testConfig } from "../stores.js";
 import { reconciled, runContext, runOnce, runRows } from "./runs.js";
 
 const usual: Record<string, string> = {
@@ -221,16 +221,7 @@ t.test("declared columns are kept on lines and chargebacks, and work like tags o
     );
   });
 
-  const app = await buildApp({
-    config,
-    stores,
-    control: undefined,
-    logger: testLogger,
-    version: "1",
-    mode: "api" as const,
-    clock: () => new Date("2026-07-02T12:00:00Z"),
-  });
-  t.teardown(() => app.close());
+  const app = await startApi(t, { config, stores, now: new Date("2026-07-02T12:00:00Z") });
   const days = "start_date=2026-06-22&end_date=2026-06-24";
   const read = async (path: string) => {
     const { status, body } = await get(app, `/api/v1/tenants/acme/${path}`);

@@ -2,10 +2,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { buildApp } from "../../src/http/app.js";
 import { get } from "../http/service.js";
+import { startApi } from "../http/start-api.js";
 import { csv } from "../ingest/focus/bills.js";
-import { openTestStores, temporaryFolder, testLogger } from "../stores.js";
+import { openTestStores, temporaryFolder } from "../stores.js";
 import { runContext, runOnce } from "./runs.js";
 
 const tenant = (folder: string, team = "Shop") => `tenants:
@@ -56,16 +56,7 @@ t.test("resources and identities of a bill have the days of their costs", async 
     const { status, errors } = await runOnce(runContext(stores), configured, "acme");
     t.strictSame([status, errors], ["completed", []]);
   };
-  const app = await buildApp({
-    config,
-    stores,
-    control: undefined,
-    logger: testLogger,
-    version: "1",
-    mode: "api" as const,
-    clock: () => new Date("2026-06-30T12:00:00Z"),
-  });
-  t.teardown(() => app.close());
+  const app = await startApi(t, { config, stores, now: new Date("2026-06-30T12:00:00Z") });
   const listed = async (kind: "resources" | "identities", columns: readonly string[]) => {
     const { status, body } = await get(app, `/api/v1/tenants/acme/${kind}`);
     t.equal(status, 200);

@@ -5,10 +5,10 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { buildApp } from "../../src/http/app.js";
 import { get } from "../http/service.js";
+import { startApi } from "../http/start-api.js";
 import { csv } from "../ingest/focus/bills.js";
-import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { openTestStores, temporaryFolder, testConfig } from "../stores.js";
 import { reconciled, runContext, runOnce, runRows } from "./runs.js";
 
 const tenant = (folder: string, shares: string) => `tenants:
@@ -116,16 +116,7 @@ t.test("teams are charged for their own costs and their part of shared costs", a
     ],
   );
 
-  const app = await buildApp({
-    config,
-    stores,
-    control: undefined,
-    logger: testLogger,
-    version: "1",
-    mode: "api" as const,
-    clock: () => new Date("2026-06-30T12:00:00Z"),
-  });
-  t.teardown(() => app.close());
+  const app = await startApi(t, { config, stores, now: new Date("2026-06-30T12:00:00Z") });
   const read = async (path: string) => {
     const { status, body } = await get(app, `/api/v1/tenants/acme/chargebacks${path}`);
     t.equal(status, 200, JSON.stringify(body).slice(0, 300));

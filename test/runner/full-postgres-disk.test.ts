@@ -12,7 +12,6 @@ import { setTimeout as delay } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { programArguments } from "../../src/common/program.js";
 import { clusterFiles, SUPERUSER } from "../../src/embedded-postgres/cluster-files.js";
-import { buildApp } from "../../src/http/app.js";
 import { openPostgres } from "../../src/postgres/client.js";
 import { RunInProgressError } from "../../src/runner/control.js";
 import type { RunError } from "../../src/runner/sql/runs.js";
@@ -23,6 +22,7 @@ import { postgresProgram, startDebianPostgres } from "../deploy/debian-postgres.
 import { freePort } from "../free-port.js";
 import { holdContract } from "../http/contract.js";
 import { insertChargebacks, NOW } from "../http/service.js";
+import { startApi } from "../http/start-api.js";
 import { needs } from "../programs.js";
 import { mounts, postgresOnSmallDisk, type SmallDisk, smallDisk, useUpLog } from "../small-disk.js";
 import { temporaryFolder, testConfig, testLogger } from "../stores.js";
@@ -180,17 +180,8 @@ t.test("runs fail cleanly on a full Postgres disk", mounts, async (t) => {
 
 t.test("tags and the audit stay consistent on a full Postgres disk", mounts, async (t) => {
   const { config, stores, postgres, fill, empty } = await opened(t, shortTenants(["acme"]));
-  const app = await buildApp({
-    config,
-    stores,
-    control: undefined,
-    logger: testLogger,
-    version: "1",
-    mode: "both",
-    clock: () => NOW,
-  });
+  const app = await startApi(t, { config, stores, now: NOW, mode: "both" });
   const faults = holdContract(app);
-  t.teardown(() => app.close());
   const statements = watchStatements(postgres);
   const timestamp = "2026-03-01T00:00:00Z";
   const identities = Array.from({ length: 3_000 }, (_, i) => `sa-${i}`);

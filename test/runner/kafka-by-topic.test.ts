@@ -5,11 +5,11 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { buildApp } from "../../src/http/app.js";
+import { startApi } from "../http/start-api.js";
 import { PASSWORD, startRealPrometheus } from "../ingest/prometheus/real-prometheus.js";
 import { exporters, exposition } from "../ingest/self_managed_kafka/exporters.js";
 import { needs } from "../programs.js";
-import { openTestStores, temporaryFolder, testConfig, testLogger } from "../stores.js";
+import { openTestStores, temporaryFolder, testConfig } from "../stores.js";
 import { daysBefore, reconciled, runContext, runDay, runOnce, runRows } from "./runs.js";
 import { attributedOn } from "./topic-upstream.js";
 
@@ -109,16 +109,7 @@ t.test("a cluster is charged to the owners of its topics", needs("prometheus", "
 
   await t.test("the API shows the attribution to topics", async (t) => {
     const config = testConfig(`data_dir: ${home}/data\n${tenant(url, sources)}`, home);
-    const app = await buildApp({
-      config,
-      stores,
-      control: undefined,
-      logger: testLogger,
-      version: "0.0.0",
-      mode: "both",
-      clock: () => new Date(`${runDay}T12:00:00Z`),
-    });
-    t.teardown(() => app.close());
+    const app = await startApi(t, { config, stores, now: new Date(`${runDay}T12:00:00Z`), mode: "both" });
     const get = async (path: string) => (await app.inject(`/api/v1/tenants${path}`)).json();
     const tenants = await get("");
     t.same(

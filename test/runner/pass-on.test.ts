@@ -1,9 +1,9 @@
 /** Steps that pass costs on, through whole runs. */
 import t, { type Test } from "tap";
-import { buildApp } from "../../src/http/app.js";
 import { soundness } from "../http/explained.js";
 import { get } from "../http/service.js";
-import { openTestStores, testLogger } from "../stores.js";
+import { startApi } from "../http/start-api.js";
+import { openTestStores } from "../stores.js";
 import { chargedOn, runContext, runOnce, runRows, trackingDate } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
@@ -49,16 +49,7 @@ async function runWith(
   const context = runContext(stores, { ecosystems, now });
   const { status, errors } = await runOnce(context, config, "acme");
   t.strictSame([status, errors], ["completed", []]);
-  const app = await buildApp({
-    config,
-    stores,
-    control: undefined,
-    logger: testLogger,
-    version: "1",
-    mode: "api" as const,
-    clock: now,
-  });
-  t.teardown(() => app.close());
+  const app = await startApi(t, { config, stores, now: now() });
   return { config, stores, upstream, context, app };
 }
 

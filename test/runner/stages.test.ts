@@ -1,12 +1,12 @@
 /** Rules that split by what earlier stages allocated, through whole runs. */
 import t, { type Test } from "tap";
-import { buildApp } from "../../src/http/app.js";
 import { readRulesReport } from "../../src/query/rules/report.js";
 import { usualLimits } from "../../src/runner/tenant-run.js";
 import { holds } from "../holds.js";
 import { soundness } from "../http/explained.js";
 import { get } from "../http/service.js";
-import { openTestStores, testLogger } from "../stores.js";
+import { startApi } from "../http/start-api.js";
+import { openTestStores } from "../stores.js";
 import { chargedOn, runContext, runOnce, runRows, tenantOf, trackingDate } from "./runs.js";
 import { scriptedUpstream } from "./scripted-upstream.js";
 
@@ -93,16 +93,7 @@ t.test("a row of a later stage is explained by the costs of the earlier ones", a
   const { upstream, ecosystems } = scriptedUpstream({ members });
   upstream.bill.set(day, bill);
   await runOnce(runContext(stores, { ecosystems, now }), config, "acme");
-  const app = await buildApp({
-    config,
-    stores,
-    control: undefined,
-    logger: testLogger,
-    version: "1",
-    mode: "api" as const,
-    clock: now,
-  });
-  t.teardown(() => app.close());
+  const app = await startApi(t, { config, stores, now: now() });
   const onDay = `start_date=${day}&end_date=${day}&identity_id=shop&resource_id=fee`;
   const { body } = await get(app, `/api/v1/tenants/acme/chargebacks?${onDay}`);
   const path = `/api/v1/tenants/acme/chargebacks/${body.items[0].dimension_id}/explain?date=${day}`;
