@@ -117,17 +117,25 @@ function jmxFamilies({ broker, other }: Scraped): Family[] {
     {
       type: "gauge",
       name: "kafka_log_log_size",
-      series: [
-        [{ ...log(ORDERS, "0"), ...one }, always(10 * GIB)],
-        [{ ...log(ORDERS, "0"), ...two }, always(10 * GIB)],
-        [{ ...log(ORDERS, "1"), ...one }, always(5 * GIB)],
-        [{ ...log(ORDERS, "1"), ...two }, always(5 * GIB)],
-        [{ ...log(CLICKS, "0"), ...two }, always(8 * GIB), APPEARS],
-        [{ ...log(OFFSETS, "0"), ...one }, always(GIB)],
-        [{ ...log(OFFSETS, "0"), ...two }, always(GIB)],
-        [{ ...log(ORDERS, "7"), ...other }, always(900 * GIB)],
-      ],
+      series: logSizes(log, { one, two, other }),
     },
+  ];
+}
+
+/** The sizes of the logs of two brokers, and of one of another cluster. */
+function logSizes(
+  log: (topic: { readonly topic: string }, partition: string) => Labels,
+  { one, two, other }: Readonly<Record<"one" | "two" | "other", Labels>>,
+): Family["series"] {
+  return [
+    [{ ...log(ORDERS, "0"), ...one }, always(10 * GIB)],
+    [{ ...log(ORDERS, "0"), ...two }, always(10 * GIB)],
+    [{ ...log(ORDERS, "1"), ...one }, always(5 * GIB)],
+    [{ ...log(ORDERS, "1"), ...two }, always(5 * GIB)],
+    [{ ...log(CLICKS, "0"), ...two }, always(8 * GIB), APPEARS],
+    [{ ...log(OFFSETS, "0"), ...one }, always(GIB)],
+    [{ ...log(OFFSETS, "0"), ...two }, always(GIB)],
+    [{ ...log(ORDERS, "7"), ...other }, always(900 * GIB)],
   ];
 }
 
@@ -176,16 +184,7 @@ function redpandaFamilies(): Family[] {
     {
       type: "gauge",
       name: "vectorized_storage_log_partition_size",
-      series: [
-        [{ ...log(ORDERS, "0"), ...one }, always(10 * GIB)],
-        [{ ...log(ORDERS, "0"), ...two }, always(10 * GIB)],
-        [{ ...log(ORDERS, "1"), ...one }, always(5 * GIB)],
-        [{ ...log(ORDERS, "1"), ...two }, always(5 * GIB)],
-        [{ ...log(CLICKS, "0"), ...two }, always(8 * GIB), APPEARS],
-        [{ ...log(OFFSETS, "0"), ...one }, always(GIB)],
-        [{ ...log(OFFSETS, "0"), ...two }, always(GIB)],
-        [{ ...log(ORDERS, "7"), ...other }, always(900 * GIB)],
-      ],
+      series: logSizes(log, { one, two, other }),
     },
   ];
 }
