@@ -131,7 +131,6 @@ const split = {
     component: 0,
     currency: "EUR",
     line_id: 0,
-    identity_id: "sa-1",
     hops: [],
   },
 };

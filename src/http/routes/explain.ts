@@ -5,7 +5,8 @@ import { readExplanation } from "../../query/chargebacks/explain/explanation.js"
 import { type HttpContext, tenantRead } from "../context.js";
 import { ApiError } from "../errors.js";
 import { findDimension } from "../find-dimension.js";
-import { explainParameters, explanationSchema } from "../schemas/explanation.js";
+import { explainParameters } from "../schemas/explain-parameters.js";
+import { explanationSchema } from "../schemas/explanation.js";
 import { inputOf } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 import { dimensionPathSchema } from "../schemas/tag.js";

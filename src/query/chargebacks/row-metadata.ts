@@ -30,7 +30,7 @@ export interface RowMetadata {
   readonly passed_path?: PassedHop[];
 }
 
-/** SQL for a row's `path_id`: 53 bits of a hash, so that a JavaScript number represents it exactly. 0 without a path. */
+/** SQL for a row's `path_id`: 53 bits of a hash, which a JavaScript number represents exactly. 0 without a path. */
 export const pathIdSql = (column: string) =>
   `toUInt64(if(empty(${column}), 0, bitAnd(xxHash64(toString(${column})), 9007199254740991)))`;
 

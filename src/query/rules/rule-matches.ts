@@ -137,7 +137,7 @@ GROUP BY rule, currency`,
   };
 }
 
-/** What a step passed on. */
+/** An amount that a step passed on. */
 export interface StepRow {
   /** Name of the step. */
   readonly name: string;

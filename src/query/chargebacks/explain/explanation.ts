@@ -36,8 +36,8 @@ export interface ExplainInput extends RowChoice, PageRequest {
   /** UTC day. */
   readonly date: string;
   /**
-   * Explains how a rule (0) or a step of the row's path (from 1) gave the cost, before later steps took it. Default: the
-   * last one.
+   * Explains how a rule (0) or a step of the row's path (from 1) gave the cost, before later steps took it. Default:
+   * the last one.
    */
   readonly giving?: number | undefined;
   /** Columns of the tenant's bill. */
@@ -53,10 +53,10 @@ export async function readExplanation(
   signal?: AbortSignal,
 ): Promise<Explanation | undefined> {
   const { client, postgres, tenantName } = stores;
-  const { dimension, date } = input;
+  const { dimension: paying, date } = input;
   const [day, inventory, state] = await Promise.all([
-    readDay(client, dimension, input, signal),
-    readKnownOnDay(stores, dimension, date, signal),
+    readDay(client, paying, input, signal),
+    readKnownOnDay(stores, paying, date, signal),
     readDayState(stores, date, signal),
   ]);
   const published = day?.rows[0];
@@ -64,9 +64,9 @@ export async function readExplanation(
   const { passed_path: path } = published;
   const giving = input.giving ?? path.length;
   if (giving > path.length) return undefined;
-  const { identity_id } = dimension;
-  const passing = await readPassing(client, { dimension, day: date, row: published }, signal);
-  const row = givenRow({ ...published, identity_id }, passing, giving);
+  const passing = await readPassing(client, { dimension: paying, day: date, row: published }, signal);
+  const row = givenRow(published, passing, giving);
+  const dimension = { ...paying, identity_id: path[giving]?.identity_id ?? paying.identity_id };
   const step = row.hops.at(-1)?.step ?? 0;
   const isRecipient = isNotEmptied("toString(identity_id)", input.steps, step);
   const found = day.lines.find(
@@ -80,7 +80,7 @@ export async function readExplanation(
   const tiersUpToApplied =
     appliedRule?.tiers.filter(({ tier }) => appliedTier !== undefined && tier <= appliedTier) ?? [];
   const skippedTiers = tiersUpToApplied.filter(({ tier }) => tier !== appliedTier);
-  const page = pageOf(input, row);
+  const page = pageOf(input, dimension, row);
   const canRecalculate = appliedRule !== undefined && hasColumn(appliedRule.tier.set_of, input.columns);
   const charged = canRecalculate ? digestOfCharged(page) : undefined;
   const metrics = metricsOf(row);
@@ -90,7 +90,7 @@ export async function readExplanation(
   const factsRead = readDayFacts(
     client,
     {
-      dimension: { ...dimension, identity_id: row.identity_id },
+      dimension,
       day: date,
       metrics,
       tried: tiersUpToApplied,
@@ -116,7 +116,7 @@ export async function readExplanation(
   const [publication] = facts.publication;
   const recipient = recipientOf(names, appliedRule, shares.split);
   return {
-    ...dimensionOf({ ...dimension, identity_id: row.identity_id }, names),
+    ...dimensionOf(dimension, names),
     date,
     rows: day.rows.map(rowOf),
     total_rows: row.total,
@@ -180,7 +180,11 @@ async function readRun(
   return publication && (await readRunOfEpoch(postgres, tenantName, Number(publication.value), signal));
 }
 
-function pageOf({ dimension, date: day, page, page_size }: ExplainInput, row: GivenRow): RecipientsInput {
+function pageOf(
+  { date: day, page, page_size }: ExplainInput,
+  dimension: DimensionFields,
+  row: GivenRow,
+): RecipientsInput {
   return { dimension, day, row, offset: (page - 1) * page_size, limit: page_size };
 }
 

@@ -13,15 +13,14 @@ import { conditionsOf, lineKey } from "./split-conditions.js";
 
 /** A row as it was given, before later steps took it. */
 export interface GivenRow extends DayRow {
-  readonly identity_id: string;
   /** The hops before it. Empty if a rule gave it. */
   readonly hops: readonly PassedHop[];
-  /** What the step split, a plain decimal. Undefined if a rule gave it: a rule splits the line. */
+  /** The amount that the step split, a plain decimal. Undefined if a rule gave it: a rule splits the line. */
   readonly taken: string | undefined;
 }
 
 export interface Passing {
-  /** What each step took, plain decimals. */
+  /** The amount that each step took, a plain decimal. */
   readonly amounts: readonly string[];
   /** For each step, the hashes of `linePoints`. */
   readonly hashes: readonly (readonly string[])[];
@@ -92,15 +91,11 @@ export async function readPassing(
 }
 
 /** Returns the row as a rule (0) or a step of its path (from 1) gave it. */
-export function givenRow(
-  row: DayRow & { readonly identity_id: string },
-  { amounts }: Passing,
-  giving: number,
-): GivenRow {
+export function givenRow(row: DayRow, { amounts }: Passing, giving: number): GivenRow {
   const hops = row.passed_path.slice(0, giving);
   const taken = giving === 0 ? undefined : amounts[giving - 1];
   const next = row.passed_path[giving];
   if (next === undefined) return { ...row, hops, taken };
-  const { step: _, ...given } = next;
+  const { step: _, identity_id: __, ...given } = next;
   return { ...row, ...given, amount: amounts[giving] ?? row.amount, hops, taken };
 }

@@ -17,7 +17,7 @@ import { conditionsOf, lineKey, type SplitOfRow } from "./split-conditions.js";
 
 /** Selects the page of recipients, and the row whose split it is. */
 export interface RecipientsInput extends SplitOfRow {
-  readonly row: SplitOfRow["row"] & Pick<GivenRow, "hops" | "identity_id">;
+  readonly row: SplitOfRow["row"] & Pick<GivenRow, "hops">;
   /** Position among the recipients, in the order of their weights. */
   readonly offset: number;
   readonly limit: number;
@@ -100,7 +100,7 @@ ORDER BY place`,
       recipients_hash: text(input.recipientsHash),
       residue_hash: text(input.residueHash),
       residue: text(component.hasResidue ? line.residue : 0n),
-      identity_id: input.row.identity_id,
+      identity_id: input.dimension.identity_id,
       offset,
       limit,
     },
@@ -229,7 +229,7 @@ export interface ChargedRecipient {
 
 /** Selects the same page from the published rows. */
 export function chargedOfSplit(input: RecipientsInput): Statement {
-  const { row, offset, limit } = input;
+  const { dimension, row, offset, limit } = input;
   const published = rowsOfSplit(input);
   return {
     query: `
@@ -243,7 +243,7 @@ FROM (
 )
 WHERE (place > {offset:UInt64} AND place <= {offset:UInt64} + {limit:UInt64}) OR who = {identity_id:String}
 ORDER BY place`,
-    params: { ...published.params, offset, limit, identity_id: row.identity_id },
+    params: { ...published.params, offset, limit, identity_id: dimension.identity_id },
   };
 }
 

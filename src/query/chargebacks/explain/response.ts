@@ -23,9 +23,9 @@ export interface Explanation extends Omit<DimensionFields, "cost_type">, Identit
   readonly row: ExplainedRow & AppliedTier;
   /** The steps that passed the row on. */
   readonly path: ExplainedHop[];
-  /** What is explained: how a rule (0) or a step of the path (from 1) gave the cost. */
+  /** The explanation is of how a rule (0) or a step of the path (from 1) gave the cost. */
   readonly giving: number;
-  /** What the step split; null for a rule, which splits the line. */
+  /** The amount that the step split; null for a rule, which splits the line. */
   readonly taken: string | null;
   /** Null if the line is missing. */
   readonly line: ExplainedLine | null;
@@ -55,7 +55,7 @@ export interface ExplainedRow {
 
 /** A step that took the cost from an identity, and how that identity had been given it. */
 export interface ExplainedHop extends Omit<PassedHop, "metric"> {
-  /** What the step took. */
+  /** The amount that the step took. */
   readonly amount: string;
 }
 

@@ -48,7 +48,7 @@ export function sharesFrom(
     readonly charged: string | undefined;
   },
 ): Shares | undefined {
-  const own = found.find(({ identity_id }) => identity_id === page.row.identity_id);
+  const own = found.find(({ identity_id }) => identity_id === page.dimension.identity_id);
   if (own === undefined || charged === undefined) return undefined;
   if (appliedRule.line.direction * BigInt(own.digest) !== BigInt(charged)) return undefined;
   const split = {
@@ -77,7 +77,7 @@ export async function readPublishedShares(
   signal?: AbortSignal,
 ): Promise<Shares> {
   const found = await readCharged(client, page, signal);
-  const { identity_id } = page.row;
+  const { identity_id } = page.dimension;
   return {
     split: undefined,
     own: found.find((each) => each.identity_id === identity_id) ?? { identity_id, amount: row.amount },
