@@ -64,8 +64,8 @@ interface Batches extends LedgerJob {
 }
 
 /**
- * True if a rule or a step weighs by allocated costs of the month. Then the earlier days of a month have to be published before
- * its later days are calculated.
+ * True if a rule or a step weighs by allocated costs of the month. Then the earlier days of a month have to be
+ * published before its later days are calculated.
  */
 function readsEarlierDays({ rules }: LedgerJob): boolean {
   return [...rules.stages, ...rules.steps].some(({ weights }) =>

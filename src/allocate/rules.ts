@@ -4,12 +4,11 @@ import { digestOf } from "../common/digest.js";
 import {
   type AllocationRule,
   FIRST_STAGE,
-  LAST_STAGE,
   type RuleComponent,
   type RuleTier,
   type SetOf,
 } from "../domain/allocation-rule.js";
-import { stageOfStep } from "../domain/passed-cost.js";
+import { stageOfStep, stepOfStage } from "../domain/passed-cost.js";
 
 /**
  * Turns the rules that an ecosystem declares into the rows that the allocation statement joins. A rule set is stored
@@ -127,7 +126,7 @@ export function buildRuleSet(rules: readonly AllocationRule[], configured?: Conf
   if (!isConfigured) return set;
   const { columns = new Map(), weights = [], steps = [] } = configured ?? {};
   const weightsOf = (stage: number) => weights.filter((each) => each.stage === stage);
-  const stages = [...new Set(weights.map(({ stage }) => stage).filter((stage) => stage <= LAST_STAGE))];
+  const stages = [...new Set(weights.map(({ stage }) => stage).filter((stage) => stepOfStage(stage) === 0))];
   return {
     ...set,
     configured: { columns },

@@ -12,6 +12,11 @@ export function stageOfStep(step: number): number {
   return LAST_STAGE + step;
 }
 
+/** The step that has this stage; 0 for a stage of rules. */
+export function stepOfStage(stage: number): number {
+  return Math.max(stage - LAST_STAGE, 0);
+}
+
 /** The name under which the tiers of a step are stored as a rule. No rule for lines has a slash in its name. */
 export function ruleOfStep(name: string): string {
   return `pass_on/${name}`;

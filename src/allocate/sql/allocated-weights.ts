@@ -7,9 +7,9 @@ import { literal } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
 import type { Statement } from "../../clickhouse/statement.js";
 import { ALLOCATED } from "../../config/allocation/derived-facts.js";
-import { LAST_STAGE, UNALLOCATED } from "../../domain/allocation-rule.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import { ledgers, lineKeySql } from "../../domain/ledger.js";
-import { heldDaysSql, identityBeforeSql } from "../../domain/passed-cost.js";
+import { heldDaysSql, identityBeforeSql, stepOfStage } from "../../domain/passed-cost.js";
 import { insertCostWeights, isNotExcluded, placeSql } from "../../stores/facts/cost-weights.js";
 import { isNotEmptied } from "../../stores/facts/emptied.js";
 import { chargebackLedger } from "../ledger.js";
@@ -28,7 +28,7 @@ export function insertAllocatedWeights(
   steps: readonly PassingStep[],
 ): Statement {
   const { metric, within, exclude, over, stage } = weights;
-  const step = Math.max(stage - LAST_STAGE, 0);
+  const step = stepOfStage(stage);
   const billing = stagedTable("billing", epoch);
   const place = within && { ...within, alias: "place" };
   const lines = linesOf(weights, { epoch, steps, step, place });

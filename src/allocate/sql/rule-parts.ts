@@ -103,8 +103,7 @@ function productParts(ledger: SplitLedger, epoch: number): RuleParts {
 
 /** A line whose rule is not in the set (it was staged with another configuration) is treated as if it had no rule. */
 function configuredParts(ledger: SplitLedger, epoch: number, applied: AppliedRules): RuleParts {
-  const { stage, step } = applied;
-  const isLater = step !== undefined || (stage !== undefined && stage !== FIRST_STAGE);
+  const { step } = applied;
   const columns = [...applied.columns].filter(([name]) => step === undefined || step.places.has(name));
   const places = columns.map(([name, column], index) => ({ ...column, name, alias: `place_${index}` }));
   const cases = places.map(({ name, alias }) => `, setOf = ${literal(name)}, ${alias}`);
@@ -123,14 +122,15 @@ function configuredParts(ledger: SplitLedger, epoch: number, applied: AppliedRul
     isFound: "kind NOT IN ('terminal', 'line')",
     isWeighed: "kind IN ('usage', 'cost', 'fixed')",
     weighingRules: "kind IN ('usage', 'cost', 'fixed')",
-    factsOfStage: isLater
-      ? " AND metric IN (SELECT arrayJoin(sources) FROM rules WHERE kind IN ('usage', 'cost', 'fixed'))"
-      : "",
     ...(step === undefined
       ? ofStage({ ledger, epoch, applied, places, placesOfLine })
       : ofStep({ ledger, epoch, applied, places, placesOfLine }, step)),
   };
 }
+
+/** Condition on usage facts: the rules of the statement read them. */
+const OF_THESE_RULES =
+  " AND metric IN (SELECT arrayJoin(sources) FROM rules WHERE kind IN ('usage', 'cost', 'fixed'))";
 
 interface ConfiguredInput {
   readonly ledger: SplitLedger;
@@ -162,6 +162,7 @@ function ofStage({ ledger, epoch, applied: { stage, steps }, places, placesOfLin
     named: "(t.2 = 'line' AND named != 0) OR ",
     sole: "if(c.kind = 'line', named, nobody)",
     rulesOfStage: stage === undefined ? "" : ` AND stage = ${stage}`,
+    factsOfStage: stage === undefined || stage === FIRST_STAGE ? "" : OF_THESE_RULES,
     sets: ledger.sets(epoch),
     lineKey: "",
     pointText: "",
@@ -177,6 +178,7 @@ function ofStep(
   { step, rule }: PassingStep,
 ) {
   const { steps } = applied;
+  const isRecipient = isNotEmptied("toString(identity_id)", steps, step);
   return {
     costType: "'passed'",
     names: "",
@@ -186,8 +188,8 @@ function ofStep(
     named: "",
     sole: "nobody",
     rulesOfStage: ` AND stage = ${stageOfStep(step)}`,
-    factsOfStage: ` AND metric IN (SELECT arrayJoin(sources) FROM rules WHERE kind IN ('usage', 'cost', 'fixed'))${isNotEmptied("toString(identity_id)", steps, step)}`,
-    sets: `(SELECT * FROM ${ledger.sets(epoch)} WHERE true${isNotEmptied("toString(identity_id)", steps, step)})`,
+    factsOfStage: `${OF_THESE_RULES}${isRecipient}`,
+    sets: `(SELECT * FROM ${ledger.sets(epoch)} WHERE true${isRecipient})`,
     lineKey: ", taken_component, taken_path",
     pointText: TAKEN_POINT,
     nameExpressions: `\n  ${takersOfNames(steps, step)},`,

@@ -4,7 +4,8 @@
  * metrics with such names.
  */
 import { digestOf } from "../../common/digest.js";
-import { LAST_STAGE, type ListScope, type SetOf } from "../../domain/allocation-rule.js";
+import type { ListScope, SetOf } from "../../domain/allocation-rule.js";
+import { stepOfStage } from "../../domain/passed-cost.js";
 
 export interface CostWeights {
   /** Column or tag whose value the lines share; undefined: all lines of the currency. */
@@ -35,7 +36,8 @@ export function costMetric({ within, over, stage, exclude }: CostWeights): strin
 
 /** Steps of `pass_on` are calculated after the last stage: `step-1`. */
 function stageName(stage: number): string {
-  return stage > LAST_STAGE ? `step-${stage - LAST_STAGE}` : `${stage}`;
+  const step = stepOfStage(stage);
+  return step > 0 ? `step-${step}` : `${stage}`;
 }
 
 /** Costs are never weighed across currencies. */

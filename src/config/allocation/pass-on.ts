@@ -1,4 +1,4 @@
-/** `tenants.T.allocation.pass_on`: steps that take costs from some identities, after all rules, and give them to others. */
+/** `tenants.T.allocation.pass_on`: steps that take costs from identities, after all rules, and give them to others. */
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import { MOST_STEPS } from "../../domain/passed-cost.js";
 import { list, mapping, text } from "../reader/setting.js";

@@ -53,16 +53,14 @@ export interface PlannedCosts extends CostWeights {
 
 export interface PlannedShares {
   readonly metric: string;
-  /** Undefined for a step of `pass_on`, which needs them on every day. */
-  readonly rule: string | undefined;
+  readonly rules: PlannedCosts["rules"];
   /** Pairs of an identity and its weight, a plain decimal. */
   readonly shares: readonly (readonly [string, string])[];
 }
 
 export interface PlannedList {
   readonly scope: string;
-  /** Undefined for a step of `pass_on`, which needs them on every day. */
-  readonly rule: string | undefined;
+  readonly rules: PlannedCosts["rules"];
   readonly identities: readonly string[];
 }
 
@@ -98,12 +96,12 @@ export function planAllocation(
     rules: [...rules, ...passing],
     steps,
     costs: plannedCosts(parts),
-    shares: parts.flatMap(({ rule, part, tier }) =>
-      tier.by === "fixed" ? [{ metric: fixedMetric(part), rule, shares: Object.entries(tier.shares) }] : [],
+    shares: parts.flatMap(({ rules, part, tier }) =>
+      tier.by === "fixed" ? [{ metric: fixedMetric(part), rules, shares: Object.entries(tier.shares) }] : [],
     ),
-    lists: parts.flatMap(({ rule, part, tier }) =>
+    lists: parts.flatMap(({ rules, part, tier }) =>
       tier.by === "even" && typeof tier.among !== "string"
-        ? [{ scope: listScope(part), rule, identities: tier.among }]
+        ? [{ scope: listScope(part), rules, identities: tier.among }]
         : [],
     ),
     direct: {
@@ -121,8 +119,7 @@ export function planAllocation(
 }
 
 interface Part {
-  /** Undefined for a step of `pass_on`. */
-  readonly rule: string | undefined;
+  readonly rules: PlannedCosts["rules"];
   readonly stage: number;
   readonly part: string;
   readonly tier: ConfiguredTier;
@@ -134,7 +131,7 @@ function partsOf(configured: readonly ConfiguredRule[]): Part[] {
     const components = componentsOf(rule);
     return components.flatMap(({ split }, index) => {
       const part = partName(rule.name, index, components.length);
-      return split.map((tier) => ({ rule: rule.name, stage: stageOf(rule), part, tier }));
+      return split.map((tier) => ({ rules: [rule.name], stage: stageOf(rule), part, tier }));
     });
   });
 }
@@ -142,7 +139,7 @@ function partsOf(configured: readonly ConfiguredRule[]): Part[] {
 function partsOfSteps(steps: readonly ConfiguredStep[]): Part[] {
   return steps.flatMap(({ name, split }, index) =>
     split.map((tier) => ({
-      rule: undefined,
+      rules: undefined,
       stage: stageOfStep(index + 1),
       part: ruleOfStep(name),
       tier,
@@ -152,13 +149,12 @@ function partsOfSteps(steps: readonly ConfiguredStep[]): Part[] {
 
 function plannedCosts(parts: readonly Part[]): PlannedCosts[] {
   const planned = new Map<string, PlannedCosts>();
-  for (const { rule, stage, tier } of parts) {
+  for (const { rules: ofPart, stage, tier } of parts) {
     if (tier.by !== "cost") continue;
     const weights = costWeights(tier, stage);
     const metric = costMetric(weights);
-    const before = planned.get(metric);
-    const onEveryDay = rule === undefined || (before !== undefined && before.rules === undefined);
-    const rules = onEveryDay ? undefined : [...new Set([...(before?.rules ?? []), rule])];
+    const before = planned.has(metric) ? planned.get(metric)?.rules : [];
+    const rules = before && ofPart && [...new Set([...before, ...ofPart])];
     planned.set(metric, { ...weights, metric, place: costPlace(weights), rules });
   }
   return [...planned.values()];

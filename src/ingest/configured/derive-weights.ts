@@ -18,7 +18,7 @@ export async function deriveWeights(staged: StagedLines, plan: AllocationPlan): 
   if (staged.days.length === 0) return;
   for (const costs of plan.costs.filter(({ stage }) => stage === undefined))
     await insert(staged, costFacts(staged.epoch, costs, plan));
-  for (const { metric, rule, shares } of plan.shares) {
+  for (const { metric, rules, shares } of plan.shares) {
     const pairs = shares
       .map(([identity, share]) => `(${literal(identity)}, ${microUnits(share)})`)
       .join(", ");
@@ -26,15 +26,15 @@ export async function deriveWeights(staged: StagedLines, plan: AllocationPlan): 
       staged,
       `INSERT INTO ${stagedTable("usage", staged.epoch)} (timestamp, metric, resource_id, identity_id, micro_units)
        SELECT toDateTime(day, 'UTC'), ${literal(metric)}, '', share.1, share.2
-       FROM ${daysOf(staged.epoch, rule === undefined ? undefined : [rule])} ARRAY JOIN [${pairs}] AS share`,
+       FROM ${daysOf(staged.epoch, rules)} ARRAY JOIN [${pairs}] AS share`,
     );
   }
-  for (const { scope, rule, identities } of plan.lists) {
+  for (const { scope, rules, identities } of plan.lists) {
     await insert(
       staged,
       `INSERT INTO ${stagedTable("identity_sets", staged.epoch)} (day, scope, resource_id, identity_id)
        SELECT day, ${literal(scope)}, '', identity
-       FROM ${daysOf(staged.epoch, rule === undefined ? undefined : [rule])} ARRAY JOIN [${identities.map(literal).join(", ")}] AS identity`,
+       FROM ${daysOf(staged.epoch, rules)} ARRAY JOIN [${identities.map(literal).join(", ")}] AS identity`,
     );
   }
 }
