@@ -1,4 +1,4 @@
-/** What the presets of the configuration stand for, as YAML to copy and change. */
+/** Prints the settings that a preset of the configuration stands for, as YAML to copy and change. */
 import { stringify } from "yaml";
 import { kubernetesQueries } from "../ingest/ecosystems/focus/usage/kubernetes/queries.js";
 import { presetNames, presetYaml } from "../ingest/ecosystems/self_managed_kafka/presets.js";

@@ -21,7 +21,7 @@ const PAGE_SIZE = 20;
 type Explanation = Schemas["Explanation"];
 type Recipient = Schemas["Recipient"];
 
-/** Format of `why`: dimension, timestamp, component and currency; then the path, and which giving of it is explained. */
+/** Format of `why`: dimension, timestamp, component, currency; then the path, and which giving of it is explained. */
 const FORM = /^\d+,\d{4}-\d\d-\d\dT[\d:.]+Z,\d+,[^,]+(,\d+){0,2}$/;
 
 /** The value of `why` for a row. */
@@ -198,7 +198,7 @@ function Chain({ explanation, page, setPage, givings }: ChainProps) {
   );
 }
 
-/** Who had the cost, in order, if steps passed it on. Each giving has its own explanation. */
+/** Lists the identities that had the cost, in order, if steps passed it on. Each giving has its own explanation. */
 function Givings({
   explanation: { path, giving, row },
   place,

@@ -108,8 +108,8 @@ function otherRanges(expression: string, stepSeconds: number): string[] {
 }
 
 /**
- * Returns the ranges of PromQL selectors, such as `1h30m`. Computed ones are left out, and those in subqueries, which are
- * evaluated at other times than the steps.
+ * Returns the ranges of PromQL selectors, such as `1h30m`. Computed ones are left out, and those in subqueries, which
+ * are evaluated at other times than the steps.
  */
 function rangesOf(expression: string): string[] {
   const ranges: string[] = [];

@@ -1,6 +1,6 @@
 /**
- * The bill of the cluster's account: machines, volumes and the fee of the cluster on each day, a bucket of another team,
- * and support for the whole month.
+ * The bill of the cluster's account: machines, volumes and the fee of the cluster on each day, a bucket of another
+ * team, and support for the whole month.
  */
 import { addDays, firstOfMonth } from "../../common/days.js";
 import type { BillLine } from "../bills/line.js";

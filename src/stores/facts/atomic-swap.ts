@@ -1,8 +1,8 @@
 /**
- * Decides which version of a day readers see. It publishes the bill and the chargebacks of days in one step, although they are two tables. The days are announced
- * first. From then on, the view `published_billing` shows the bill of such a day from `next_billing` once the day's new
- * chargebacks are there, and from `billing` before that. So replacing the chargebacks is the step that readers see, and
- * `billing` is updated after it, when no view reads these days from it.
+ * Decides which version of a day readers see. It publishes the bill and the chargebacks of days in one step, although
+ * they are two tables. The days are announced first. From then on, the view `published_billing` shows the bill of such a
+ * day from `next_billing` once the day's new chargebacks are there, and from `billing` before that. So replacing the
+ * chargebacks is the step that readers see, and `billing` is updated after it, when no view reads these days from it.
  */
 import { setTimeout as sleep } from "node:timers/promises";
 import { filledDays, replaceDays, replaceRows } from "../../clickhouse/partitions.js";

@@ -102,7 +102,7 @@ function lookupOf({ map, pattern, prefix = "", identity }: TopicOwnerSource, map
   return (topic) => (topic.startsWith(prefix) ? identity : undefined);
 }
 
-/** The same texts are skipped as in the identity sources of bills. */
+/** Skips the texts that identity sources of bills skip as well: they cannot be an identity. */
 function isIdentity(found: string): boolean {
   const isMissing = found === UNALLOCATED || missingValueTexts.includes(found.toLowerCase());
   return found === found.trim() && found !== "" && !isMissing && isStorable(found);
