@@ -28,6 +28,7 @@ import {
 import { statusLine } from "./status-line.js";
 import { printWhoPays } from "./who-pays.js";
 import { createWorker } from "./worker.js";
+import { wrapWords } from "./wrap.js";
 import { writing } from "./writing.js";
 
 const host = "127.0.0.1";
@@ -97,9 +98,8 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
   const stores = await openStores({ config, logger, signal: io.signal, opensSqlPort: true });
   let handedOver = false;
   try {
-    io.stdout.write(
-      `Gathering and allocating ${input.days - 1} days of ${names.length} tenants: ${names.join(", ")}\n`,
-    );
+    const begun = `Gathering and allocating ${input.days - 1} days of ${names.length} tenants: ${names.join(", ")}`;
+    io.stdout.write(`${wrapWords(begun, 80).join("\n")}\n`);
     let inCycle = names.length;
     const worker = await createWorker({
       config,
