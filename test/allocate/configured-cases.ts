@@ -188,14 +188,21 @@ const ownedOtherwise: Readonly<Record<number, ConfiguredTier>> = {
 };
 
 /** Cases with a thousand identities are slow, so there are few of them. Each has every way to split among so many. */
-const measured = (size: number): ConfiguredRule => ({
-  name: "measured",
-  where: { product_type: "NETWORK" },
-  split: [
+const measured = (size: number): ConfiguredRule => {
+  const split: ConfiguredTier[] = [
     { by: "usage", metric: "cpu" },
     size === 10 ? { by: "even", among: "tenant_period" } : fixedAmong(size),
-  ],
-});
+  ];
+  const rule = { name: "measured", where: { product_type: "NETWORK" } };
+  if (size !== 2) return { ...rule, split };
+  return {
+    ...rule,
+    components: [
+      { ratio: "0.75", split },
+      { ratio: "0.25", split: [{ by: "even", among: names(5) }] },
+    ],
+  };
+};
 
 const owned = (size: number): ConfiguredRule => ({
   name: "owned",

@@ -244,7 +244,7 @@ export function allocateStages(
   return rows.sort(compareRows);
 }
 
-function takesFrom({ from }: ConfiguredStep, identity: string): boolean {
+export function takesFrom({ from }: ConfiguredStep, identity: string): boolean {
   return identity === "UNALLOCATED" ? from.includes(identity) : oneOf(identity, from);
 }
 

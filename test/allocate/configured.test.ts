@@ -16,7 +16,7 @@ import { tenantRuleSet } from "../../src/runner/tenant-rules.js";
 import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 import { type ConfiguredCase, caseDays, configuredCase, crowds } from "./configured-cases.js";
-import { allocateStages, configured, type KnownLine, stageOfRule } from "./configured-referee.js";
+import { allocateStages, configured, type KnownLine, stageOfRule, takesFrom } from "./configured-referee.js";
 import { pathText, type RefereeRow } from "./referee.js";
 import { readStaged, stageInput } from "./staged-days.js";
 
@@ -229,12 +229,15 @@ function countPassed(
   const sizes = new Map<string, number>();
   for (const row of rows) {
     const { path, method, amount, component, identity_id } = row;
+    const holders = [...path, { step: steps.length + 1, from: identity_id }];
+    const wasLeft = holders.some(({ step, from }, index) =>
+      steps
+        .slice(path[index - 1]?.step ?? 0, step - 1)
+        .some((passed) => passed.where !== undefined && takesFrom(passed, from)),
+    );
+    if (wasLeft) meet("a step with a condition leaves costs behind");
     const last = path.at(-1);
-    if (last === undefined) {
-      const isNamed = (step: ConfiguredStep) => step.where !== undefined && step.from.includes(identity_id);
-      if (steps.some(isNamed)) meet("a step with a condition leaves costs behind");
-      continue;
-    }
+    if (last === undefined) continue;
     meet(`passed on by step ${last.step}`);
     meet(`passed on by ${method}`);
     if (path.length === 2) meet("passed on twice");
