@@ -105,10 +105,23 @@ function takenText({ path, giving, taken, row }: Explanation): string {
 }
 
 function lineText(line: NonNullable<Explanation["line"]>): string {
-  const { timestamp, granularity, quantity, unit_price, total_cost, currency, bill_lines } = line;
-  const price = unit_price === null ? "several prices" : `${unit_price} each`;
+  const { timestamp, granularity, total_cost, currency, bill_lines, priced } = line;
   const lines = bill_lines === 1 ? "1 line of the bill" : `${bill_lines} lines of the bill`;
-  return `${total_cost} ${currency}: ${quantity} at ${price}; ${timestamp}, ${granularity}, ${lines}`;
+  const product = priced === null ? "" : ` = ${pricedText(priced)}`;
+  return `${total_cost} ${currency}${product}; ${timestamp}, ${granularity}, ${lines}`;
+}
+
+function pricedText({
+  products,
+  reductions,
+}: NonNullable<NonNullable<Explanation["line"]>["priced"]>): string {
+  const gross = products.map(
+    ({ quantity, unit, unit_price }) => `${quantity}${unit === null ? "" : ` ${unit}`} × ${unit_price}`,
+  );
+  const less = reductions.map(({ kind, amount }) =>
+    amount.startsWith("-") ? ` + ${amount.slice(1)} (${kind})` : ` − ${amount} (${kind})`,
+  );
+  return `${gross.join(" + ")}${less.join("")}`;
 }
 
 function splitText(split: NonNullable<Explanation["split"]>, recipients: number): string {

@@ -171,13 +171,12 @@ t.test("commands on the stores", async (t) => {
       lines.filter((line) => line.length > 80),
       [],
     );
-    t.strictSame(lines.slice(0, 8), [
+    t.strictSame(lines.slice(0, 7), [
       "UNALLOCATED (Unallocated) pays 7.2 USD for COMPUTE of cluster-acme on",
       `${date}.`,
       "",
       "how         terminal, no_identities_located",
-      `line        7.2 USD: 72 at 0.1 each; ${date}T00:00:00Z, daily, 1 line of the`,
-      "            bill",
+      `line        7.2 USD = 72 × 0.1; ${date}T00:00:00Z, daily, 1 line of the bill`,
       "split       72000 ticks of 0.0001 plus 0; 72000 of the ticks are for this",
       "            component; the total weight is 1",
     ]);

@@ -3,10 +3,26 @@ import { pino } from "pino";
 import t from "tap";
 import { buildApp } from "../../src/http/app.js";
 import { holdContract } from "../http/contract.js";
-import { soundness } from "../http/explained.js";
+import { billedCost, type ExplanationBody, soundness } from "../http/explained.js";
 import { splitRows } from "../http/published-facts.js";
+import { get } from "../http/service.js";
 import { runDay, runRecords } from "../runner/runs.js";
 import { startSimulatedService } from "./simulated-cloud.js";
+
+/** Each line of the bill has one row of these. */
+const lines = "resource_id, product_type, component";
+
+/** How many lines show a product, of how many. */
+function multiplied(explanations: readonly ExplanationBody[]) {
+  const shown = explanations.filter((each) => billedCost(each) !== undefined);
+  const reductions = shown.flatMap(({ line }) => line?.priced?.reductions ?? []);
+  return {
+    lines: explanations.length,
+    shown: shown.length,
+    kinds: [...new Set(reductions.map(({ kind }) => kind))].sort(),
+    wrong: shown.filter((each) => billedCost(each) !== each.line?.total_cost).length,
+  };
+}
 
 /** Rows with the same values were allocated in the same way. The test explains one of each. */
 const ways = "product_type, allocation_method, allocation_detail, component, tier, provisional";
@@ -51,6 +67,21 @@ t.test("explanations of three ecosystems reproduce the amounts", async (t) => {
       }
     });
   }
+  await t.test("each line of the bill multiplies out, or shows no product", async (t) => {
+    const products: Record<string, ReturnType<typeof multiplied>> = {};
+    for (const tenant of tenants) {
+      const explanations: ExplanationBody[] = [];
+      for (const { path } of await splitRows(stores, tenant, lines))
+        explanations.push((await get(app, path)).body);
+      products[tenant] = multiplied(explanations);
+    }
+    // The line that shows none is a credit.
+    t.strictSame(Object.values(products), [
+      { lines: 109, shown: 108, kinds: ["discount"], wrong: 0 },
+      { lines: 4, shown: 4, kinds: ["rounding"], wrong: 0 },
+      { lines: 4, shown: 4, kinds: ["rounding"], wrong: 0 },
+    ]);
+  });
   t.strictSame(Object.values(methods), [
     ["direct_owner", "even_split", "terminal", "usage_ratio"],
     ["even_split", "usage_ratio"],

@@ -132,6 +132,29 @@ async function explained(
   return { response, everybody: pages.flatMap(({ recipients }) => recipients.items) };
 }
 
+/** Adds up what the bill states about the price of a line; undefined if the explanation shows no product. */
+export function billedCost({ line }: ExplanationBody): string | undefined {
+  const priced = line?.priced ?? undefined;
+  if (priced === undefined) return undefined;
+  const fine = SCALE * 10n ** 12n;
+  const units = (text: string) => {
+    const [whole = "", fraction = ""] = text.replace("-", "").split(".");
+    const size = BigInt(whole + fraction.padEnd(30, "0"));
+    return text.startsWith("-") ? -size : size;
+  };
+  const products = priced.products.map(({ quantity, unit_price, amount }) => {
+    if (units(quantity) * units(unit_price) !== units(amount) * fine)
+      throw new Error(`${quantity} × ${unit_price} is not ${amount}`);
+    return units(amount);
+  });
+  const sum = [...products, ...priced.reductions.map(({ amount }) => -units(amount))].reduce(
+    (total, each) => total + each,
+    0n,
+  );
+  if (sum % 10n ** 12n !== 0n) return `${sum} of 1e-30`;
+  return plain(sum / 10n ** 12n);
+}
+
 /** Checks all amounts of a row. A correct row returns a value that equals `sound`. */
 export async function soundness(app: FastifyInstance, path: string) {
   const { response, everybody } = await explained(app, path);
@@ -167,6 +190,7 @@ export async function soundness(app: FastifyInstance, path: string) {
         ? "other samples"
         : "",
       used?.tier === row.tier || rule?.given_up ? "" : "another tier",
+      [undefined, line?.total_cost].includes(billedCost(response)) ? "" : "the bill does not multiply out",
       passed.includes("unclear") ? "a tier that was passed over for no reason" : "",
     ].filter((fault) => fault !== ""),
   };

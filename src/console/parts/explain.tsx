@@ -1,7 +1,7 @@
 /** Drawer that explains an amount, from the chargeback back to the bill. It is open while the address has `why`. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { exact } from "../../common/exact-decimal.js";
+import { exact, minus, zero } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { approximate, groupDigits } from "../money/amount-text.js";
 import { shownDay, shownInstant } from "../state/days.js";
@@ -119,13 +119,10 @@ function Chain({ explanation, page, setPage, givings }: ChainProps) {
         ) : (
           <p>
             <AmountCell value={exact(line.total_cost)} currency={currency} />
-            <span class="hint">
-              {" "}
-              {text.priced(line.quantity, line.unit_price)}
-              {line.bill_lines > 1 && ` · ${text.billLines(line.bill_lines)}`}
-            </span>
+            {line.bill_lines > 1 && <span class="hint"> {text.billLines(line.bill_lines)}</span>}
           </p>
         )}
+        {line?.priced != null && <Priced priced={line.priced} />}
       </Step>
       {rule === null ? (
         <p class="hint">{text.noRule}</p>
@@ -195,6 +192,25 @@ function Chain({ explanation, page, setPage, givings }: ChainProps) {
         </p>
       </Step>
     </>
+  );
+}
+
+/** How the bill calculates the line, each part with all its digits. */
+function Priced({ priced }: { readonly priced: NonNullable<NonNullable<Explanation["line"]>["priced"]> }) {
+  return (
+    <ul class="priced">
+      {priced.products.map(({ quantity, unit, unit_price, amount }) => (
+        <li key={`${unit} ${unit_price}`}>
+          {text.product(groupDigits(quantity), unit, groupDigits(unit_price))} ={" "}
+          <AmountCell value={exact(amount)} />
+        </li>
+      ))}
+      {priced.reductions.map(({ kind, amount }) => (
+        <li key={kind}>
+          {text.reductions[kind]} <AmountCell value={minus(zero, exact(amount))} />
+        </li>
+      ))}
+    </ul>
   );
 }
 

@@ -9,8 +9,14 @@ export const explainTexts = {
   explained: "← explained here",
   line: "The line of the bill",
   noLine: "The line is no longer stored.",
-  priced: (quantity: string, price: string | null) =>
-    price === null ? `for ${quantity} units` : `${quantity} × ${price}`,
+  product: (quantity: string, unit: string | null, price: string) =>
+    `${quantity}${unit === null ? "" : ` ${unit}`} × ${price}`,
+  reductions: {
+    discount: "Discount",
+    commitment: "Covered by a commitment",
+    credit: "Credit",
+    rounding: "Rounding",
+  },
   billLines: (count: number) => `${count} equal lines, split as one`,
   parts: "How the rule divides it",
   ratio: (ratio: string) => `${ratio} of it:`,

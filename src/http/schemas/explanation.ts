@@ -1,6 +1,7 @@
 /** Explains the amount that a dimension was charged on a day. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { MOST_ROWS } from "../../query/chargebacks/explain/day.js";
+import { reductionKinds } from "../../query/chargebacks/explain/priced.js";
 import { chargebackRowSchema } from "./chargeback.js";
 import { dimensionSchema } from "./dimension.js";
 import { component, explainedRule, explainedSplit, explainedTier } from "./explained-rule.js";
@@ -53,6 +54,40 @@ const rowKey = {
   amount: row.amount,
 };
 
+const Product = Type.Object(
+  {
+    quantity: decimalSchema("Quantity at this price.", "24"),
+    unit: nullableText({
+      description: "Unit of the quantity; null when the bill does not name it.",
+      examples: ["CKU-hour"],
+    }),
+    unit_price: decimalSchema("Price of one unit.", "1.375"),
+    amount: decimalSchema("`quantity` × `unit_price`.", "33"),
+  },
+  { title: "BilledProduct" },
+);
+
+const Reduction = Type.Object(
+  {
+    kind: choiceSchema(reductionKinds, {
+      description:
+        "`discount`: a discount of the vendor. `commitment`: covered by a commitment. `credit`: a credit in the same line. `rounding`: what the " +
+        "rounding to 12 decimal places changes.",
+      examples: ["discount"],
+    }),
+    amount: decimalSchema("What is deducted; negative when it is added.", "1.65"),
+  },
+  { title: "BilledReduction" },
+);
+
+const Priced = Type.Object(
+  { products: Type.Array(Product), reductions: Type.Array(Reduction) },
+  {
+    title: "PricedLine",
+    description: "The sum of `products` minus the sum of `reductions` is `total_cost`, exactly.",
+  },
+);
+
 const Line = Type.Object(
   {
     timestamp: row.timestamp,
@@ -69,6 +104,10 @@ const Line = Type.Object(
     bill_lines: countSchema(
       "Number of lines of the bill that are equal in all identifying columns: they are split as one line.",
       1,
+    ),
+    priced: orNull(
+      Priced,
+      "How the bill calculates the line from quantities and prices; null when the bill does not multiply out, as for taxes and credits.",
     ),
   },
   { title: "ExplainedLine" },

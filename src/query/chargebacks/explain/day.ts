@@ -11,6 +11,7 @@ import { hashOfPoint, type LinePoint, linePoints } from "../../../domain/roundin
 import type { DimensionFields } from "../dimension-row.js";
 import { type PassedHop, pathIdSql } from "../row-metadata.js";
 import { storable, utcInstant } from "../scan.js";
+import { type BilledLine, MOST_PRICES, notedFields, pricedFields } from "./priced.js";
 
 /** Selects rows of the day that match all given fields. */
 export interface RowChoice {
@@ -62,6 +63,8 @@ export interface DayLine {
   readonly unit_price: string;
   readonly total_cost: string;
   readonly bill_lines: number;
+  /** The first `MOST_PRICES` of these lines. */
+  readonly billed: readonly BilledLine[];
   /** The hash of each of `linePoints`, in their order. */
   readonly hashes: readonly string[];
 }
@@ -141,6 +144,16 @@ LIMIT ${MOST_ROWS}`,
   };
 }
 
+const billedFields = [
+  ...pricedFields.map((name) => `'${name}', toString(b.${name})`),
+  ...notedFields.map((name) => `'${name}', ${notedText(name)}`),
+].join(", ");
+
+function notedText(name: (typeof notedFields)[number]): string {
+  const extract = name.startsWith("tiers") ? "JSONExtractRaw" : "JSONExtractString";
+  return `${extract}(metadata, '${name}')`;
+}
+
 const lineFields = ["env_id", "resource_id", "product_category", "product_type"] as const;
 
 export function linesOfDay(dimension: DimensionFields, day: string): Statement {
@@ -148,8 +161,9 @@ export function linesOfDay(dimension: DimensionFields, day: string): Statement {
     query: `
 SELECT timestamp, currency, line_id, any(granularity) AS granularity, toString(sum(quantity)) AS quantity,
   if(uniqExact(unit_price) = 1, toString(any(unit_price)), '') AS unit_price, toString(sum(total_cost)) AS total_cost, count() AS bill_lines,
+  groupArray(${MOST_PRICES})(map(${billedFields})) AS billed,
   [${linePoints.map((point) => `toString(${hashOfPoint(ledgers.chargebacks, point)})`).join(",\n    ")}] AS hashes
-FROM published_billing
+FROM published_billing AS b
 WHERE day = {day:Date} AND ${lineFields.map((field) => `${field} = {${field}:String}`).join(" AND ")}
 GROUP BY day, ${lineKeySql(ledgers.chargebacks)}
 ORDER BY timestamp, currency, line_id`,

@@ -14,6 +14,7 @@ import { type DayLine, type DayRow, type RowChoice, readDay, readRulesOfStep } f
 import { type DayFacts, readDayFacts } from "./day-facts.js";
 import { type OwnerStores, readDayState, readKnownOnDay } from "./owner.js";
 import { type GivenRow, givenRow, readPassing } from "./passed-row.js";
+import { pricedLine } from "./priced.js";
 import { columnWithin, digestOfCharged, type RecipientsInput, readSplit } from "./recipients.js";
 import {
   appliedTierOf,
@@ -156,8 +157,8 @@ export async function readExplanation(
   };
 }
 
-function shownLine({ hashes: _, ...line }: DayLine): ExplainedLine {
-  return { ...line, unit_price: line.unit_price || null };
+function shownLine({ hashes: _, billed, ...line }: DayLine): ExplainedLine {
+  return { ...line, unit_price: line.unit_price || null, priced: pricedLine(billed, line.bill_lines) };
 }
 
 async function readNamesOfPage(

@@ -7,6 +7,7 @@ import type { PassedHop } from "../row-metadata.js";
 import { decimalOf, explainedAmount, shareText } from "./arithmetic.js";
 import type { DayLine, DayRow } from "./day.js";
 import type { OwnerOnDay } from "./owner.js";
+import type { PricedLine } from "./priced.js";
 import { isMeasuredBy } from "./recipients.js";
 import type { AppliedRule } from "./rule-of-row.js";
 import type { Charged, SplitTotals } from "./shares.js";
@@ -67,8 +68,10 @@ export interface AppliedTier {
   readonly provisional: boolean;
 }
 
-export interface ExplainedLine extends Omit<DayLine, "unit_price" | "hashes"> {
+export interface ExplainedLine extends Omit<DayLine, "unit_price" | "billed" | "hashes"> {
   readonly unit_price: string | null;
+  /** Null unless the bill multiplies out. */
+  readonly priced: PricedLine | null;
 }
 
 export interface ExplainedRule {
