@@ -13,7 +13,7 @@ import { recordTestDimensions } from "../test/tags/tagging.js";
 import { countRows, settle } from "./dataset.js";
 import { readAll } from "./http-client.js";
 import { type Figure, medianMs, medianPairMs } from "./measure.js";
-import { plainRules } from "./rules.js";
+import { passingRules } from "./rules.js";
 import { startBenchService, WARM_UP } from "./service.js";
 import type { TagBench } from "./tags.js";
 
@@ -24,6 +24,8 @@ const DAY = "2026-01-01";
 const IDENTITIES = 10_000;
 const HOURS = 24;
 const RESOURCES = 10;
+/** A step passes its costs on. */
+const EMPTIED = `sa-${IDENTITIES - 1}`;
 const ASKED = { resource: "lkc-3", product: "PRODUCT_00", metric: "metric_0" } as const;
 const TARGET = { at: "most", value: 50 } as const;
 
@@ -46,17 +48,25 @@ export async function benchExplain({ stores, folder, repeat, say }: TagBench): P
     await recordTestDimensions(stores, tenantName);
     await settle(client);
   }
-  const query = `SELECT dimension_id AS id FROM dimensions WHERE resource_id = '${ASKED.resource}' ORDER BY identity_id = 'sa-5000' DESC, identity_id LIMIT ${1 + WARM_UP}`;
-  const [dimension, ...others] = await readRows<{ id: number }>(client, { query, params: {} });
+  const dimensionsOf = async (condition: string) => {
+    const query = `SELECT dimension_id AS id FROM dimensions WHERE resource_id = '${ASKED.resource}' AND ${condition} ORDER BY identity_id = 'sa-5000' DESC, identity_id LIMIT ${1 + WARM_UP}`;
+    return await readRows<{ id: number }>(client, { query, params: {} });
+  };
+  const [dimension, ...others] = await dimensionsOf("cost_type != 'passed'");
+  const [passedOn] = await dimensionsOf("cost_type = 'passed'");
   const service = await startBenchService(stores, store, folder);
   try {
     const rowOf = (id: number | undefined) => `${service.url}/api/v1/tenants/${tenantName}/chargebacks/${id}`;
     for (const { id } of others) await readAll(`${rowOf(id)}/explain?date=${DAY}`);
     const row = rowOf(dimension?.id);
-    const [http, plain] = await medianPairMs(
+    const own = () => readAll(`${row}/explain?date=${DAY}`);
+    const [http, plain] = await medianPairMs(repeat, own, () =>
+      readRows(client, { query: plainRead, params: {} }),
+    );
+    const [passed, beside] = await medianPairMs(
       repeat,
-      () => readAll(`${row}/explain?date=${DAY}`),
-      () => readRows(client, { query: plainRead, params: {} }),
+      () => readAll(`${rowOf(passedOn?.id)}/explain?date=${DAY}`),
+      own,
     );
     const figure = (name: string, value: number, more: Partial<Figure> = {}): Figure => ({
       benchmark: "explain",
@@ -72,6 +82,12 @@ export async function benchExplain({ stores, folder, repeat, say }: TagBench): P
       }),
       figure("10,000 recipients: SQL", plain, { note: "weights and published amounts" }),
       figure("10,000 recipients: HTTP / SQL", http / plain, { unit: "ratio" }),
+      figure("10,000 recipients, passed on: HTTP", passed),
+      figure("passed on / by a rule", passed / beside, {
+        unit: "ratio",
+        target: { at: "most", value: 1.5 },
+        note: "both over HTTP",
+      }),
       figure("one dimension: HTTP", await medianMs(repeat, () => readAll(row))),
       figure("SELECT 1", await medianMs(repeat, () => readRows(client, { query: "SELECT 1", params: {} }))),
     ];
@@ -84,7 +100,8 @@ export async function benchExplain({ stores, folder, repeat, say }: TagBench): P
 async function makeFacts({ client, tenantId, ecosystem }: TenantStore): Promise<void> {
   const epoch = 1;
   await claimStaging(client, epoch);
-  await storeRuleSet(client, plainRules);
+  const rules = passingRules(EMPTIED);
+  await storeRuleSet(client, rules);
   await client.command({
     query: `
 INSERT INTO ${stagedTable("billing", epoch)} (timestamp, ecosystem, tenant_id, resource_id, product_category, product_type, quantity, unit_price,
@@ -100,7 +117,7 @@ SELECT toDateTime('${DAY} 00:00:00', 'UTC') + INTERVAL number % ${HOURS} HOUR, '
   concat('sa-', toString(intDiv(number, ${HOURS}) % ${IDENTITIES})), 1 + cityHash64(number) % 100000000000
 FROM numbers(${RESOURCES * IDENTITIES * HOURS})`,
   });
-  const calculation = { ledger: chargebackLedger, client, epoch, rules: plainRules, decimalPlaces: 4 };
+  const calculation = { ledger: chargebackLedger, client, epoch, rules, decimalPlaces: 4 };
   const limits = { signal: new AbortController().signal, maxMemoryBytes: 2 ** 31 };
   await calculateDays({ ...calculation, ...limits }, [DAY]);
   for (const table of ["billing", "usage", "chargebacks"] as const satisfies FactTable[])

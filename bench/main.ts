@@ -71,7 +71,14 @@ async function main(args: BenchArguments): Promise<void> {
       const store = await opened.stores.tenant(tenantName(allocated));
       await makeFacts(store, allocated);
       say("stages");
-      figures.push(...(await benchStages({ stores: opened.stores, store, repeat: args.repeat })));
+      figures.push(
+        ...(await benchStages({
+          stores: opened.stores,
+          store,
+          repeat: args.repeat,
+          enginePid: opened.stores.embeddedClickHouse?.pid(),
+        })),
+      );
     }
     if (args.only.some((name) => name in readers)) figures.push(...(await runReaders(opened, args, sizes)));
     if (args.only.includes("tags")) {
