@@ -54,6 +54,7 @@ process.on("exit", () => {
 });
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => process.exit(1));
 
+t.setTimeout(0);
 await compileProject(root, ["src", "test", "scripts", "bench"], compiled);
 
 if (process.stdout.isTTY) {
@@ -79,7 +80,6 @@ const timed = (times: string, file: string) => [
   file,
 ];
 
-t.setTimeout(0);
 t.jobs = JOBS;
 t.plan(chosen.length);
 for (const file of chosen) {

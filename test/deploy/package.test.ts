@@ -35,8 +35,7 @@ t.test("the tarball contains only the needed files, and runs where it is install
   symlinkSync(join(projectRoot(), "node_modules"), join(source, "node_modules"));
   const run = (folder: string, program: string, ...args: string[]) =>
     execFileSync(program, args, { cwd: folder, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
-  const build = join(projectRoot(), "tsconfig.build.json");
-  run(projectRoot(), "node_modules/.bin/tsc", "-p", build, "--noCheck", "--outDir", join(source, "dist"));
+  run(projectRoot(), "node", "scripts/compile.mjs", join(source, "dist"));
   run(source, "node", "scripts/build-schema.mjs");
 
   const [packed]: Packed[] = JSON.parse(run(source, "npm", "pack", "--json", "--ignore-scripts"));

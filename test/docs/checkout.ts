@@ -29,14 +29,7 @@ export async function checkOut(t: Test): Promise<Checkout> {
   const built = join(root, "built");
   mkdirSync(built);
   link(built);
-  const tsc = join(projectRoot(), "node_modules/.bin/tsc");
-  execFileSync(tsc, [
-    "-p",
-    join(projectRoot(), "tsconfig.build.json"),
-    "--noCheck",
-    "--outDir",
-    join(built, "dist"),
-  ]);
+  execFileSync(process.execPath, [join(projectRoot(), "scripts/compile.mjs"), join(built, "dist")]);
   const bin = join(root, "bin");
   mkdirSync(bin);
   writeFileSync(join(bin, "npm"), npm);
