@@ -88,7 +88,7 @@ export async function openTestStores(
   const config = testConfig(`data_dir: ${folder}/data\n${yaml}`, folder);
   copyMigratedPostgres(config.data_dir);
   copyMigratedClickHouse(config);
-  const stores = await openStores({ config, logger: testLogger, opensSqlPort: true });
+  const stores = await openStores({ config, logger: testLogger, isService: true });
   t.teardown(async () => {
     await dropDatabases(config, stores);
     await stores.close();

@@ -95,7 +95,7 @@ async function runDemo(input: DemoInput, io: CommandIo): Promise<number> {
   io.stdout.write(`Starting the embedded stores in ${input.folder}\n`);
   const line = statusLine(io.stderr);
   const logger = commandLogger(config.logging, io.stderr, line);
-  const stores = await openStores({ config, logger, signal: io.signal, opensSqlPort: true });
+  const stores = await openStores({ config, logger, signal: io.signal, isService: true });
   let handedOver = false;
   try {
     const begun = `Gathering and allocating ${input.days - 1} days of ${names.length} tenants: ${names.join(", ")}`;

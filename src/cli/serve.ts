@@ -5,8 +5,7 @@ import { MigrationRefused } from "../common/migrate/report.js";
 import { packageVersion } from "../common/project.js";
 import type { Config } from "../config/config.js";
 import { refusalToListen } from "../config/settings/api.js";
-import { createServiceMetrics } from "../http/metrics.js";
-import { type HttpServer, startHttpServer } from "../http/server/server.js";
+import type { HttpServer } from "../http/server/server.js";
 import { errorText } from "../stores/error-text.js";
 import { type OpenedStores, openStores } from "../stores/open-stores.js";
 import { isDiskFull } from "../stores/store-trouble.js";
@@ -56,11 +55,25 @@ export const serve: Command = {
     if (refusal !== undefined) throw new CommandError(refusal, 2);
     const logger = createLogger(config.logging);
     return await retryWhileDiskFull({ logger, signal: io.signal }, async () => {
-      const stores = await openStores({ config, logger, signal: io.signal, opensSqlPort: true });
+      const opening = openStores({ config, logger, signal: io.signal, isService: true });
+      await Promise.allSettled([opening, loadApi()]);
+      const stores = await opening;
       return await serveStores({ config, logger, stores, mode, io });
     });
   },
 };
+
+/**
+ * Loads the modules of the API. This takes about as long as the stores take to start in their own processes, so `serve`
+ * does both at once.
+ */
+async function loadApi() {
+  const [{ createServiceMetrics }, { startHttpServer }] = await Promise.all([
+    import("../http/metrics.js"),
+    import("../http/server/server.js"),
+  ]);
+  return { createServiceMetrics, startHttpServer };
+}
 
 /** The pause before a start that failed because of a full disk is repeated. */
 const ROOM_PAUSE_MS = 2_000;
@@ -100,6 +113,7 @@ export async function serveStores(input: ServeStores): Promise<number> {
   const { config, logger, stores, mode, io } = input;
   const started: Started = {};
   try {
+    const { createServiceMetrics, startHttpServer } = await loadApi();
     started.backups = await openBackupControl({ stores, dataDir: config.data_dir, logger });
     const metrics = createServiceMetrics();
     if (mode !== "api") {

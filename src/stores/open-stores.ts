@@ -34,8 +34,11 @@ export interface OpenStoresOptions {
   readonly skipMigrations?: boolean;
   /** Opens a data directory that is being restored. */
   readonly restoring?: boolean;
-  /** Opens the configured port for SQL clients. Only the service does, because it keeps running. */
-  readonly opensSqlPort?: boolean;
+  /**
+   * Opens the configured port for SQL clients, and starts the engine beside Postgres instead of on first use. Only the
+   * service does: it keeps running, and opens the stores of all tenants at once.
+   */
+  readonly isService?: boolean;
 }
 
 export interface OpenedStores extends RunStores {
@@ -61,6 +64,10 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
     const claim = claimIfEmbedded(config);
     if (claim) closers.push(() => claim.release());
     if (claim && !options.restoring) refuseUnfinishedRestore(claim.dataDir);
+    const clickhouse = embeddedClickHouse(options);
+    if (clickhouse) closers.push(() => clickhouse.stop());
+    // Opening a store reports a failure.
+    if (options.isService) clickhouse?.endpoint().catch(() => undefined);
     const embedded = await startPostgres(options);
     if (embedded) closers.push(() => embedded.stop());
     const postgres = openPostgres(postgresConnection(config, embedded), {
@@ -73,8 +80,6 @@ export async function openStores(options: OpenStoresOptions): Promise<OpenedStor
     if (!options.skipMigrations) {
       await migratePostgres(postgres, { dir: migrationFolders.postgres, logger, signal: options.signal });
     }
-    const clickhouse = embeddedClickHouse(options);
-    if (clickhouse) closers.push(() => clickhouse.stop());
     const migrations = options.skipMigrations ? undefined : migrationFolders;
     const tenants = createTenantStores({ ...options, postgres, embedded: clickhouse, migrations });
     closers.push(() => tenants.close());
@@ -153,7 +158,7 @@ function postgresConnection(config: Config, embedded: EmbeddedPostgres | undefin
 function embeddedClickHouse({
   config,
   logger,
-  opensSqlPort,
+  isService,
   signal,
 }: OpenStoresOptions): EmbeddedClickHouse | undefined {
   if (![...config.tenants.values()].some(isEmbedded)) return undefined;
@@ -161,6 +166,6 @@ function embeddedClickHouse({
     dataDir: join(config.data_dir, "clickhouse"),
     logger,
     signal,
-    sqlPort: opensSqlPort ? sqlListenerOf(config) : undefined,
+    sqlPort: isService ? sqlListenerOf(config) : undefined,
   });
 }

@@ -43,7 +43,7 @@ const read = await readConfig(process.argv[2] ?? "", { env: {}, ecosystems });
 if (!read.ok) throw new Error(JSON.stringify(read.problems));
 const { config } = read;
 const logger = createLogger(config.logging);
-const stores = await openStores({ config, logger, signal, opensSqlPort: true });
+const stores = await openStores({ config, logger, signal, isService: true });
 
 async function held(): Promise<Held> {
   const [tenant = ""] = config.tenants.keys();
