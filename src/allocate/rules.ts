@@ -7,6 +7,7 @@ import {
   type RuleComponent,
   type RuleTier,
   type SetOf,
+  withOtherProducts,
 } from "../domain/allocation-rule.js";
 import { stageOfStep, stepOfStage } from "../domain/passed-cost.js";
 
@@ -110,18 +111,11 @@ export interface RuleRow {
 /** A component's share is cut in millionths of the line. */
 const whole = 1_000_000;
 
-/** Product types without a rule are still charged, to `UNALLOCATED`. */
-const fallback: AllocationRule = {
-  product_type: "*",
-  components: [{ ratio: "1", tiers: [{ kind: "terminal", detail: "no_allocator_for_product_type" }] }],
-};
-
 /**
  * Checks the rules and builds their rows. Throws on a rule that could leave a line without a row, or change its sum.
  */
 export function buildRuleSet(rules: readonly AllocationRule[], configured?: ConfiguredRules): RuleSet {
-  const withFallback = rules.some((rule) => rule.product_type === "*") ? rules : [...rules, fallback];
-  const set = ruleSetOf([...withFallback, ...(configured?.rules ?? [])], configured?.digest);
+  const set = ruleSetOf([...withOtherProducts(rules), ...(configured?.rules ?? [])], configured?.digest);
   const isConfigured = set.rows.some(({ rule, kind }) => rule !== undefined || kind === "line");
   if (!isConfigured) return set;
   const { columns = new Map(), weights = [], steps = [] } = configured ?? {};

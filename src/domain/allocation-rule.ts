@@ -93,6 +93,17 @@ export const issueDetails = [
 export const allocationDetails = [...healthyDetails, ...issueDetails] as const;
 export type AllocationDetail = (typeof allocationDetails)[number];
 
+/** Product types without a rule are still charged, to `UNALLOCATED`. */
+const ruleOfOtherProducts: AllocationRule = {
+  product_type: "*",
+  components: [{ ratio: "1", tiers: [{ kind: "terminal", detail: "no_allocator_for_product_type" }] }],
+};
+
+/** The rules of an ecosystem, with one for the product types that have none. */
+export function withOtherProducts(rules: readonly AllocationRule[]): readonly AllocationRule[] {
+  return rules.some((rule) => rule.product_type === "*") ? rules : [...rules, ruleOfOtherProducts];
+}
+
 /** The stage of rules that do not weigh by allocated costs. */
 export const FIRST_STAGE = 1;
 /** The highest stage that a rule can name. */

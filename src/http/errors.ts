@@ -91,6 +91,11 @@ export const errorTable = {
     title: "Tag not found",
     when: "the tenant, or the dimension, has no such tag",
   },
+  assignment_not_found: {
+    status: 404,
+    title: "Assignment not found",
+    when: "the tenant has no assignment with this id",
+  },
   run_not_found: { status: 404, title: "Run not found", when: "the tenant has no run with this id" },
   delivery_not_found: {
     status: 404,
@@ -139,6 +144,11 @@ export const errorTable = {
     title: "Tag key exists",
     when: "the dimension already has a tag with this key; nothing was changed",
   },
+  assignments_overlap: {
+    status: 409,
+    title: "Assignments overlap",
+    when: "a resource would belong to two identities on one day; nothing was changed",
+  },
   tenant_suspended: {
     status: 409,
     title: "Tenant suspended",
@@ -148,6 +158,11 @@ export const errorTable = {
     status: 400,
     title: "Usage not taken",
     when: "the configuration of the tenant names no metrics for uploads (usage.uploads.metrics)",
+  },
+  assignments_not_read: {
+    status: 400,
+    title: "Assignments not read",
+    when: "the identity sources of the tenant (allocation.identity) are without `assigned: resource_id`",
   },
   idempotency_key_reused: {
     status: 409,

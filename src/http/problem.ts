@@ -1,6 +1,13 @@
 /** Converts exceptions into error responses: `application/problem+json` of RFC 9457. */
 import { randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
+import {
+  AssignmentEndError,
+  AssignmentNotFoundError,
+  AssignmentOverlapError,
+  type Overlap,
+} from "../assignments/errors.js";
+import type { AssignedPeriod } from "../domain/assignment.js";
 import { InvalidCursorError } from "../query/page/cursor.js";
 import { InvalidParameterError } from "../query/time/date-window.js";
 import { RunInProgressError, TenantSuspendedError } from "../runner/control.js";
@@ -85,7 +92,12 @@ export function toApiError(error: unknown, { method, routeOptions }: RoutedReque
       "Too many heavy reads are running (api.max_heavy_reads, api.max_waiting_reads). Try again in a few seconds.";
     return new ApiError("too_busy", detail);
   }
-  return tagError(error) ?? frameworkError(error, routeOptions.bodyLimit) ?? unexpected(error);
+  return (
+    tagError(error) ??
+    assignmentError(error) ??
+    frameworkError(error, routeOptions.bodyLimit) ??
+    unexpected(error)
+  );
 }
 
 function tagError(error: unknown): ApiError | undefined {
@@ -101,6 +113,38 @@ function tagError(error: unknown): ApiError | undefined {
     return new ApiError("tag_key_exists", detail);
   }
   return undefined;
+}
+
+/** Longer lists of overlaps are cut. */
+const MOST_OVERLAPS = 5;
+
+function assignmentError(error: unknown): ApiError | undefined {
+  if (error instanceof AssignmentNotFoundError)
+    return new ApiError("assignment_not_found", `Assignment ${error.assignmentId} not found.`);
+  if (error instanceof AssignmentEndError) {
+    const detail = `\`valid_to\` must be ${error.validFrom} or later: the assignment begins on that day.`;
+    return invalidRequest([{ in: "body", name: "valid_to", detail, code: "invalid" }]);
+  }
+  if (error instanceof AssignmentOverlapError) {
+    const { overlaps } = error;
+    const more = overlaps.length - MOST_OVERLAPS;
+    const sentences = [
+      ...overlaps.slice(0, MOST_OVERLAPS).map(overlapText),
+      ...(more > 0 ? [`${more} more overlap.`] : []),
+      "Nothing was changed: end the existing assignment on the day before, or choose other days.",
+    ];
+    return new ApiError("assignments_overlap", sentences.join(" "));
+  }
+  return undefined;
+}
+
+function overlapText({ assignment_id, existing, wanted }: Overlap): string {
+  const { resource_id } = wanted;
+  return `Resource "${resource_id}" belongs to ${periodText(existing)} (assignment ${assignment_id}), and would belong to ${periodText(wanted)}.`;
+}
+
+function periodText({ identity_id, valid_from, valid_to }: AssignedPeriod): string {
+  return `"${identity_id}" from ${valid_from}${valid_to === null ? " without end" : ` to ${valid_to}`}`;
 }
 
 /** Converts errors of the static files under /docs, such as an unknown path or a range that the file does not have. */

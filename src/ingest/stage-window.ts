@@ -108,7 +108,8 @@ async function completeUsage(options: StageWindowOptions, states: DayStates): Pr
  * Records the hashes of the staged days and stages their topics. Rows of days that need no calculation are dropped.
  */
 async function recordStaged(options: StageWindowOptions, before: StagedBefore, states: DayStates) {
-  const { store, postgres, epoch, rulesHash, decimalPlaces, inventoryLacks, retryLimit } = options;
+  const { store, postgres, epoch, decimalPlaces, inventoryLacks, retryLimit } = options;
+  const { inputRulesHash: rulesHash = options.rulesHash } = options;
   const { force = false, signal } = options;
   const { client, tenantName } = store;
   const days = states.in("measured", "restored");

@@ -18,7 +18,13 @@ export interface StageWindowOptions {
   readonly window: DayRange;
   /** Digest of the settings that decide what is gathered. */
   readonly settingsDigest: string;
+  /** Hash under which the rules are stored. */
   readonly rulesHash: string;
+  /**
+   * Hash of the rules as a part of a day's input: without those for assigned lines, because each line shows its rule.
+   * By default the same.
+   */
+  readonly inputRulesHash?: string | undefined;
   readonly decimalPlaces: number;
   /** `Ecosystem.derivingMetrics` of the tenant. */
   readonly derivingMetrics: readonly string[];

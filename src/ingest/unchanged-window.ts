@@ -3,6 +3,7 @@
  * staged, hashed or compared again.
  */
 import { daysOfWindow } from "../common/days.js";
+import { assignedDigest } from "../config/allocation/assigned.js";
 import type { WindowReport } from "./reports.js";
 import type { StagedTopics } from "./stage-topics.js";
 import type { StagedWindow, StageWindowOptions } from "./staged-window.js";
@@ -84,18 +85,21 @@ export function warnOfDropped(
 }
 
 function windowKey(options: StageWindowOptions): StoredWindow {
-  const { store, window, settingsDigest, rulesHash, decimalPlaces, derivingMetrics, topics } = options;
+  const { store, window, settingsDigest, decimalPlaces, derivingMetrics, topics } = options;
+  const { inputRulesHash = options.rulesHash } = options;
+  const assigned = assignedDigest(options.allocation?.assigned, window);
   const { tenantName, tenantId, ecosystem } = store;
   const topicsFrom = topics && daysOfWindow(window).find((day) => day >= topics.from);
   const settings = [
     ecosystem,
     tenantId,
     settingsDigest,
-    rulesHash,
+    inputRulesHash,
     decimalPlaces,
     derivingMetrics,
     topicsFrom ?? null,
     topicsFrom === undefined ? null : (topics?.rulesHash ?? null),
+    ...(assigned === null ? [] : [assigned]),
   ];
   return { tenantName, window, topicsFrom, settingsHash: settingsHash(settings) };
 }

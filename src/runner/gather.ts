@@ -36,7 +36,7 @@ export interface GatherTenant extends TenantRunContext {
   readonly store: TenantStore;
   readonly epoch: number;
   readonly rules: RuleSet;
-  /** Undefined if the tenant has neither identity sources nor rules. */
+  readonly inputRulesHash: string;
   readonly allocation: AllocationPlan | undefined;
   /** Undefined if costs are not attributed to topics. */
   readonly topics: TopicStaging | undefined;
@@ -154,6 +154,7 @@ async function gatherAll(
       window,
       settingsDigest: configured,
       rulesHash: rules.hash,
+      inputRulesHash: input.inputRulesHash,
       allocation: input.allocation,
       decimalPlaces: tenant.allocation.decimal_places,
       derivingMetrics: input.ecosystem.derivingMetrics(tenant.plugin_settings),
@@ -193,7 +194,7 @@ const gapSlack = (gapSeconds: number) => Math.min(60, gapSeconds / 10);
 const TRIGGER_GAP = 60;
 
 /** Digest of all settings that can change what is gathered. Secrets are not included. */
-function gatheredSettings({ tenant, ecosystem }: GatherTenant): string {
+function gatheredSettings({ tenant, ecosystem, allocation: plan }: GatherTenant): string {
   const { tenant_id, lookback_days, cutoff_days, allocation, identity_to_team, plugin_settings } = tenant;
   const plugin = settingsDigest(ecosystem, plugin_settings);
   const maps = [...tenant.identity_maps].map(([path, { hash }]) => [path, hash]);
@@ -205,6 +206,7 @@ function gatheredSettings({ tenant, ecosystem }: GatherTenant): string {
     identity_to_team,
     plugin,
     ...(maps.length > 0 && { maps }),
+    ...(plan?.assigned !== undefined && { assigned: plan.assigned.map.hash }),
   });
 }
 

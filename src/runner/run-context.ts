@@ -56,4 +56,6 @@ export interface BegunRun extends TenantRunContext {
   readonly tenant: TenantConfig;
   readonly request: RunRequest;
   readonly runId: string;
+  /** Whether resources of the tenant are assigned to identities. */
+  readonly hasAssignments: boolean;
 }

@@ -3,6 +3,7 @@ import type { Publication } from "../allocate/allocation-job.js";
 import { finalizeOldDays } from "../allocate/finalize-days.js";
 import { rollForward } from "../allocate/roll-forward.js";
 import { storeRuleSet } from "../allocate/rules.js";
+import { readAssigned } from "../assignments/read.js";
 import { claimStaging, dropStagedDaysExcept } from "../clickhouse/staging.js";
 import { type DayRange, dayOf } from "../common/days.js";
 import { prepareStore } from "../ingest/configured/store-maps.js";
@@ -116,7 +117,7 @@ async function claimAndRepair(
     ecosystem,
     store,
     publication,
-    rules: tenantRules(tenant, ecosystem),
+    rules: tenantRules(tenant, ecosystem, run.hasAssignments ? await readAssigned(postgres, tenantName) : []),
     topics: topicPlan(tenant, ecosystem, today),
     today,
     window,

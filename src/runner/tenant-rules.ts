@@ -1,7 +1,10 @@
 import { type AllocatedWeights, buildRuleSet, type RuleSet } from "../allocate/rules.js";
+import { assignedOf } from "../config/allocation/assigned.js";
 import { whereOf } from "../config/allocation/condition.js";
+import { readsAssignments } from "../config/allocation/identity-source.js";
 import { type AllocationPlan, planAllocation } from "../config/allocation/plan.js";
 import type { TenantConfig } from "../config/config.js";
+import type { AssignedPeriod } from "../domain/assignment.js";
 import { factTableColumns } from "../domain/fact-tables.js";
 import { ruleOfStep } from "../domain/passed-cost.js";
 import type { RuleColumns } from "../domain/rule-columns.js";
@@ -12,14 +15,24 @@ import { columnOf, lineValueSql } from "../stores/facts/line-value.js";
 /** The rules by which a run allocates a tenant's costs, for gathering and allocation. */
 export interface TenantRules {
   readonly rules: RuleSet;
-  /** Undefined if the tenant has neither identity sources nor rules. */
+  /** Hash of the rules without those for assigned lines. See `StageWindowOptions`. */
+  readonly inputRulesHash: string;
+  /** Undefined if the tenant has neither rules nor identity sources that can find anything. */
   readonly allocation: AllocationPlan | undefined;
 }
 
-export function tenantRules(tenant: TenantConfig, ecosystem: AnyEcosystem): TenantRules {
+export function tenantRules(
+  tenant: TenantConfig,
+  ecosystem: AnyEcosystem,
+  periods: readonly AssignedPeriod[],
+): TenantRules {
   const own = ecosystem.rules(tenant.plugin_settings);
-  const allocation = planAllocation(tenant, own);
-  return { rules: tenantRuleSet(own, allocation), allocation };
+  const withoutAssigned = planAllocation(tenant, own);
+  const rules = tenantRuleSet(own, withoutAssigned);
+  const assigned = readsAssignments(tenant.allocation.identity) ? assignedOf(periods) : undefined;
+  if (assigned === undefined) return { rules, inputRulesHash: rules.hash, allocation: withoutAssigned };
+  const allocation = planAllocation(tenant, own, assigned);
+  return { rules: tenantRuleSet(own, allocation), inputRulesHash: rules.hash, allocation };
 }
 
 export function tenantRuleSet(

@@ -6,7 +6,7 @@ import { RunInProgressError, TenantSuspendedError } from "./control.js";
 import { acquireLease } from "./lease.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
 import { beginRun, failOrphanedRuns, type RunResult, startQueuedRun } from "./sql/runs.js";
-import { registerTenant, type Suspension, tenantSuspension } from "./sql/tenants.js";
+import { registerTenant, type TenantState, tenantState } from "./sql/tenants.js";
 import { superviseRun } from "./supervise-run.js";
 import { recordUnrecordedResult } from "./unrecorded-results.js";
 
@@ -45,9 +45,10 @@ export async function startTenantRun(
   );
   await recordUnrecordedResult(postgres, tenantName);
   signal?.throwIfAborted();
-  const state = (await runStatement<Suspension>(postgres, tenantSuspension(tenantName))).rows[0];
+  const state = (await runStatement<TenantState>(postgres, tenantState(tenantName))).rows[0];
   signal?.throwIfAborted();
   if (state?.suspension_reason) throw new TenantSuspendedError(tenantName, state.suspension_reason);
+  const hasAssignments = state?.has_assignments ?? false;
   const lease = await acquireLease(postgres, tenantName, context.holder, context.leaseTiming);
   if (lease === undefined) throw new RunInProgressError(tenantName);
   const runId = randomUUID();
@@ -65,7 +66,7 @@ export async function startTenantRun(
     throw error;
   }
   context.observer.began(tenantName);
-  const supervise = () => superviseRun({ ...context, tenant, request, runId }, lease);
+  const supervise = () => superviseRun({ ...context, tenant, request, runId, hasAssignments }, lease);
   return { run_id: runId, done: line === undefined ? supervise() : line(() => startQueued(supervise)) };
 
   async function startQueued(begin: () => Promise<RunResult>): Promise<RunResult> {

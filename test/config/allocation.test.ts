@@ -44,11 +44,11 @@ const ofWhere = (where: string) => problemsOf(`{rules: [{name: a, where: ${where
 /** Returns the problems of one rule with this `split`. */
 const ofSplit = (split: string) => problemsOf(`{rules: [{name: a, split: ${split}}]}`);
 
-t.test("a tenant without identity sources and rules has no allocation plan", async (t) => {
+t.test("a tenant without identity sources and rules reads assignments", async (t) => {
   const loaded = loadAllocation("{}");
   t.strictSame(loaded.ok && loaded.config.tenants.get("acme")?.allocation, {
     decimal_places: 4,
-    identity: [],
+    identity: [{ assigned: "resource_id" }],
     rules: [],
     pass_on: [],
   });
@@ -358,7 +358,21 @@ t.test("impossible rules are refused", async (t) => {
 t.test("invalid identity sources are refused", async (t) => {
   const folder = temporaryFolder(t);
   const cases: [source: string, problems: string[]][] = [
-    ["{}", ["identity[0]: needs tag or column"]],
+    ["{}", ["identity[0]: needs assigned, tag or column"]],
+    [
+      "{assigned: env_id}",
+      [
+        'identity[0].assigned: must be "resource_id", not "env_id"',
+        "identity[0]: needs assigned, tag or column",
+      ],
+    ],
+    [
+      "{assigned: resource_id, map: m.csv, ignore_case: true}",
+      [
+        "identity[0].map: excludes assigned: give one of the two",
+        "identity[0].ignore_case: excludes assigned: give one of the two",
+      ],
+    ],
     ["{tag: a, column: env_id}", ["identity[0].column: excludes tag: give one of the two"]],
     [
       "{column: what}",

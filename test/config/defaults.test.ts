@@ -64,7 +64,7 @@ t.test("a tenant has every default", async (t) => {
     tenant_execution_timeout_seconds: 3600,
     metrics_prefetch_workers: 4,
     identity_to_team: {},
-    allocation: { decimal_places: 4, identity: [], rules: [], pass_on: [] },
+    allocation: { decimal_places: 4, identity: [{ assigned: "resource_id" }], rules: [], pass_on: [] },
     identity_maps: new Map(),
     line_columns: ruleColumns(),
     storage: { kind: "embedded", database: "acme" },

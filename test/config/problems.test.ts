@@ -53,7 +53,7 @@ const cases: Case[] = [
       '4: api.proxy.addresses[0]: must be an IP address or a network such as 10.1.0.0/16, not "10.0.0.0/33"',
       '4: api.proxy.addresses[1]: must be an IP address or a network such as 10.1.0.0/16, not "localhost"',
       '5: api.proxy.name_header: must be the name of a header: letters, digits and -, not "a b"',
-      '7: api.roles[0].scopes[0]: must be one of read, tags, run, admin, not "write"',
+      '7: api.roles[0].scopes[0]: must be one of read, tags, assign, run, admin, not "write"',
       "7: api.roles[0].tenants: is required, unless every_tenant is true; both cannot be",
       "8: api.roles[1].tenants: is required, unless every_tenant is true; both cannot be",
       "9: api.roles[2].role: is the same as that of entry [1]; it must be unique",
@@ -172,7 +172,7 @@ const cases: Case[] = [
     problems: [
       "7: the key cutoff_days stands here and in line 6; it may stand once",
       "9: tenants.acme.allocation.identity[1].tga: unknown key; did you mean `tag`?",
-      "9: tenants.acme.allocation.identity[1]: needs tag or column",
+      "9: tenants.acme.allocation.identity[1]: needs assigned, tag or column",
       "9: tenants.acme.allocation.identity[0].column: is no column of the lines; known: resource_id, product_type, product_category, env_id, currency, and tag.KEY for tags",
       "9: tenants.acme.allocation.identity[2].map: does not exist",
       '11: tenants.acme.allocation.rules[0].split[0].by: must be one of line, owner, usage, cost, fixed, even, nobody, not "evn"',

@@ -72,6 +72,9 @@ const unusual = {
   "DELETE /api/v1/tenants/:tenant_name/tags/:tag_id": "tags",
   "POST /api/v1/tenants/:tenant_name/tags/bulk": "tags",
   "POST /api/v1/tenants/:tenant_name/tags/bulk-by-filter": "tags",
+  "POST /api/v1/tenants/:tenant_name/assignments": "assign",
+  "PATCH /api/v1/tenants/:tenant_name/assignments/:assignment_id": "assign",
+  "DELETE /api/v1/tenants/:tenant_name/assignments/:assignment_id": "assign",
   "POST /api/v1/tenants/:tenant_name/export": "read",
   "POST /api/v1/tenants/:tenant_name/pipeline/run": "run",
   "POST /api/v1/tenants/:tenant_name/deliveries/:delivery_id/accept": "run",
@@ -98,9 +101,10 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
   /** Returns all scopes except those that include this one. */
   const lesser = {
     read: await made(["run"]),
-    tags: await made(["read", "run"]),
-    run: await made(["read", "tags"]),
-    admin: await made(["read", "tags", "run"]),
+    tags: await made(["read", "assign", "run"]),
+    assign: await made(["read", "tags", "run"]),
+    run: await made(["read", "tags", "assign"]),
+    admin: await made(["read", "tags", "assign", "run"]),
   };
   const sendRequest = async (request: InjectOptions, on = app) => {
     const response = await on.inject(request);
@@ -249,7 +253,7 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
       [{ ...wanted, tenants: undefined }, "The body must have either `tenants` or `every_tenant: true`."],
       [{ ...wanted, every_tenant: true }, "The body must have either `tenants` or `every_tenant: true`."],
       [{ ...wanted, tenants: ["x"] }, '`tenants` must be names of configured tenants; "x" is not one.'],
-      [{ ...wanted, scopes: ["write"] }, /^`scopes\[0\]` must be one of read, tags, run, admin/],
+      [{ ...wanted, scopes: ["write"] }, /^`scopes\[0\]` must be one of read, tags, assign, run, admin/],
       [{ ...wanted, scopes: [] }, /^`scopes` must be/],
       [{ ...wanted, name: "a b" }, /^`name` must be 1 to 100 letters, digits/],
       [{ ...wanted, days: 3651 }, /^`days` must be an integer from 1 to 3650/],
@@ -328,7 +332,7 @@ t.test("with api.auth: none, the service is open on loopback only", async (t) =>
   t.strictSame(body, {
     auth: "none",
     name: null,
-    scopes: ["read", "tags", "run", "admin"],
+    scopes: ["read", "tags", "assign", "run", "admin"],
     every_tenant: true,
     tenants: ["acme", "globex"],
   });

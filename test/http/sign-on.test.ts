@@ -69,7 +69,7 @@ t.test("single sign-on authenticates callers", async (t) => {
     const all = await me(await signed({ realm: { groups: ["unknown", "/finops"] } }));
     t.strictSame(
       [all.body.scopes, all.body.every_tenant, all.body.tenants],
-      [["read", "tags", "run", "admin"], true, ["acme", "globex"]],
+      [["read", "tags", "assign", "run", "admin"], true, ["acme", "globex"]],
     );
     const listed = await me(await signed({ realm: { groups: "openid readers taggers" } }));
     t.strictSame(listed.body.tenants, ["acme", "globex"], "a string of roles is split at spaces");

@@ -111,7 +111,9 @@ export const billMutants = [
   ...mutantsOf("src/query/rules/report.ts", report, [
     [
       "removed rules are not reported",
-      template('...former.sort().map((name) => ruleReport({ name }, undefined, sumsOf(name, ""), narrow)),'),
+      template(
+        '...former.sort().map((name) => ruleReport({ name }, stageOfFormer(name), sumsOf(name, ""), narrow)),',
+      ),
       "",
     ],
     [

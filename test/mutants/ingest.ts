@@ -29,6 +29,43 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
+    "src/ingest/configured/identity-sql.ts",
+    ["test/ingest/assigned-lines.test.ts", "test/runner/assignments.test.ts"],
+    [
+      ["an assignment misses its first day", "day >= p.1 AND day <= p.2", "day > p.1 AND day <= p.2"],
+      ["an assignment misses its last day", "day >= p.1 AND day <= p.2", "day >= p.1 AND day < p.2"],
+      ["an assignment has no end", "day >= p.1 AND day <= p.2", "day >= p.1"],
+      [
+        "a line that a tag names gets the rule of assigned lines",
+        "before.length === 0",
+        "before.length >= 0",
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    "src/ingest/unchanged-window.ts",
+    ["test/runner/assignments.test.ts"],
+    [["a window is not gathered again for an assignment", "...(assigned === null ? [] : [assigned]),", ""]],
+  ),
+  ...mutantsOf(
+    "src/domain/assignment.ts",
+    ["test/runner/assignments.test.ts"],
+    [["an assignment takes what is measured", "tiers.slice(0, Math.max(issue, 0))", "tiers.slice(0, 0)"]],
+  ),
+  ...mutantsOf(
+    "src/assignments/write.ts",
+    ["test/http/assignments.test.ts"],
+    [
+      ["an assignment may end on the first day of another", ">= $3::date", "> $3::date"],
+      [
+        "an assignment may begin on the last day of another",
+        "valid_from <= coalesce",
+        "valid_from < coalesce",
+      ],
+      ["writers do not wait for each other", "pg_advisory_xact_lock($1", "pg_advisory_xact_lock_shared($1"],
+    ],
+  ),
+  ...mutantsOf(
     "src/ingest/staging/drop-stand-ins.ts",
     ["test/e2e/metrics-outage.test.ts"],
     [

@@ -17,6 +17,8 @@ export interface Upstream {
   lacking: string;
   /** True if the metric is queried. */
   measured: boolean;
+  /** Only these resources have usage; by default all. */
+  measuredResources: readonly string[] | undefined;
   /** Days of `gaps` for which some usage arrives before the fetch fails. */
   readonly partly: Set<string>;
   /** Days whose bill fails. */
@@ -75,6 +77,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
     gaps: new Set(),
     lacking: "work",
     measured: true,
+    measuredResources: undefined,
     partly: new Set(),
     incomplete: new Set(),
     rules: [evenRule, usageRule],
@@ -125,6 +128,7 @@ export function scriptedUpstream(changes: Partial<Upstream> = {}): {
                 people.map(([identity_id]) => ({ day, scope: "resource_active", resource_id, identity_id })),
               );
               if (!resource_id.startsWith("metered") || !upstream.measured) continue;
+              if (upstream.measuredResources?.includes(resource_id) === false) continue;
               if (upstream.gaps.has(day) && !upstream.partly.has(day)) continue;
               const crowd = Array.from({ length: upstream.crowd }, (_, i) => [`user-${i}`, i + 1] as const);
               await sink.usage(

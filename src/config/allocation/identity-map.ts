@@ -90,7 +90,7 @@ function refuseRepeated(value: string, earlier: { readonly line: number } | unde
   return `has the value ${JSON.stringify(value)} of line ${earlier.line} again`;
 }
 
-function hashOf(map: ReadonlyMap<string, string>): string {
+export function hashOf(map: ReadonlyMap<string, string>): string {
   const entries = [...map].sort(([a], [b]) => (a < b ? -1 : 1));
   return digestOf(entries);
 }

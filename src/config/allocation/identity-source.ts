@@ -8,6 +8,12 @@ export const IDENTITY_GROUP = "identity";
 
 const identitySource = mapping(
   {
+    assigned: Type.Optional(
+      Type.Literal("resource_id", {
+        description:
+          "The column that is looked up in the assignments, which people make in the console or by the API.",
+      }),
+    ),
     tag: Type.Optional(
       text({
         description: "The key of a tag whose value is the identity.",
@@ -52,9 +58,14 @@ const identitySource = mapping(
     description: "A source of identities.",
     rules: [
       {
-        rule: "Either `tag` or `column` is given; `map` and `pattern` exclude each other.",
-        check({ tag, column, map, pattern }, report) {
-          if (tag === undefined && column === undefined) report([], "needs tag or column");
+        rule: "One of `assigned`, `tag` and `column` is given; `map` and `pattern` exclude each other.",
+        check({ assigned, tag, column, map, pattern, ignore_case }, report) {
+          if (assigned !== undefined) {
+            for (const [key, value] of Object.entries({ tag, column, map, pattern, ignore_case }))
+              if (value !== undefined) report([key], "excludes assigned: give one of the two");
+            return;
+          }
+          if (tag === undefined && column === undefined) report([], "needs assigned, tag or column");
           if (tag !== undefined && column !== undefined)
             report(["column"], "excludes tag: give one of the two");
           if (map !== undefined && pattern !== undefined)
@@ -63,7 +74,8 @@ const identitySource = mapping(
       },
       {
         rule: "`ignore_case` goes with `tag` or `map`.",
-        check({ tag, map, ignore_case }, report) {
+        check({ assigned, tag, map, ignore_case }, report) {
+          if (assigned !== undefined) return;
           if (ignore_case === true && tag === undefined && map === undefined)
             report(["ignore_case"], "needs tag or map; a pattern ignores case with `(?i)`");
         },
@@ -85,10 +97,20 @@ export type IdentitySource = Static<typeof identitySource>;
 export const identitySetting = list(identitySource, {
   description:
     "Sources of the identity that a line names. The first one that finds an identity counts. Rules with `by: line` " +
-    "charge that identity, and its costs are the weights of `by: cost`.",
+    "charge that identity, and its costs are the weights of `by: cost`. By default, only assignments are read. A list " +
+    "without `assigned: resource_id` ignores them.",
   maxItems: 100,
-  default: [],
+  default: [{ assigned: "resource_id" }],
 });
+
+/** Whether assignments count for a tenant with these sources. */
+export function readsAssignments(sources: readonly IdentitySource[]): boolean {
+  return sources.some(isAssigned);
+}
+
+export function isAssigned({ assigned }: IdentitySource): boolean {
+  return assigned !== undefined;
+}
 
 /** Returns why a pattern cannot find identities, or undefined if it can. */
 export function refuseIdentityPattern(pattern: string): string | undefined {
@@ -100,6 +122,6 @@ export function refuseIdentityPattern(pattern: string): string | undefined {
 }
 
 /** The name of the column or tag, as conditions and `within` spell it. */
-export function sourceColumn({ tag, column = "" }: IdentitySource): string {
+export function sourceColumn({ assigned, tag, column = assigned ?? "" }: IdentitySource): string {
   return tag === undefined ? column : `tag.${tag}`;
 }

@@ -3,10 +3,12 @@
  * for them, and a digest of everything that decides who pays. The SQL is built from it.
  */
 import { digestOf } from "../../common/digest.js";
-import type { AllocationRule, SetOf } from "../../domain/allocation-rule.js";
+import { type AllocationRule, type SetOf, withOtherProducts } from "../../domain/allocation-rule.js";
+import { assignedRule } from "../../domain/assignment.js";
 import { ruleOfStep, stageOfStep } from "../../domain/passed-cost.js";
 import type { RuleColumns } from "../../domain/rule-columns.js";
 import type { TenantConfig } from "../config.js";
+import type { Assigned } from "./assigned.js";
 import type { IdentityMaps } from "./check-allocation.js";
 import { type ConfiguredRule, componentsOf, stageOf } from "./configured-rule.js";
 import {
@@ -17,7 +19,7 @@ import {
   listScope,
   partName,
 } from "./derived-facts.js";
-import type { IdentitySource } from "./identity-source.js";
+import { type IdentitySource, isAssigned } from "./identity-source.js";
 import type { ConfiguredStep } from "./pass-on.js";
 import type { ConfiguredTier } from "./tier.js";
 import { costWeights, toAllocationRule, toPassingRule } from "./to-allocation-rule.js";
@@ -26,6 +28,8 @@ export interface AllocationPlan {
   readonly identity: readonly IdentitySource[];
   readonly maps: IdentityMaps;
   readonly columns: RuleColumns;
+  /** Undefined if the tenant has no assignments, or does not read them. */
+  readonly assigned: AssignedLines | undefined;
   /** In order, including rules with `allocation: keep`. */
   readonly configured: readonly ConfiguredRule[];
   /** The rules of `configured` that split their lines, and those of `steps`. */
@@ -36,8 +40,14 @@ export interface AllocationPlan {
   readonly shares: readonly PlannedShares[];
   readonly lists: readonly PlannedList[];
   readonly direct: DirectShares;
-  /** Changes whenever anything changes that can affect who pays. */
+  /** Changes whenever anything changes that can affect who pays, except assignments: their lines show them. */
   readonly digest: string;
+}
+
+export interface AssignedLines extends Assigned {
+  /** Product types of the ecosystem's rules; with a rule for assigned lines, and without, where the own rule fits. */
+  readonly ruled: readonly string[];
+  readonly unruled: readonly string[];
 }
 
 /**
@@ -74,7 +84,10 @@ export interface DirectShares {
   readonly byProduct: ReadonlyMap<string, number>;
 }
 
-/** Returns undefined for a tenant whose `allocation` is empty. `own` are the rules of its ecosystem. */
+/**
+ * Returns undefined if a tenant has neither rules nor identity sources that can find anything. `own` are the rules of
+ * its ecosystem.
+ */
 export function planAllocation(
   {
     allocation,
@@ -82,18 +95,29 @@ export function planAllocation(
     line_columns: columns,
   }: Pick<TenantConfig, "allocation" | "identity_maps" | "line_columns">,
   own: readonly AllocationRule[],
+  assigned?: Assigned,
 ): AllocationPlan | undefined {
-  const { identity, rules: configured, pass_on: steps } = allocation;
+  const { rules: configured, pass_on: steps } = allocation;
+  const written = allocation.identity.filter((source) => !isAssigned(source));
+  const identity = assigned === undefined ? written : allocation.identity;
   if (identity.length + configured.length + steps.length === 0) return undefined;
   const rules = configured.flatMap((rule) => toAllocationRule(rule) ?? []);
   const passing = steps.map((step, index) => toPassingRule(step, stageOfStep(index + 1)));
+  const assignedRules: ReturnType<typeof assignedRulesOf> =
+    assigned === undefined ? new Map() : assignedRulesOf(own);
+  const ofAssigned = [...assignedRules.values()].filter((rule) => rule !== undefined);
   const parts = [...partsOf(configured), ...partsOfSteps(steps)];
   return {
     identity,
     maps,
     columns,
+    assigned: assigned && {
+      ...assigned,
+      ruled: [...assignedRules].flatMap(([type, rule]) => (rule === undefined ? [] : [type])),
+      unruled: [...assignedRules].flatMap(([type, rule]) => (rule === undefined ? [type] : [])),
+    },
     configured,
-    rules: [...rules, ...passing],
+    rules: [...rules, ...passing, ...ofAssigned],
     steps,
     costs: plannedCosts(parts),
     shares: parts.flatMap(({ rules, part, tier }) =>
@@ -105,17 +129,22 @@ export function planAllocation(
         : [],
     ),
     direct: {
-      byRule: new Map(rules.map((rule) => [rule.rule ?? "", directMillionths(rule)])),
+      byRule: new Map([...rules, ...ofAssigned].map((rule) => [rule.rule ?? "", directMillionths(rule)])),
       byProduct: new Map(own.map((rule) => [rule.product_type, directMillionths(rule)])),
     },
     digest: digestOf([
-      identity,
+      written,
       configured,
       columns,
       [...maps].map(([path, { hash }]) => [path, hash]),
       ...(steps.length === 0 ? [] : [steps]),
     ]),
   };
+}
+
+/** Returns the rules for assigned lines, by product type. */
+function assignedRulesOf(own: readonly AllocationRule[]): Map<string, AllocationRule | undefined> {
+  return new Map(withOtherProducts(own).map((rule) => [rule.product_type, assignedRule(rule)]));
 }
 
 interface Part {

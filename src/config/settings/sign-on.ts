@@ -117,7 +117,7 @@ const role = mapping(
     role: text({ description: "A role or group, in the spelling of the issuer or the proxy." }),
     scopes: list(choice(scopes, { description: "One scope." }), {
       description:
-        "Scopes of the role: `read`; `tags`, which includes `read`; `run`; `admin`, which includes all others.",
+        "Scopes of the role: `read`; `tags` and `assign`, which include `read`; `run`; `admin`, which includes all others.",
       expected: `a list of ${scopes.join(", ")}`,
       minItems: 1,
       maxItems: scopes.length,

@@ -33,8 +33,8 @@ Paths begin with \`/api/v1\`, except \`/health\` and \`/metrics\`.
   byte moves for some time.
 - **Access**: with \`api.auth: none\`, no credentials are required, and the service listens on loopback. Otherwise every
   request needs credentials: the status is 401 without valid ones, and 403 if they do not have the scope that the
-  operation names. The scope \`tags\` includes \`read\`, and \`admin\` includes all others. A tenant that the
-  credentials do not cover is 404, like one that does not exist. CORS is off unless \`api.enable_cors\` is true.
+  operation names. The scopes \`tags\` and \`assign\` include \`read\`, and \`admin\` includes all others. A
+  tenant that the credentials do not cover is 404, like one that does not exist. CORS is off unless \`api.enable_cors\` is true.
 - **Browsers**: a \`Host\` that is not a name of the service is 421 (\`api.allowed_hosts\`). POST, PATCH and DELETE for a
   page of another origin are 403 (\`api.cors_origins\`): a service on loopback is open to programs, not to web pages.
   \`/health\` accepts any \`Host\`.

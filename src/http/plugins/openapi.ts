@@ -48,7 +48,14 @@ export const openapi = fp<Pick<HttpContext, "config" | "version">>(
           },
           { name: "Chargebacks", description: "Chargebacks: the part of each cost that each identity pays." },
           { name: "Topics", description: "Which topics the costs of Kafka clusters come from." },
-          { name: "Tags", description: "Labels of your own on chargeback dimensions." },
+          {
+            name: "Tags",
+            description: "Labels of your own on chargeback dimensions. They change nothing about who pays.",
+          },
+          {
+            name: "Assignments",
+            description: "Resources that people assigned to identities, which changes who pays.",
+          },
           { name: "Export", description: "Chargebacks as a file." },
           { name: "Inventory", description: "Resources and identities, now and at any time before." },
           { name: "Pipeline", description: "Runs of the pipeline: gather, calculate, publish." },

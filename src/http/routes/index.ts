@@ -6,6 +6,7 @@ import type { HttpContext } from "../context.js";
 import { inputOf } from "../schemas/parameters.js";
 import { aggregateRoutes } from "./aggregate.js";
 import { allocationIssueRoutes } from "./allocation-issues.js";
+import { assignmentRoutes } from "./assignments.js";
 import { auditRoutes } from "./audit.js";
 import { billingRoutes } from "./billing.js";
 import { breakdownRoutes } from "./breakdown.js";
@@ -52,6 +53,7 @@ const apiRoutes = [
   dimensionRoutes,
   explainRoutes,
   tagRoutes,
+  assignmentRoutes,
   topicAttributionRoutes,
   bulkTagRoutes,
   exportRoutes,

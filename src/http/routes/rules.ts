@@ -2,12 +2,13 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyRequest } from "fastify";
 import { digestOf } from "../../common/digest.js";
+import { isAssigned } from "../../config/allocation/identity-source.js";
 import { readRulesReport } from "../../query/rules/report.js";
 import { readTagCoverage } from "../../query/rules/tag-coverage.js";
 import { readWorklist } from "../../query/rules/worklist.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { envelope, pageSchema } from "../schemas/page.js";
-import { dateRange, inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
+import { dateRange, id, inputOf, paging, tenantPathSchema, valueFilter } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
 import { rulesReportSchema, tagCoverageSchema } from "../schemas/rules.js";
 import { worklistItemSchema } from "../schemas/worklist.js";
@@ -68,7 +69,11 @@ export const ruleRoutes =
             "columns that they have in common. Each item shows what every " +
             `identity source of the configuration is missing to find the payer: a tag, or a value in a map. ${WORKLIST_ORDER}`,
           params: tenantPathSchema,
-          querystring: inputOf({ ...paging, ...dateRange }),
+          querystring: inputOf({
+            ...paging,
+            ...dateRange,
+            resource_id: valueFilter("resource_id", "resource", id("lkc-1a2b3c")).resource_id,
+          }),
           response: {
             200: pageSchema(worklistItemSchema, WORKLIST_ORDER),
             ...notModified,
@@ -81,10 +86,11 @@ export const ruleRoutes =
         const { tenant, window, query } = request;
         const input = {
           window,
+          resources: query.resource_id,
           page: query.page,
           page_size: query.page_size,
           columns: tenant.line_columns,
-          sources: tenant.allocation.identity,
+          sources: tenant.allocation.identity.filter((source) => !isAssigned(source)),
           maps: tenant.identity_maps,
         };
         return envelope(await readWorklist(client, input, signal), query);

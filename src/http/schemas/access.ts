@@ -8,7 +8,7 @@ import { choiceSchema, instantSchema, nullableText, textSchema } from "./fields.
 import { inputOf } from "./parameters.js";
 
 const scope = choiceSchema(scopes, {
-  description: "`tags` includes `read`; `admin` includes all others.",
+  description: "`tags` and `assign` include `read`; `admin` includes all others.",
   examples: ["read"],
 });
 

@@ -101,7 +101,7 @@ export const cloudFields = {
     examples: [{ team: "payments" }],
   }),
   rule: textSchema(
-    "Configured rule that matched the line; empty if the rule of its product type did.",
+    "Configured rule that matched the line; empty if the rule of its product type did, and `assigned/PRODUCT` if that rule did and the resource is assigned to an identity.",
     "shared-eks",
   ),
 };

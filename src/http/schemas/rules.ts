@@ -57,7 +57,10 @@ const listAsConfigured = <Written>(description: string, example: Written) =>
   );
 
 const Rule = Type.Object({
-  name: textSchema("Name of the rule.", "shared-eks"),
+  name: textSchema(
+    "Name of the rule. `assigned/PRODUCT`: the rule of the product type, for lines of assigned resources.",
+    "shared-eks",
+  ),
   configured: Type.Boolean({
     description: "False: published days name the rule, but the configuration no longer has it.",
     examples: [true],

@@ -37,17 +37,19 @@ const tagText = (field: keyof typeof tagTextLimits, description: string, example
     examples: [example],
   });
 
+export const authorSchema = {
+  ...tagText(
+    "created_by",
+    "Author. For an authenticated caller, the service replaces it with the caller's name. Required with `api.auth: none`.",
+    "ada@example.org",
+  ),
+  "x-of-caller": true,
+};
+
 const inputs = {
   tag_key: tagText("tag_key", "Key, unique on its dimension; case-sensitive.", "team"),
   display_name: tagText("display_name", "Display name.", "Platform"),
-  created_by: {
-    ...tagText(
-      "created_by",
-      "Author. For an authenticated caller, the service replaces it with the caller's name. Required with `api.auth: none`.",
-      "ada@example.org",
-    ),
-    "x-of-caller": true,
-  },
+  created_by: authorSchema,
 };
 
 export const tagInputSchema = inputOf(inputs, {

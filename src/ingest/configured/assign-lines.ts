@@ -8,8 +8,9 @@ import { rewriteStagedDays, stagedTable } from "../../clickhouse/staging.js";
 import { readRows } from "../../clickhouse/statement.js";
 import { whereOf } from "../../config/allocation/condition.js";
 import type { AllocationPlan } from "../../config/allocation/plan.js";
+import { assignedRuleName } from "../../domain/assignment.js";
 import { whereSql } from "./condition-sql.js";
-import { identitySql } from "./identity-sql.js";
+import { identitySql, isAssignedSql } from "./identity-sql.js";
 
 export interface StagedLines {
   readonly client: ClickHouseClient;
@@ -19,10 +20,33 @@ export interface StagedLines {
 }
 
 /** Returns the name of the first rule that matches, or an empty text, as an expression on the columns of the bill. */
-export function ruleSql({ configured, columns }: Pick<AllocationPlan, "configured" | "columns">): string {
-  if (configured.length === 0) return "''";
+export function ruleSql(plan: RulesOfLines): string {
+  const { configured, columns } = plan;
+  const otherwise = assignedRuleSql(plan);
+  if (configured.length === 0) return otherwise;
   const cases = configured.map(({ name, where }) => `${whereSql(whereOf(where), columns)}, ${literal(name)}`);
-  return `multiIf(${cases.join(", ")}, '')`;
+  return `multiIf(${cases.join(", ")}, ${otherwise})`;
+}
+
+type RulesOfLines = Pick<AllocationPlan, "configured" | "columns"> &
+  Partial<Pick<AllocationPlan, "identity" | "maps" | "assigned">>;
+
+/** Assigned lines that no configured rule takes have a rule of their own, unless that of their product charges them. */
+function assignedRuleSql({ identity = [], maps = new Map(), columns, assigned }: RulesOfLines): string {
+  if (assigned === undefined || assigned.ruled.length === 0) return "''";
+  const { ruled, unruled } = assigned;
+  const isAssigned = isAssignedSql({ identity, maps, columns, assigned });
+  const isIn = (types: readonly string[]) => `product_type IN (${types.map(literal).join(", ")})`;
+  const products = ruled.filter((type) => type !== "*");
+  const others = ruled.includes("*") ? literal(assignedRuleName("*")) : "''";
+  const cases = [
+    `NOT ${isAssigned}, ''`,
+    ...(products.length === 0
+      ? []
+      : [`${isIn(products)}, concat(${literal(assignedRuleName(""))}, toString(product_type))`]),
+    ...(unruled.length === 0 ? [] : [`${isIn(unruled)}, ''`]),
+  ];
+  return `multiIf(${cases.join(", ")}, ${others})`;
 }
 
 export async function assignLines(lines: StagedLines, plan: AllocationPlan): Promise<void> {

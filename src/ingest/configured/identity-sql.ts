@@ -1,9 +1,11 @@
 /** The identity that a line names, as SQL on the staged bill. */
 import { literal } from "../../clickhouse/sql-text.js";
+import { PERIOD_SEPARATOR } from "../../config/allocation/assigned.js";
 import type { IdentityMap } from "../../config/allocation/identity-map.js";
 import {
   IDENTITY_GROUP,
   type IdentitySource,
+  isAssigned,
   sourceColumn,
 } from "../../config/allocation/identity-source.js";
 import { groupPosition } from "../../config/allocation/patterns.js";
@@ -12,23 +14,45 @@ import { missingValueTexts, UNALLOCATED } from "../../domain/allocation-rule.js"
 import { LONGEST_ID } from "../../domain/text-limits.js";
 import { lineValueSql } from "../../stores/facts/line-value.js";
 
+type Sources = Pick<AllocationPlan, "identity" | "maps" | "columns"> &
+  Partial<Pick<AllocationPlan, "assigned">>;
+
 /**
  * Returns the first identity that a source finds, or an empty text. Values that cannot be an identity are skipped:
  * placeholders, `null`, control characters, and texts that are too long.
  */
-export function identitySql({
-  identity,
-  maps,
-  columns,
-}: Pick<AllocationPlan, "identity" | "maps" | "columns">): string {
+export function identitySql({ identity, maps, columns, assigned }: Sources): string {
   if (identity.length === 0) return "''";
   const sources = identity.map((source) => {
+    if (isAssigned(source)) return assigned === undefined ? "''" : assignedSql(assigned.map);
     const text = lineValueSql(sourceColumn(source), columns, source.ignore_case);
     const map = source.map === undefined ? undefined : maps.get(source.map);
     return `trimBoth(toString(${foundIdentity(text, source, map)}))`;
   });
   const isIdentity = `x -> notEmpty(x) AND x != ${literal(UNALLOCATED)} AND lower(x) NOT IN (${missingValueTexts.map(literal).join(", ")}) AND lengthUTF8(x) <= ${LONGEST_ID} AND NOT match(x, '[[:cntrl:]]')`;
   return `arrayFirst(${isIdentity}, [${sources.join(", ")}])`;
+}
+
+/** Returns a condition: the line names an identity because it is assigned, and no source before that found one. */
+export function isAssignedSql({ identity, ...sources }: Sources): string {
+  const position = identity.findIndex(isAssigned);
+  if (position < 0 || sources.assigned === undefined) return "false";
+  const isFound = `notEmpty(${assignedSql(sources.assigned.map)})`;
+  const before = identity.slice(0, position);
+  return before.length === 0
+    ? isFound
+    : `(${isFound} AND empty(${identitySql({ ...sources, identity: before })}))`;
+}
+
+/** Looks up the period of the line's resource that has its day. */
+function assignedSql({ hash }: IdentityMap): string {
+  const periods = `
+    SELECT parts[1] AS resource, groupArray((toDate(parts[2]), toDate(parts[3]), identity)) AS of_resource
+    FROM (SELECT splitByChar(${literal(PERIOD_SEPARATOR)}, value) AS parts, identity FROM identity_maps WHERE map_hash = ${literal(hash)})
+    GROUP BY resource ORDER BY resource`;
+  const all = (expression: string) => `(SELECT ${expression} FROM (${periods}))`;
+  const position = `transform(toString(resource_id), ${all("groupArray(resource)")}, ${all("arrayEnumerate(groupArray(resource))")}, 0)`;
+  return `arrayFirst(p -> day >= p.1 AND day <= p.2, ${all("groupArray(of_resource)")}[${position}]).3`;
 }
 
 function foundIdentity(text: string, source: IdentitySource, map: IdentityMap | undefined): string {

@@ -9,10 +9,12 @@ import { whereOf } from "../../config/allocation/condition.js";
 import type { IdentityMap } from "../../config/allocation/identity-map.js";
 import type { AllocationPlan } from "../../config/allocation/plan.js";
 
-type Plan = Pick<AllocationPlan, "identity" | "maps" | "configured">;
+type Plan = Pick<AllocationPlan, "identity" | "maps" | "configured"> &
+  Partial<Pick<AllocationPlan, "assigned">>;
 
 export async function prepareStore(client: ClickHouseClient, plan: Plan, signal: AbortSignal): Promise<void> {
-  for (const map of plan.maps.values()) await storeMap(client, map, signal);
+  const maps = [...plan.maps.values(), ...(plan.assigned === undefined ? [] : [plan.assigned.map])];
+  for (const map of maps) await storeMap(client, map, signal);
   await tryPatterns(client, patternsOf(plan), signal);
 }
 

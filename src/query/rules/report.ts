@@ -9,7 +9,8 @@ import { type ConfiguredRule, stageOf } from "../../config/allocation/configured
 import type { IdentitySource } from "../../config/allocation/identity-source.js";
 import type { ConfiguredStep } from "../../config/allocation/pass-on.js";
 import { tagsRead } from "../../config/allocation/tags-read.js";
-import type { AllocationDetail, AllocationMethod } from "../../domain/allocation-rule.js";
+import { type AllocationDetail, type AllocationMethod, FIRST_STAGE } from "../../domain/allocation-rule.js";
+import { isAssignedRule } from "../../domain/assignment.js";
 import { rowsInWindow } from "../chargebacks/scan.js";
 import { kindsSql } from "./coverage-sql.js";
 import {
@@ -44,7 +45,10 @@ export interface RuleSums extends LinesTaken {
 }
 
 interface RuleReport extends Omit<ConfiguredRule, "allocation"> {
-  /** False for a former rule: rows of published days name it, but the configuration does not. */
+  /**
+   * False for a former rule: rows of published days name it, but the configuration does not. True for the rules of
+   * assigned lines.
+   */
   readonly configured: boolean;
   /** Lines are left to the rules of their product types. */
   readonly keep: boolean;
@@ -109,13 +113,18 @@ export async function readRulesReport(
   return {
     rules: [
       ...input.rules.map((rule) => ruleReport(rule, stageOf(rule), sumsOf(rule.name, ""), narrow)),
-      ...former.sort().map((name) => ruleReport({ name }, undefined, sumsOf(name, ""), narrow)),
+      ...former.sort().map((name) => ruleReport({ name }, stageOfFormer(name), sumsOf(name, ""), narrow)),
     ],
     steps: stepReports(input.steps, passed),
     product_rules: products.map((product) => ({ product_type: product, sums: sumsOf("", product) })),
     other_product_rules: rest.map((row) => ({ ...linesOf(row), product_type_count: row.product_types })),
     tag_hints: hints,
   };
+}
+
+/** The rules of assigned lines are no former ones, although the configuration does not name them. */
+function stageOfFormer(name: string): number | undefined {
+  return isAssignedRule(name) ? FIRST_STAGE : undefined;
 }
 
 function stepReports(steps: readonly ConfiguredStep[], passed: readonly StepRow[]): StepReport[] {

@@ -119,6 +119,8 @@ interface WorklistInput extends PageRequest {
   /** From the configuration, in order. */
   readonly sources: readonly IdentitySource[];
   readonly columns: RuleColumns;
+  /** Only lines of these resources. */
+  readonly resources?: readonly string[] | undefined;
 }
 
 /**
@@ -164,14 +166,22 @@ const group = [
  * values of the sources. Lines that differ only in their amounts count once, and lines that cost nothing do not count.
  * The largest amounts come first, whatever their sign.
  */
-export function unallocatedLines({ window, sources, columns, page, page_size }: WorklistInput): Statement {
+export function unallocatedLines({
+  window,
+  sources,
+  columns,
+  resources,
+  page,
+  page_size,
+}: WorklistInput): Statement {
   const { condition, params } = rowsInWindow(window);
   const ledger = ledgers.chargebacks;
   const key = lineKeySql(ledger);
   const found = sources.map((source) => foundSql(source, columns));
   const none = "CAST([], 'Array(Tuple(Bool, String, String))')";
   const read = found.length === 0 ? none : `if(named_identity = '', [${found.join(", ")}], ${none})`;
-  const isUnallocated = `${condition} AND identity_id = '${UNALLOCATED}' AND allocation_detail IN {issue_details:Array(String)}`;
+  const ofResources = resources === undefined ? "" : " AND resource_id IN {resources:Array(String)}";
+  const isUnallocated = `${condition}${ofResources} AND identity_id = '${UNALLOCATED}' AND allocation_detail IN {issue_details:Array(String)}`;
   return {
     query: `
 SELECT *, toUInt64(count() OVER ()) AS groups
@@ -198,7 +208,13 @@ FROM (
 )
 ORDER BY abs(toDecimal128(amount, 12)) DESC, ${group}
 LIMIT {page_size:UInt32} OFFSET {offset:UInt64}`,
-    params: { ...params, issue_details: issueDetails, page_size, offset: (page - 1) * page_size },
+    params: {
+      ...params,
+      ...(resources !== undefined && { resources }),
+      issue_details: issueDetails,
+      page_size,
+      offset: (page - 1) * page_size,
+    },
   };
 }
 

@@ -1,8 +1,9 @@
 import type { PgStatement } from "../../postgres/statement.js";
 
-/** The reason of a suspension; null if the tenant is not suspended. */
-export interface Suspension {
+export interface TenantState {
+  /** Null if the tenant is not suspended. */
   readonly suspension_reason: string | null;
+  readonly has_assignments: boolean;
 }
 
 /** The state that decides whether a run gathers. */
@@ -30,8 +31,14 @@ WHERE (tenants.tenant_id, tenants.ecosystem) IS DISTINCT FROM (excluded.tenant_i
   };
 }
 
-export function tenantSuspension(tenantName: string): PgStatement {
-  return { query: "SELECT suspension_reason FROM tenants WHERE tenant_name = $1", params: [tenantName] };
+/** Returns what a run has to know before it begins. In: tenant. */
+export function tenantState(tenantName: string): PgStatement {
+  return {
+    query: `
+SELECT suspension_reason, EXISTS (SELECT FROM assignments WHERE assignments.tenant_name = $1) AS has_assignments
+FROM tenants WHERE tenant_name = $1`,
+    params: [tenantName],
+  };
 }
 
 /**
