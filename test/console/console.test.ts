@@ -246,13 +246,15 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     const page = await open(`/tenants/acme/worklist?${period}`);
     await tabTo(page, "The owner is unknown");
     await page.keyboard.press("Enter");
-    await page.getByText("Set the owner of the resource").waitFor();
-    await tabTo(page, "Tag");
+    await page.getByText("Or set its owner").waitFor();
+    await tabTo(page, "Assign r-1");
     await page.keyboard.press("Enter");
-    await page.getByRole("heading", { name: "Tags", level: 1 }).waitFor();
-    await tabTo(page, "Key");
-    await page.keyboard.type("squad");
-    t.equal(await page.getByLabel("Key", { exact: true }).inputValue(), "squad");
+    await page.getByRole("dialog").getByLabel("Identity or team").waitFor();
+    await tabTo(page, "Identity or team");
+    await page.keyboard.type("payments");
+    t.equal(await page.getByLabel("Identity or team").inputValue(), "payments");
+    await page.keyboard.press("Escape");
+    await until("it is closed", async () => !new URL(page.url()).searchParams.has("assign"));
   });
 
   await t.test(
@@ -267,11 +269,11 @@ t.test("the console shows the figures of the API in every view", needs("chromium
       const worklist = await open(
         `/tenants/acme/worklist?${period}&not:identity_id=UNALLOCATED&allocation_detail=owner_unknown`,
       );
-      await worklist.getByRole("link", { name: "Tag", exact: true }).click();
-      await worklist.getByRole("heading", { name: "Tags", level: 1 }).waitFor();
+      await worklist.getByRole("link", { name: "r-1", exact: true }).click();
+      await totals(worklist, { totals: [{ total_amount: "7.5" }] });
       t.equal(
         new URL(worklist.url()).search,
-        `?${period}&allocation_detail=owner_unknown&identity_id=UNALLOCATED&resource_id=r-1&product_type=STORAGE`,
+        `?${period}&allocation_detail=owner_unknown&identity_id=UNALLOCATED&resource_id=r-1&product_type=STORAGE&group_by=allocation_method`,
         "the link keeps the worklist's own filter",
       );
       const overview = await open(`/tenants/acme/overview?${period}&product_type=NETWORK`);
@@ -298,7 +300,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     const worklist = await open(`/tenants/acme/worklist?${period}`);
     t.match(
       await textOf(worklist, "tbody tr"),
-      /^r-1 STORAGE UNALLOCATED The owner is unknown 3 7\.50 USD Tag$/,
+      /^r-1 STORAGE UNALLOCATED The owner is unknown 3 7\.50 USD Assign$/,
     );
     await noBarriers(t, worklist, "the worklist");
     const runs = await open(`/tenants/acme/runs?${period}`);
@@ -450,41 +452,43 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     const covered = ".card:not(.each-tag) tbody tr";
     await recordTestDimensions(stores, "acme");
     const page = await open(`/tenants/acme/tags?${period}&product_type=NETWORK`);
-    await page.getByText("There are no tags yet").waitFor();
+    await page.getByText("There are no labels yet").waitFor();
     await noBarriers(t, page, "no tags");
     await page.getByLabel("Key", { exact: true }).fill("squad");
     await page.getByLabel("Value", { exact: true }).fill("<b>Netz & Co, \\");
     await page.getByLabel("Your name").fill("ada");
     await page.getByRole("button", { name: "Preview" }).click();
     await page
-      .getByText("1 would get the tag, 0 would get another value, 0 already have the key and stay unchanged.")
+      .getByText(
+        "1 would get the label, 0 would get another value, 0 already have the key and stay unchanged.",
+      )
       .waitFor();
     t.equal((await get(app, `${api}/tags`)).body.total, 0, "a preview changes nothing");
-    await page.getByRole("button", { name: "Tag 1 of them" }).click();
-    await page.getByText("Done: 1 tagged, 0 changed.").waitFor();
+    await page.getByRole("button", { name: "Label 1 of them" }).click();
+    await page.getByText("Done: 1 labelled, 0 changed.").waitFor();
     await shows(page, covered, 1);
     t.equal(await textOf(page, covered), "<b>Netz & Co, \\ 100 % 2.25 USD");
     await page.getByRole("button", { name: "Preview" }).click();
     await page
-      .getByText("0 would get the tag, 0 would get another value, 1 already have the key and stay unchanged.")
+      .getByText(
+        "0 would get the label, 0 would get another value, 1 already have the key and stay unchanged.",
+      )
       .waitFor();
     t.equal(await page.getByRole("button", { name: /of them/ }).count(), 0, "there is nothing left to tag");
     await noBarriers(t, page, "tags");
     const [{ tag_key, display_name, created_by } = {}] = (await get(app, `${api}/tags`)).body.items;
     t.strictSame([tag_key, display_name, created_by], ["squad", "<b>Netz & Co, \\", "ada"]);
 
-    const worklist = await open(`/tenants/acme/worklist?${period}`);
-    await worklist.getByRole("link", { name: "Tag", exact: true }).click();
-    await shows(worklist, covered, 1);
-    t.match(await textOf(worklist, covered), /^\(without this tag\) 100 % 7\.50 USD$/);
-    t.equal(new URL(worklist.url()).searchParams.get("identity_id"), "UNALLOCATED");
-    await worklist.getByLabel("Value", { exact: true }).fill("x");
-    await worklist.getByLabel("Your name").fill("ada");
-    await worklist.route("**/bulk-by-filter", (route) =>
+    const unpaid = await open(`/tenants/acme/tags?${period}&identity_id=UNALLOCATED&key=squad`);
+    await shows(unpaid, covered, 1);
+    t.match(await textOf(unpaid, covered), /^\(without this label\) 100 % 7\.50 USD$/);
+    await unpaid.getByLabel("Value", { exact: true }).fill("x");
+    await unpaid.getByLabel("Your name").fill("ada");
+    await unpaid.route("**/bulk-by-filter", (route) =>
       route.fulfill({ status: 503, json: { detail: "Later." } }),
     );
-    await worklist.getByRole("button", { name: "Preview" }).click();
-    await worklist.getByRole("alert").getByText("Later.").waitFor();
+    await unpaid.getByRole("button", { name: "Preview" }).click();
+    await unpaid.getByRole("alert").getByText("Later.").waitFor();
   });
 
   await t.test("the drawer explains an amount from the row back to the bill", async (t) => {

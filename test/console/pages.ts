@@ -24,9 +24,14 @@ async function buildConsole(t: Test): Promise<string> {
 }
 
 /** Starts a service with the console, and collects errors in the browser and requests to other hosts in `troubles`. */
-export async function startConsole(t: Test, api: readonly string[] = [], tenant: readonly string[] = []) {
+export async function startConsole(
+  t: Test,
+  api: readonly string[] = [],
+  tenant: readonly string[] = [],
+  others: readonly string[] = [],
+) {
   const [service, consoleFolder, browser] = await Promise.all([
-    startService(t, api, { tenant }),
+    startService(t, api, { tenant }, others),
     buildConsole(t),
     launchBrowser(t),
   ]);

@@ -36,7 +36,7 @@ t.test("users sign in with a token", needs("chromium"), async (t) => {
 
   await t.test("the console hides what the token does not allow", async (t) => {
     await signIn(reader.token);
-    await page.getByRole("heading", { name: "Tags", exact: true }).waitFor();
+    await page.getByRole("heading", { name: "Labels", exact: true }).waitFor();
     t.equal(await page.locator("form.tag-form").count(), 0);
     t.strictSame(
       await page.getByLabel("Tenant", { exact: true }).locator("option").allTextContents(),

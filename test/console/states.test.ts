@@ -104,7 +104,7 @@ t.test("a slow API never shows wrong or stale figures", needs("chromium"), async
     const { body } = await get(app, `${api}/chargebacks/breakdown?${period}&${twice}`);
     await totals(page, body);
     t.equal(await page.locator(".chip.excluding").count(), 2);
-    await page.getByRole("button", { name: "Remove the filter Tag squad is not web" }).click();
+    await page.getByRole("button", { name: "Remove the filter Label squad is not web" }).click();
     await shows(page, ".chip.excluding", 1);
     t.strictSame(new URL(page.url()).searchParams.getAll("not:tag:squad"), ["data,other"]);
     const none = await open(`/tenants/acme/explorer?${period}&tag:squad=web&tag:squad=UNTAGGED`);

@@ -48,7 +48,7 @@ t.test("single tags can be edited in the console", needs("chromium"), async (t) 
     const { body } = await get(app, `${api}/chargebacks/breakdown?${period}&group_by=tag:squad`);
     const wanted = body.groups.map(
       (group: { dimensions: Record<string, string>; total_amount: string }) =>
-        `${group.dimensions["tag:squad"]?.replace("UNTAGGED", "(without this tag)")} ${withTwoPlaces(group.total_amount)}`,
+        `${group.dimensions["tag:squad"]?.replace("UNTAGGED", "(without this label)")} ${withTwoPlaces(group.total_amount)}`,
     );
     const shown = async () => {
       const cells = await page
@@ -64,29 +64,29 @@ t.test("single tags can be edited in the console", needs("chromium"), async (t) 
     await shows(page, ".each-tag tbody tr", 2);
     t.match(
       await textOf(page, ".each-tag tbody tr"),
-      /^squad web Rename Remove sa-0 STORAGE r-1 ada All its tags$/,
+      /^squad web Rename Remove sa-0 STORAGE r-1 ada All its labels$/,
     );
     await sameSums("sums by tag");
     await page.getByLabel("Search keys and values").fill("DAT");
     await shows(page, ".each-tag tbody tr", 1);
     t.equal(new URL(page.url()).searchParams.get("search"), "DAT");
     await page.getByLabel("Search keys and values").fill("none");
-    await page.getByText("No tag found").waitFor();
+    await page.getByText("No label found").waitFor();
     await page.getByLabel("Search keys and values").fill("");
     await shows(page, ".each-tag tbody tr", 2);
     await noBarriers(t, page, "all tags");
   });
 
   await t.test("a tag is renamed, and an error of the API is shown next to it", async (t) => {
-    await each.getByRole("button", { name: "Rename the tag squad=data" }).click();
+    await each.getByRole("button", { name: "Rename the label squad=data" }).click();
     const field = edit.getByLabel("Value");
     t.equal(await field.inputValue(), "data");
     await noBarriers(t, page, "a tag that is renamed");
     await field.press("Escape");
     t.equal(await edit.count(), 0, "Escape cancels the change");
     const back = "document.activeElement.getAttribute('aria-label')";
-    t.equal(await page.evaluate(back), "Rename the tag squad=data", "the focus returns to the button");
-    await each.getByRole("button", { name: "Rename the tag squad=data" }).click();
+    t.equal(await page.evaluate(back), "Rename the label squad=data", "the focus returns to the button");
+    await each.getByRole("button", { name: "Rename the label squad=data" }).click();
     await field.fill("a\u0001b");
     await edit.getByRole("button", { name: "Save" }).click();
     t.match(await edit.getByRole("alert").textContent(), /without control characters/);
@@ -94,16 +94,16 @@ t.test("single tags can be edited in the console", needs("chromium"), async (t) 
     await edit.getByRole("button", { name: "Save" }).click();
     await until("it is saved", async () => (await edit.count()) === 0);
     t.strictSame(await tagged(), ["STORAGE squad=web by ada", `NETWORK squad=${hostile} by ada`]);
-    await each.getByRole("button", { name: `Rename the tag squad=${hostile}` }).waitFor();
+    await each.getByRole("button", { name: `Rename the label squad=${hostile}` }).waitFor();
     await sameSums("sums by tag, one renamed");
   });
 
   await t.test("a tag is removed after a confirmation", async (t) => {
-    await each.getByRole("button", { name: "Remove the tag squad=web" }).click();
-    await edit.getByText("Remove this tag? web").waitFor();
+    await each.getByRole("button", { name: "Remove the label squad=web" }).click();
+    await edit.getByText("Remove this label? web").waitFor();
     await edit.getByRole("button", { name: "Cancel" }).click();
     t.equal((await tagged()).length, 2);
-    await each.getByRole("button", { name: "Remove the tag squad=web" }).click();
+    await each.getByRole("button", { name: "Remove the label squad=web" }).click();
     await edit.getByRole("button", { name: "Remove" }).click();
     await shows(page, ".each-tag tbody tr", 1);
     t.strictSame(await tagged(), [`NETWORK squad=${hostile} by ada`]);
@@ -112,23 +112,23 @@ t.test("single tags can be edited in the console", needs("chromium"), async (t) 
 
   await t.test("a tag is added to a dimension from a row, and the view behind reloads", async (t) => {
     const rowsPage = await open(`/tenants/acme/explorer?${period}&group_by=tag:squad&rows=1`);
-    await rowsPage.getByRole("link", { name: "Tags of READ, paid by sa-2" }).click();
-    const drawer = rowsPage.getByRole("dialog", { name: "Tags of one charge" });
-    await drawer.getByText("No tags yet.").waitFor();
+    await rowsPage.getByRole("link", { name: "Labels of READ, paid by sa-2" }).click();
+    const drawer = rowsPage.getByRole("dialog", { name: "Labels of one charge" });
+    await drawer.getByText("No labels yet.").waitFor();
     t.equal(new URL(rowsPage.url()).searchParams.get("dimension"), String(dimensionOf("READ")));
     await noBarriers(t, rowsPage, "the tags of a dimension");
     const add = async (key: string, value: string) => {
       await drawer.getByLabel("Key").fill(key);
       await drawer.getByLabel("Value").fill(value);
       await drawer.getByLabel("Your name").fill("bob");
-      await drawer.getByRole("button", { name: "Add a tag" }).click();
+      await drawer.getByRole("button", { name: "Add a label" }).click();
     };
     await add("squad", "web");
-    await drawer.getByRole("button", { name: "Remove the tag squad=web" }).waitFor();
+    await drawer.getByRole("button", { name: "Remove the label squad=web" }).waitFor();
     await add("squad", "other");
     t.match(await drawer.getByRole("alert").textContent(), /squad/, "a dimension has each key only once");
     await add("stage", "prod");
-    await drawer.getByRole("button", { name: "Remove the tag stage=prod" }).waitFor();
+    await drawer.getByRole("button", { name: "Remove the label stage=prod" }).waitFor();
     t.equal(await drawer.getByRole("alert").count(), 0);
     t.strictSame(await tagged(), [
       `NETWORK squad=${hostile} by ada`,
@@ -141,7 +141,7 @@ t.test("single tags can be edited in the console", needs("chromium"), async (t) 
       ),
     );
     const copied = await open(new URL(rowsPage.url()).pathname + new URL(rowsPage.url()).search);
-    await copied.getByRole("dialog").getByRole("button", { name: "Remove the tag stage=prod" }).waitFor();
+    await copied.getByRole("dialog").getByRole("button", { name: "Remove the label stage=prod" }).waitFor();
     await rowsPage.keyboard.press("Escape");
     await until("it is closed", async () => !new URL(rowsPage.url()).searchParams.has("dimension"));
     await page.reload();

@@ -31,7 +31,7 @@ export function Author({ author, setAuthor }: Omit<ReturnType<typeof useAuthor>,
 }
 
 /** Sends a change to the API. After success, all data in view is reloaded. */
-function useChange() {
+export function useChange() {
   const [error, setError] = useState<unknown>();
   const [isBusy, setBusy] = useState(false);
   const change = async (write: () => Promise<unknown>): Promise<boolean> => {

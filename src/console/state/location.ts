@@ -34,7 +34,7 @@ export function useLocation(): Place {
 
 /** Parameters that open a drawer or turn pages of a list further down. Changing them does not scroll to the top. */
 const withoutDrawers = Object.fromEntries(
-  ["why", "dimension", "history", "rows", "lacking_page"].map((name) => [name, undefined]),
+  ["why", "dimension", "assign", "history", "rows", "lacking_page"].map((name) => [name, undefined]),
 );
 
 /** Changes the address. `replace` adds no entry to the browser's history. */

@@ -1,4 +1,5 @@
 /** Texts of the console, in one folder so that they can be translated. */
+import { assignTexts } from "./assign.js";
 import { explainTexts } from "./explain.js";
 import { explorerTexts } from "./explorer.js";
 import { historyTexts, inventoryTexts } from "./inventory.js";
@@ -25,7 +26,7 @@ export const en = {
     rules: "Rules",
     worklist: "Worklist",
     inventory: "Inventory",
-    tags: "Tags",
+    tags: "Labels",
     deliveries: "Deliveries",
     runs: "Runs",
   },
@@ -110,7 +111,7 @@ export const en = {
     sku_id: "SKU",
     rule: "Rule",
   } as Readonly<Record<string, string>>,
-  tagColumn: (key: string) => `Tag ${key}`,
+  tagColumn: (key: string) => `Label ${key}`,
   lineTagColumn: (key: string) => `Bill tag ${key}`,
   billColumn: (name: string) => `Bill column ${name}`,
   filters: {
@@ -138,7 +139,7 @@ export const en = {
     show: "Show the rows",
     time: "From",
     why: "Why?",
-    tagsOf: (who: string, product: string) => `Tags of ${product}, paid by ${who}`,
+    tagsOf: (who: string, product: string) => `Labels of ${product}, paid by ${who}`,
     whyOf: (who: string, amount: string) => `Why ${who} pays ${amount}`,
     passed: (from: string, method: string) => `from ${from}, ${method}`,
     count: (count: number) => (count === 1 ? "1 row" : `${count.toLocaleString("en")} rows`),
@@ -152,6 +153,7 @@ export const en = {
       terminal: "unallocated",
     } as Readonly<Record<string, string>>,
   },
+  assign: assignTexts,
   explain: explainTexts,
   statement: statementTexts,
   tags: tagsTexts,

@@ -33,11 +33,11 @@ export const rules = {
   above: "above",
   below: "below",
   any: "any of:",
-  coverage: "Tags of the bill",
+  coverage: "Bill tags",
   coverageLead:
-    "How much of the cost has a tag. Refunds count with their absolute amount, so no share exceeds 100 %.",
-  tagKey: "Tag",
+    "How much of the cost has a bill tag. Refunds count with their absolute amount, so no share exceeds 100 %.",
+  tagKey: "Bill tag",
   share: "Share",
-  tagged: "With the tag",
-  untagged: "No line of this period has a tag.",
+  tagged: "With the bill tag",
+  untagged: "No line of this period has a bill tag.",
 } as const;

@@ -4,7 +4,7 @@ export const statementTexts = {
   of: (who: string) => `Statement of ${who}`,
   named: (name: string, id: string) => `${name} (${id})`,
   choose: "Whose statement?",
-  chooseHint: "Choose an identity, or add a filter: by team, by a tag, or by any other column.",
+  chooseHint: "Choose an identity, or add a filter: by team, by a label, or by any other column.",
   search: "Search identities",
   more: (count: number) => `${count.toLocaleString("en")} more: search for ${count === 1 ? "it" : "them"}`,
   noneFound: "No identity found in this period",

@@ -1,7 +1,6 @@
 /** Texts of the worklist. */
 export const worklistTexts = {
   title: "Worklist",
-  tag: "Tag",
   lead: "Costs whose cause is unknown, or that were divided without better data. Largest first.",
   nothing: "Nothing in this period needs attention",
   nothingOf: (reason: string) => `No costs in this period have this reason: ${reason}`,
@@ -24,7 +23,7 @@ export const worklistTexts = {
     },
     no_active_identities_located: {
       why: "Nobody was active on the resource",
-      todo: "No identity used the resource on these days. If nobody needs it, delete it; if somebody owns it, set its owner.",
+      todo: "No identity used the resource on these days. If nobody needs it, delete it; if it belongs to somebody, assign it.",
     },
     no_identities_located: {
       why: "No identity is known",
@@ -32,11 +31,11 @@ export const worklistTexts = {
     },
     no_identity_on_line: {
       why: "The line names no identity",
-      todo: "Tag the resource, add its account to the map of the configuration, or write a rule for such lines.",
+      todo: "Assign the resource. Or set its bill tag, add its account to the map of the configuration, or write a rule for such lines.",
     },
     owner_unknown: {
       why: "The owner is unknown",
-      todo: "Set the owner of the resource, or of the API key that was used, in the upstream.",
+      todo: "Assign the resource. Or set its owner, or that of the API key that was used, in the upstream.",
     },
     no_allocator_for_product_type: {
       why: "There is no rule for the product",

@@ -7,6 +7,7 @@ import {
   loadBreakdown,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
+import { AssignDrawer, AssignLink } from "../parts/assign.js";
 import { Choice, narrow, PlaceSearch } from "../parts/controls.js";
 import { VersionHistory } from "../parts/history.js";
 import { Link } from "../parts/link.js";
@@ -83,6 +84,7 @@ export function Inventory({ place, tenant }: ViewProps) {
           )
         }
       </Shown>
+      <AssignDrawer place={place} tenant={tenant} />
       {history !== null && (
         <VersionHistory key={history} place={place} tenant={tenant} kind={kind} id={history} />
       )}
@@ -192,6 +194,9 @@ function columnsOf(
       : [
           plain("team", text.team, (row) => (typeof row.metadata.team === "string" ? row.metadata.team : "")),
         ]),
+    ...(kind === "resources"
+      ? [{ key: "assign", title: "", cell: (row: Item) => <AssignLink place={place} resource={idOf(row)} /> }]
+      : []),
     {
       key: "history",
       title: "",

@@ -1,8 +1,12 @@
 /** Costs without a known cause, by amount, with the reason and what to do about it. */
+import { useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
 import type { Schemas } from "../api/client.js";
 import { useIssues, useReconciliation } from "../api/questions.js";
+import { AssignDrawer, AssignLink } from "../parts/assign.js";
+import { Assignments, useAssignedOn, useAssignments } from "../parts/assignment-list.js";
 import { Choice, narrow } from "../parts/controls.js";
+import { Download } from "../parts/download.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { Lacking } from "../parts/missing-days.js";
@@ -10,8 +14,9 @@ import { NoCosts } from "../parts/no-costs.js";
 import { PageLinks, shownPage, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
+import { RequireScope } from "../parts/require-scope.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
-import { type Changes, changed, datesAlone, type Place } from "../state/location.js";
+import { type Changes, changed, datesAlone, go, type Place } from "../state/location.js";
 import { type TenantView, viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
 import type { Data } from "../state/use-data.js";
@@ -39,14 +44,31 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       { allocation_detail: reason, identity_id, resource_id, product_type, ...more },
       viewPath(tenant, view),
     );
+  const assignedTo = useAssignedOn(tenant, period.last);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
+  const toggle = (resource: string) => {
+    const next = new Set(selected);
+    if (!next.delete(resource)) next.add(resource);
+    setSelected(next);
+  };
   const columns: TableColumn<Issue>[] = [
     {
       key: "resource",
       title: en.columns.resource_id ?? "",
       cell: (row) => (
-        <Link href={linked("explorer", row, { group_by: "allocation_method" })}>
-          <bdi>{row.resource_id}</bdi>
-        </Link>
+        <>
+          <RequireScope scope="assign">
+            <input
+              type="checkbox"
+              aria-label={en.assign.select(row.resource_id)}
+              checked={selected.has(row.resource_id)}
+              onChange={() => toggle(row.resource_id)}
+            />{" "}
+          </RequireScope>
+          <Link href={linked("explorer", row, { group_by: "allocation_method" })}>
+            <bdi>{row.resource_id}</bdi>
+          </Link>
+        </>
       ),
     },
     { key: "product", title: en.columns.product_type ?? "", cell: (row) => row.product_type },
@@ -59,10 +81,13 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       key: "reason",
       title: en.overview.reason,
       cell: (row) => (
-        <details>
-          <summary>{text.reasons[row.allocation_detail].why}</summary>
-          <p class="hint">{text.reasons[row.allocation_detail].todo}</p>
-        </details>
+        <>
+          <details>
+            <summary>{text.reasons[row.allocation_detail].why}</summary>
+            <p class="hint">{text.reasons[row.allocation_detail].todo}</p>
+          </details>
+          <Assigned identity={assignedTo(row.resource_id)} />
+        </>
       ),
     },
     {
@@ -78,7 +103,11 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       leads: true,
       money: (row) => [{ value: exact(row.total_cost), currency: row.currency }],
     },
-    { key: "tag", title: "", cell: (row) => <Link href={linked("tags", row)}>{text.tag}</Link> },
+    {
+      key: "assign",
+      title: "",
+      cell: (row) => <AssignLink place={place} resource={row.resource_id} />,
+    },
   ];
   return (
     <>
@@ -97,6 +126,11 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
           options={[["", text.anyReason], ...issueReasons.map((each) => [each, reasonOf(each)] as const)]}
           onChoose={(allocation_detail) => narrow(place, { allocation_detail })}
         />
+        {selected.size > 0 && (
+          <button type="button" class="primary" onClick={() => go(changed(place, { assign: [...selected] }))}>
+            {en.assign.assignSelected(selected.size)}
+          </button>
+        )}
       </div>
       <Shown data={data} height="20rem">
         {({ items, total, pages }) =>
@@ -124,8 +158,32 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
           )
         }
       </Shown>
+      <AllAssignments tenant={tenant} />
       <Lacking place={place} tenant={tenant} />
+      <AssignDrawer place={place} tenant={tenant} />
     </>
+  );
+}
+
+/** The rows of published days keep their reason until a run has counted the assignment. */
+function Assigned({ identity }: { readonly identity: string | undefined }) {
+  return identity === undefined ? null : <p class="hint">{en.assign.assignedTo(identity)}</p>;
+}
+
+function AllAssignments({ tenant }: { readonly tenant: string }) {
+  const data = useAssignments(tenant, { page_size: 100 });
+  if (data.value?.total === 0) return null;
+  return (
+    <section class="card assignments">
+      <h2>{en.assign.assignments}</h2>
+      <p>
+        {data.value !== undefined && en.assign.count(data.value.total)}{" "}
+        <Download href={`/api/v1/tenants/${encodeURIComponent(tenant)}/assignments/map`}>
+          {en.assign.map}
+        </Download>
+      </p>
+      <Assignments tenant={tenant} data={data} none={en.assign.none} />
+    </section>
   );
 }
 

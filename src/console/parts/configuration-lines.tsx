@@ -1,0 +1,90 @@
+/** Lines of the configuration that charge somebody for a resource, to copy. */
+import { useState } from "preact/hooks";
+import { api, bodyOf, type Schemas } from "../api/client.js";
+import type { Place } from "../state/location.js";
+import { periodOf, periodParameters } from "../state/period.js";
+import { useData } from "../state/use-data.js";
+import { en } from "../text/en.js";
+
+const text = en.assign;
+
+interface LinesProps {
+  readonly place: Place;
+  readonly tenant: string;
+  readonly resources: readonly string[];
+}
+
+export function ConfigurationLines({ place, tenant, resources }: LinesProps) {
+  const query = {
+    ...periodParameters(periodOf(place)),
+    page_size: 100,
+    resource_id: resources.slice(0, 20),
+  };
+  const params = { path: { tenant_name: tenant }, query };
+  const { value } = useData(JSON.stringify(["worklist", params]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/worklist", { params, signal })),
+  );
+  const items = value?.items ?? [];
+  const rules = [...new Set(items.map(({ rule }) => rule))].filter(
+    (rule) => rule !== "" && !rule.includes("/"),
+  );
+  const hints = new Map(
+    items.flatMap(({ lacks }) => lacks.map((lack) => [JSON.stringify(lack), lack] as const)),
+  );
+  const named = resources.map((resource) => JSON.stringify(resource)).join(", ");
+  const rule = `allocation:
+  rules:
+    - name: assigned-by-hand
+      where: { resource_id: [${named}] }
+      split: [{ by: fixed, shares: { ${text.whoPays}: 1 } }]`;
+  return (
+    <details>
+      <summary>{text.configuration}</summary>
+      {rules.map((name) => (
+        <p key={name}>{text.ruleHint(name)}</p>
+      ))}
+      {[...hints].map(([key, lack]) => (
+        <Hint key={key} lack={lack} />
+      ))}
+      <p>{text.configurationHint}</p>
+      <Copied lines={rule} />
+    </details>
+  );
+}
+
+type Lack = Schemas["WorklistItem"]["lacks"][number];
+
+/** What an identity source is missing. */
+function Hint({ lack }: { readonly lack: Lack }) {
+  const { tag, map, reason, value, similar_tag: similar, identity } = lack;
+  if (reason === "not_in_map" && map !== undefined)
+    return (
+      <>
+        <p>{text.mapHint(map)}</p>
+        <Copied lines={`${csvCell(value)},${text.whoPays}`} />
+      </>
+    );
+  if (reason === "now_known" && identity !== undefined) return <p>{text.knownNow(identity)}</p>;
+  if (tag === undefined) return null;
+  return <p>{similar === undefined ? text.tagHint(tag) : text.similarTagHint(tag, similar)}</p>;
+}
+
+function csvCell(value: string): string {
+  return /[",;|]|^\s|\s$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
+}
+
+function Copied({ lines }: { readonly lines: string }) {
+  const [isCopied, setCopied] = useState(false);
+  const copy = async () => {
+    await navigator.clipboard.writeText(lines);
+    setCopied(true);
+  };
+  return (
+    <div class="copied">
+      <pre>{lines}</pre>
+      <button type="button" onClick={() => void copy()}>
+        {isCopied ? text.copied : text.copy}
+      </button>
+    </div>
+  );
+}
