@@ -28,9 +28,9 @@ export const bulkTagRoutes =
         schema: {
           operationId: "tagDimensions",
           tags: ["Tags"],
-          summary: "Tag many dimensions",
+          summary: "Label many dimensions",
           description:
-            "One transaction. Ids that the tenant does not have are listed in `errors`; all other dimensions get the tag.",
+            "One transaction. Ids that the tenant does not have are listed in `errors`; all other dimensions get the label.",
           params: tenantPathSchema,
           body: bulkTagsSchema,
           response: { 200: bulkResultSchema, ...problemResponses(...problems) },
@@ -47,9 +47,9 @@ export const bulkTagRoutes =
         schema: {
           operationId: "tagDimensionsByFilter",
           tags: ["Tags"],
-          summary: "Tag all dimensions that match filters",
+          summary: "Label all dimensions that match filters",
           description:
-            "Tags all dimensions that have matching chargeback rows in the window. The filters are those of the list of chargebacks, including " +
+            "Labels all dimensions that have matching chargeback rows in the window. The filters are those of the list of chargebacks, including " +
             "`tag:KEY`. One transaction, without an upper limit.",
           params: tenantPathSchema,
           body: bulkTagsByFilterSchema,

@@ -42,7 +42,7 @@ export const dimensionRoutes =
           operationId: "getDimension",
           tags: ["Chargebacks"],
           summary: "One chargeback dimension",
-          description: "Its fields, its tags in full, and its newest row.",
+          description: "Its fields, its labels in full, and its newest row.",
           params: dimensionPathSchema,
           response: { 200: dimensionSchema, ...problemResponses(...readProblems) },
         },
@@ -65,10 +65,10 @@ export const dimensionRoutes =
         schema: {
           operationId: "changeDimensionTags",
           tags: ["Tags"],
-          summary: "Change the tags of a dimension",
+          summary: "Change the labels of a dimension",
           description:
-            "Replaces tags (`tags`), then removes (`remove_tag_ids`), then adds (`add_tags`); all or nothing. Returns the dimension. While " +
-            "the tenant's store is down, the tags are still changed, and the fields of the newest row are null.",
+            "Replaces labels (`tags`), then removes (`remove_tag_ids`), then adds (`add_tags`); all or nothing. Returns the dimension. While " +
+            "the tenant's store is down, the labels are still changed, and the fields of the newest row are null.",
           params: dimensionPathSchema,
           body: tagChangesSchema,
           response: { 200: dimensionSchema, ...problemResponses(...writeProblems, "tag_not_found") },
@@ -91,11 +91,11 @@ export const dimensionRoutes =
         schema: {
           operationId: "listDimensionTags",
           tags: ["Tags"],
-          summary: "Tags of a dimension",
-          description: "All tags, by tag_id.",
+          summary: "Labels of a dimension",
+          description: "All labels, by tag_id.",
           params: dimensionPathSchema,
           response: {
-            200: Type.Array(tagRecordSchema, { description: "The tags." }),
+            200: Type.Array(tagRecordSchema, { description: "The labels." }),
             ...problemResponses(...readProblems),
           },
         },
@@ -113,9 +113,9 @@ export const dimensionRoutes =
         schema: {
           operationId: "addDimensionTag",
           tags: ["Tags"],
-          summary: "Add a tag to a dimension",
+          summary: "Add a label to a dimension",
           description:
-            "Also works while the tenant's store is down: the tag is visible once the store is back.",
+            "Also works while the tenant's store is down: the label is visible once the store is back.",
           params: dimensionPathSchema,
           body: tagInputSchema,
           response: { 201: tagRecordSchema, ...problemResponses(...writeProblems) },

@@ -67,7 +67,7 @@ export const ruleRoutes =
           description:
             "Billing lines with a cost that no identity pays, except those that are unallocated by design, summed by the " +
             "columns that they have in common. Each item shows what every " +
-            `identity source of the configuration is missing to find the payer: a tag, or a value in a map. ${WORKLIST_ORDER}`,
+            `identity source of the configuration is missing to find the payer: a bill tag, or a value in a map. ${WORKLIST_ORDER}`,
           params: tenantPathSchema,
           querystring: inputOf({
             ...paging,
@@ -104,10 +104,10 @@ export const ruleRoutes =
         schema: {
           operationId: "getTagCoverage",
           tags: ["Rules"],
-          summary: "Tag coverage of the bill",
+          summary: "Coverage of bill tags",
           description:
-            "For each tag key of the billing lines, the amount of the lines that have it, by product type: the part of the bill that rules and identity " +
-            "sources can match by this tag. Tags are those of the bill, not those of chargeback dimensions.",
+            "For each bill tag of the lines, the amount of the lines that have it, by product type: the part of the bill that rules and identity " +
+            "sources can match by it. Labels of chargeback dimensions do not count.",
           params: tenantPathSchema,
           querystring: inputOf({ ...dateRange }),
           response: {

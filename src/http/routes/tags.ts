@@ -50,8 +50,8 @@ export const tagRoutes =
         schema: {
           operationId: "listTags",
           tags: ["Tags"],
-          summary: "Tags of all dimensions",
-          description: `Each tag with fields of its dimension. ${ORDER}`,
+          summary: "Labels of all dimensions",
+          description: `Each label with fields of its dimension. ${ORDER}`,
           params: tenantPathSchema,
           querystring: inputOf({ ...paging, ...cursorParameter, ...tagSearch }),
           response: {
@@ -71,8 +71,8 @@ export const tagRoutes =
         schema: {
           operationId: "listTagKeys",
           tags: ["Tags"],
-          summary: "Tag keys",
-          description: "Keys of tags that amounts can be grouped and filtered by.",
+          summary: "Label keys",
+          description: "Keys of labels that amounts can be grouped and filtered by.",
           params: tenantPathSchema,
           querystring: inputOf({ ...dateRange }),
           response: {
@@ -95,8 +95,8 @@ export const tagRoutes =
         schema: {
           operationId: "getTag",
           tags: ["Tags"],
-          summary: "One tag",
-          description: "`Location` of a new tag has this path.",
+          summary: "One label",
+          description: "`Location` of a new label has this path.",
           params: tagPathSchema,
           response: { 200: tagRecordSchema, ...problemResponses(...problems) },
         },
@@ -115,7 +115,7 @@ export const tagRoutes =
         schema: {
           operationId: "renameTag",
           tags: ["Tags"],
-          summary: "Rename a tag",
+          summary: "Rename a label",
           description: "Changes the display name; id, key, value, author and time stay the same.",
           params: tagPathSchema,
           body: tagRenameSchema,
@@ -136,11 +136,11 @@ export const tagRoutes =
         schema: {
           operationId: "deleteTag",
           tags: ["Tags"],
-          summary: "Delete a tag",
+          summary: "Delete a label",
           description: "Its id is never reused.",
           params: tagPathSchema,
           response: {
-            204: Type.Unsafe<undefined>({ description: "The tag is gone." }),
+            204: Type.Unsafe<undefined>({ description: "The label is gone." }),
             ...problemResponses(...problems, ...bodyProblems),
           },
         },

@@ -39,7 +39,7 @@ export const meSchema = Type.Object(
 
 const record = {
   token_id: Type.Integer({ description: "Id of the token.", minimum: 1, examples: [3] }),
-  name: textSchema("Name of its user, which the audit and new tags show.", "bi"),
+  name: textSchema("Name of its user, which the audit and new labels show.", "bi"),
   scopes: Type.Array(scope, { description: "Scopes of the token.", examples: [["read"]] }),
   tenants: nullableList(textSchema("Name of a tenant.", "acme"), {
     description: "Names of the tenants that it is valid for; null: all.",
@@ -74,7 +74,7 @@ const MOST_TENANTS = 1000;
 export const tokenInputSchema = inputOf(
   {
     name: Type.String({
-      description: "Name of its user, which the audit and new tags show.",
+      description: "Name of its user, which the audit and new labels show.",
       pattern: TOKEN_NAME.pattern,
       "x-expected": TOKEN_NAME.expected,
       examples: ["bi"],

@@ -31,7 +31,7 @@ export const auditEntrySchema = Type.Object(
     action: textSchema("Name of the operation.", "addDimensionTag"),
     subject: Type.Record(Type.String(), Type.Any(), {
       description:
-        "What was changed: path parameters, the body, new ids, and the tags that were removed or renamed, as they were before. Long lists are cut.",
+        "What was changed: path parameters, the body, new ids, and the labels that were removed or renamed, as they were before. Long lists are cut.",
       examples: [{ dimension_id: 4670551728646912, tag_key: "team", display_name: "Platform" }],
     }),
   },

@@ -78,7 +78,7 @@ export const chargebackRowSchema = Type.Object(
   {
     dimension_id: Type.Integer({
       description:
-        "Id of the dimension, which tags are attached to: a hash of ecosystem, tenant_id, environment, resource_id, product_category, product_type, " +
+        "Id of the dimension, which labels are attached to: a hash of ecosystem, tenant_id, environment, resource_id, product_category, product_type, " +
         "identity_id and cost_type. The same dimension always has the same id.",
       minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
@@ -115,12 +115,12 @@ export const chargebackRowSchema = Type.Object(
       examples: [false],
     }),
     tags: Type.Array(Type.String(), {
-      description: "Display names of the dimension's tags, in the order of their ids.",
+      description: "Display names of the dimension's labels, in the order of their ids.",
       examples: [["Platform", "Production"]],
     }),
     tag_pairs: Type.Array(Type.String(), {
       description:
-        "The same tags as `key=display name`, in the same order. `=` and `\\` in a key are escaped by `\\`: the key ends at the first `=` " +
+        "The same labels as `key=display name`, in the same order. `=` and `\\` in a key are escaped by `\\`: the key ends at the first `=` " +
         "that is not.",
       examples: [["team=Platform", "stage=Production"]],
     }),

@@ -41,7 +41,7 @@ export const dimensionSchema = Type.Object(
     allocation_detail: orNull(row.allocation_detail),
     passed_from: orNull(row.passed_from),
     provisional: orNull(row.provisional),
-    tags: Type.Array(tagRecordSchema, { description: "The dimension's tags, by tag_id." }),
+    tags: Type.Array(tagRecordSchema, { description: "The dimension's labels, by tag_id." }),
     tag_pairs: row.tag_pairs,
     identity_name: row.identity_name,
     identity_type: row.identity_type,
@@ -53,5 +53,5 @@ export const dimensionSchema = Type.Object(
     resource_type: row.resource_type,
     metadata: orNull(row.metadata),
   },
-  { title: "Dimension", description: "A dimension, its newest row and its tags." },
+  { title: "Dimension", description: "A dimension, its newest row and its labels." },
 );

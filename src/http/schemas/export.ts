@@ -37,7 +37,7 @@ export const exportBodySchema = inputOf(
     ...timezone,
     filters: inputOf(filterFields(chargebackFilters), {
       description:
-        "Filters by values, and by tags as `tag:KEY`. With `not:` before a name: only rows that do not match.",
+        "Filters by values, and by labels as `tag:KEY`. With `not:` before a name: only rows that do not match.",
       default: {},
       examples: [{ cost_type: "usage", "tag:team": "payments" }],
       ...tagFields,
@@ -90,7 +90,7 @@ export const exportResponse = {
   description:
     "The rows in the order of the list of chargebacks. There is no row limit. If the connection breaks before its end, the file is " +
     "incomplete. CSV (unless `format` or `Accept` says otherwise): RFC 4180, UTF-8, line feeds, with a header, and with a byte order mark if `bom` is true. Text is quoted where needed; timestamps " +
-    "are `2026-01-01T00:00:00Z`; tags are display names joined by `;`, with `;` and `\\` in them escaped by `\\`; metadata is JSON. " +
+    "are `2026-01-01T00:00:00Z`; `tags` are display names joined by `;`, with `;` and `\\` in them escaped by `\\`; metadata is JSON. " +
     "Parquet and Arrow: `amount` is a decimal(38, 12), `dimension_id` an unsigned integer, `timestamp` in milliseconds, UTC; `tags` a list of texts, `metadata` JSON as text; " +
     "all others text. Arrow batches are not compressed. A repeated column is named `amount_2` and so on. Only CSV is compressed by `Accept-Encoding`.",
   content: {

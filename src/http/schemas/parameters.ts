@@ -182,8 +182,8 @@ export function filterFields<Filters extends Readonly<Record<string, TOptional<T
 }
 
 const TAG_NAMES =
-  "Display names of the tag with that key, separated by commas: only rows whose dimension has one of them. `\\,` is a comma and " +
-  `\`\\\\\` a backslash within a name. \`${UNTAGGED}\` stands for dimensions without such a tag.`;
+  "Display names of the label with that key, separated by commas: only rows whose dimension has one of them. `\\,` is a comma and " +
+  `\`\\\\\` a backslash within a name. \`${UNTAGGED}\` stands for dimensions without such a label.`;
 
 const oneTag = { type: "string", description: TAG_NAMES, examples: ["payments,search"] };
 
@@ -193,9 +193,9 @@ export const tagFilters = {
     Type.Unsafe<readonly TagFilter[]>({
       type: "object",
       description:
-        `Any number of parameters \`tag:KEY\`, where KEY is the key of a tag; no parameter is named \`tags\`. ${TAG_NAMES} Several ` +
+        `Any number of parameters \`tag:KEY\`, where KEY is the key of a label; no parameter is named \`tags\`. ${TAG_NAMES} Several ` +
         "parameters, for one key or for several, must all match. `not:tag:KEY`: only rows whose dimension has none of them. `line_tag:KEY` and " +
-        "`not:line_tag:KEY` do the same by the values of the billing line's tags, `column:NAME` and `not:column:NAME` by those of a declared " +
+        "`not:line_tag:KEY` do the same by the values of the billing line's bill tags, `column:NAME` and `not:column:NAME` by those of a declared " +
         "column of the bill.",
       patternProperties: { [TAG_FILTER]: oneTag },
       additionalProperties: false,

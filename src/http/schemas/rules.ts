@@ -133,9 +133,9 @@ const PassingStep = Type.Object({
 
 const TagHint = Type.Object({
   currency,
-  tag: textSchema("Key of the tag in the configuration.", "costcenter"),
+  tag: textSchema("Key of the bill tag in the configuration.", "costcenter"),
   similar_tag: textSchema(
-    "Key of the tag that the lines have instead, which is perhaps the intended one.",
+    "Key of the bill tag that the lines have instead, which is perhaps the intended one.",
     "CostCenter",
   ),
   line_count: countSchema("Lines with `similar_tag` and without `tag`.", 940),
@@ -165,7 +165,7 @@ export const rulesReportSchema = Type.Object(
     ),
     tag_hints: Type.Array(TagHint, {
       description:
-        "Tags of the bill whose keys differ only in case from a key that identity sources or rules read, on lines without a tag of that key; the largest share first.",
+        "Bill tags whose keys differ only in case from a key that identity sources or rules read, on lines without a bill tag of that key; the largest share first.",
     }),
   },
   {
@@ -175,23 +175,23 @@ export const rulesReportSchema = Type.Object(
 );
 
 const coverage = {
-  tagged_line_count: countSchema("Lines of the bill that have the tag, also with an empty value.", 30),
+  tagged_line_count: countSchema("Lines of the bill that have the bill tag, also with an empty value.", 30),
   line_count: countSchema("All lines.", 40),
-  tagged_amount: decimalSchema("Sum of the lines that have the tag; refunds are negative.", "75"),
+  tagged_amount: decimalSchema("Sum of the lines that have the bill tag; refunds are negative.", "75"),
   amount: decimalSchema("Sum of all lines.", "100"),
   share: nullableText({
     description:
-      "Part of the cost that has the tag, from 0 to 1: of the sum of amounts without their sign, so that a refund counts as much as a " +
+      "Part of the cost that has the bill tag, from 0 to 1: of the sum of amounts without their sign, so that a refund counts as much as a " +
       "charge of its size. Rounded down to 6 places, so that 1 means everything. A decimal as text. Null if all lines cost 0.",
     examples: ["0.75"],
   }),
 };
 
 const TagKey = Type.Object({
-  tag_key: textSchema("Key of the tag, as the bill has it.", "team"),
+  tag_key: textSchema("Key of the bill tag, as the bill has it.", "team"),
   ...coverage,
   product_types: Type.Array(Type.Object({ product_type: rowFields.product_type, ...coverage }), {
-    description: `The ${MOST_COVERED_PRODUCTS} product types with the largest amounts of each currency, also those without the tag; the largest first.`,
+    description: `The ${MOST_COVERED_PRODUCTS} product types with the largest amounts of each currency, also those without the bill tag; the largest first.`,
   }),
   other_product_types: Type.Optional(
     Type.Object(coverage, { description: "The other product types together; left out when there are none." }),
@@ -206,15 +206,15 @@ export const tagCoverageSchema = Type.Object(
         line_count: countSchema("Lines of the bill.", 40),
         amount: decimalSchema("Sum of these lines.", "100"),
         tag_key_count: countSchema(
-          "Tag keys that lines of the currency have, also those that are not shown.",
+          "Bill tag keys that lines of the currency have, also those that are not shown.",
           3,
         ),
         tag_keys: Type.Array(TagKey, {
-          description: `The ${MOST_TAG_KEYS} tag keys with the largest amounts, the largest first.`,
+          description: `The ${MOST_TAG_KEYS} bill tag keys with the largest amounts, the largest first.`,
         }),
       }),
       { description: "One entry for each currency of the bill, by its code." },
     ),
   },
-  { title: "TagCoverage", description: "How much of the bill of a period has which tag of the line." },
+  { title: "TagCoverage", description: "How much of the bill of a period has which bill tag." },
 );

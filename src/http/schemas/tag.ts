@@ -17,15 +17,18 @@ import {
 const id = (description: string, example: number) =>
   Type.Integer({ description, minimum: 0, maximum: Number.MAX_SAFE_INTEGER, examples: [example] });
 
-const dimensionId = id("Id of a chargeback dimension, which tags are attached to.", 4670551728646912);
-const tagId = id("Id of the tag. Never reused, even after the tag is deleted.", 17);
+const dimensionId = id("Id of a chargeback dimension, which labels are attached to.", 4670551728646912);
+const tagId = id("Id of the label. Never reused, even after the label is deleted.", 17);
 
 export const dimensionPathSchema = Type.Object({
   ...tenantPathSchema.properties,
   dimension_id: id("Id of a chargeback dimension, as in its rows.", 4670551728646912),
 });
 
-export const tagPathSchema = Type.Object({ ...tenantPathSchema.properties, tag_id: id("Id of a tag.", 17) });
+export const tagPathSchema = Type.Object({
+  ...tenantPathSchema.properties,
+  tag_id: id("Id of a label.", 17),
+});
 
 const tagText = (field: keyof typeof tagTextLimits, description: string, example: string) =>
   Type.String({
@@ -54,7 +57,7 @@ const inputs = {
 
 export const tagInputSchema = inputOf(inputs, {
   title: "TagInput",
-  description: "A tag. The service generates its value, a UUID.",
+  description: "A label. The service generates its value, a UUID.",
 });
 
 export const tagRenameSchema = inputOf(
@@ -79,15 +82,15 @@ const record = {
   created_at: instantSchema("When it was created."),
 };
 
-export const tagRecordSchema = Type.Object(record, { title: "TagRecord", description: "A tag." });
+export const tagRecordSchema = Type.Object(record, { title: "TagRecord", description: "A label." });
 
 export const tagKeysSchema = Type.Object(
   {
-    tag_keys: Type.Array(textSchema("Key of a tag.", "team"), {
-      description: `Keys of the tenant's tags, whatever the period: \`tag:KEY\` groups and filters by one. Ascending; the first ${MOST_LISTED_KEYS}.`,
+    tag_keys: Type.Array(textSchema("Key of a label.", "team"), {
+      description: `Keys of the tenant's labels, whatever the period: \`tag:KEY\` groups and filters by one. Ascending; the first ${MOST_LISTED_KEYS}.`,
     }),
-    line_tag_keys: Type.Array(textSchema("Key of a tag, as the bill has it.", "CostCenter"), {
-      description: `Keys of the tags of the bill's lines in the period: \`line_tag:KEY\` groups and filters by one. Ascending; the first ${MOST_LISTED_KEYS}.`,
+    line_tag_keys: Type.Array(textSchema("Key of a bill tag, as the bill has it.", "CostCenter"), {
+      description: `Keys of the bill tags of lines in the period: \`line_tag:KEY\` groups and filters by one. Ascending; the first ${MOST_LISTED_KEYS}.`,
     }),
     columns: Type.Array(textSchema("Name of a column, as the configuration declares it.", "model"), {
       description:
@@ -96,16 +99,16 @@ export const tagKeysSchema = Type.Object(
   },
   {
     title: "TagKeys",
-    description: "Tags and columns of the bill that amounts can be grouped and filtered by.",
+    description: "Labels, bill tags and columns of the bill that amounts can be grouped and filtered by.",
   },
 );
 
 export const tagInContextSchema = Type.Object(
   {
     ...record,
-    identity_id: textSchema("Identity of the tag's dimension.", "sa-12345"),
-    product_type: textSchema("Product of the tag's dimension.", "KAFKA_STORAGE"),
-    resource_id: textSchema("Resource of the tag's dimension.", "lkc-1a2b3c"),
+    identity_id: textSchema("Identity of the label's dimension.", "sa-12345"),
+    product_type: textSchema("Product of the label's dimension.", "KAFKA_STORAGE"),
+    resource_id: textSchema("Resource of the label's dimension.", "lkc-1a2b3c"),
   },
   { title: "TagInContext" },
 );
@@ -114,7 +117,7 @@ export const tagSearch = {
   search: Type.Optional(
     Type.String({
       description:
-        "Only tags whose key or display name contains this text, case-insensitively. `%`, `_` and `*` are no wildcards.",
+        "Only labels whose key or display name contains this text, case-insensitively. `%`, `_` and `*` are no wildcards.",
       maxLength: tagTextLimits.display_name,
       pattern: TAG_TEXT,
       "x-expected": `text of at most ${tagTextLimits.display_name} characters without control characters`,
@@ -129,23 +132,23 @@ const tagList = (description: string) =>
     Type.Array(tagInputSchema, {
       description,
       maxItems: MOST_TAGS,
-      "x-expected": `a list of at most ${MOST_TAGS} tags`,
+      "x-expected": `a list of at most ${MOST_TAGS} labels`,
       examples: [[{ tag_key: "team", display_name: "Platform", created_by: "ada@example.org" }]],
     }),
   );
 
 export const tagChangesSchema = inputOf(
   {
-    tags: tagList("Replace all tags; an empty list removes them all."),
+    tags: tagList("Replace all labels; an empty list removes them all."),
     remove_tag_ids: Type.Optional(
       Type.Array(tagId, {
-        description: "Tags of this dimension to remove.",
+        description: "Labels of this dimension to remove.",
         maxItems: MOST_TAGS,
         "x-expected": `a list of at most ${MOST_TAGS} ids`,
         examples: [[17]],
       }),
     ),
-    add_tags: tagList("Added to the existing tags."),
+    add_tags: tagList("Added to the existing labels."),
   },
   {
     title: "TagChanges",
@@ -161,7 +164,7 @@ const bulkInputs = {
   ...inputs,
   override_existing: Type.Boolean({
     description:
-      "For a dimension that already has a tag with the key: `false` leaves the tag unchanged, `true` sets its display name and author; its " +
+      "For a dimension that already has a label with the key: `false` leaves the label unchanged, `true` sets its display name and author; its " +
       "id and value stay.",
     default: false,
   }),
@@ -170,7 +173,7 @@ const bulkInputs = {
   dry_run: Type.Optional(
     Type.Boolean({
       description:
-        "`true`: only counts what would change, and changes nothing. Left out: the tags are written.",
+        "`true`: only counts what would change, and changes nothing. Left out: the labels are written.",
     }),
   ),
 };
@@ -185,7 +188,7 @@ export const bulkTagsSchema = inputOf(
     }),
     ...bulkInputs,
   },
-  { title: "BulkTags", description: "One tag for many dimensions." },
+  { title: "BulkTags", description: "One label for many dimensions." },
 );
 
 export const bulkTagsByFilterSchema = inputOf(
@@ -193,15 +196,15 @@ export const bulkTagsByFilterSchema = inputOf(
   {
     title: "BulkTagsByFilter",
     description:
-      "One tag for all dimensions that have matching rows in the window. Filters are by values, and by tags as `tag:KEY`. With `not:` before a name: rows that do not match.",
+      "One label for all dimensions that have matching rows in the window. Filters are by values, and by labels as `tag:KEY`. With `not:` before a name: rows that do not match.",
     ...tagFields,
   },
 );
 
 const counts = {
-  created_count: countSchema("Tags created.", 120),
-  updated_count: countSchema("Existing tags that were changed.", 0),
-  skipped_count: countSchema("Dimensions that already had a tag with the key and were left unchanged.", 3),
+  created_count: countSchema("Labels created.", 120),
+  updated_count: countSchema("Existing labels that were changed.", 0),
+  skipped_count: countSchema("Dimensions that already had a label with the key and were left unchanged.", 3),
 };
 
 export const bulkResultSchema = Type.Object(
@@ -218,7 +221,7 @@ export const bulkResultSchema = Type.Object(
           examples: ["dimension_not_found"],
         }),
       }),
-      { description: "Dimensions that could not be tagged. All others were.", examples: [[]] },
+      { description: "Dimensions that could not be labelled. All others were.", examples: [[]] },
     ),
   },
   { title: "BulkResult", description: "Counts of what was done." },

@@ -14,7 +14,7 @@ import {
 } from "./fields.js";
 
 const MissingInput = Type.Object({
-  tag: Type.Optional(textSchema("Key of the tag that the source reads.", "team")),
+  tag: Type.Optional(textSchema("Key of the bill tag that the source reads.", "team")),
   column: Type.Optional(textSchema("Column that the source reads.", "env_id")),
   map: Type.Optional(
     textSchema("Map that the source looks the value up in, as configured.", "./accounts.csv"),
@@ -22,20 +22,20 @@ const MissingInput = Type.Object({
   pattern: Type.Optional(textSchema("Regular expression of the source.", "^team-(?<identity>[a-z]+)")),
   reason: choiceSchema(gapReasons, {
     description:
-      "`no_tag`: the lines do not have the tag. `no_value`: the tag or column is empty. `not_in_map`: the map does not have the value. `no_match`: the pattern does not " +
+      "`no_tag`: the lines do not have the bill tag. `no_value`: the bill tag or column is empty. `not_in_map`: the map does not have the value. `no_match`: the pattern does not " +
       "match it. `no_identity`: the result cannot be an identity. `now_known`: the source gives an identity now, but the days were calculated before it did.",
     examples: ["not_in_map"],
   }),
   ignore_case: Type.Optional(
     Type.Boolean({
-      description: "Whether the source reads the tag, or looks up values, in any case.",
+      description: "Whether the source reads the bill tag, or looks up values, in any case.",
       examples: [true],
     }),
   ),
-  value: textSchema("Value of the tag or column; empty when there is none.", "123456789012"),
+  value: textSchema("Value of the bill tag or column; empty when there is none.", "123456789012"),
   similar_tag: Type.Optional(
     textSchema(
-      "Key of a tag of the lines that differs from `tag` only in case. It is perhaps the intended one; `ignore_case: true` reads it. Only for `no_tag` and `no_value`.",
+      "Key of a bill tag of the lines that differs from `tag` only in case. It is perhaps the intended one; `ignore_case: true` reads it. Only for `no_tag` and `no_value`.",
       "Team",
     ),
   ),
