@@ -15,7 +15,7 @@ export function writeExplanation(stdout: Terminal, explanation: Explanation): vo
     write(`\n${title}\n`);
     writeTable(stdout, table);
   };
-  write(paragraph(headline(explanation)));
+  write(paragraph(explanation.sentence));
   write("\n");
   for (const [label, text] of facts(explanation)) write(labelled(label, text));
   if (explanation.path.length > 0) section("Passed on", pathTable(explanation));
@@ -40,25 +40,13 @@ export function writeExplanation(stdout: Terminal, explanation: Explanation): vo
     });
 }
 
-function headline({
-  identity_id,
-  identity_name,
-  row,
-  product_type,
-  resource_id,
-  resource_name,
-  date,
-}: Explanation) {
-  const who = named(identity_id, identity_name);
-  return `${who} pays ${row.amount} ${row.currency} for ${product_type} of ${named(resource_id, resource_name)} on ${date}.`;
-}
-
-const named = (id: string, name: string | null) => (name === null ? id : `${id} (${name})`);
-
 function facts(explanation: Explanation): [string, string][] {
   const { row, rows, total_rows, line, taken, split, owner, run } = explanation;
   const others = rows.filter((each) => each !== rows[0]);
+  const who = named(explanation.identity_id, explanation.identity_name);
+  const resource = named(explanation.resource_id, explanation.resource_name);
   return [
+    ["amount", `${row.amount} ${row.currency} to ${who}, for ${explanation.product_type} of ${resource}`],
     ["how", `${row.allocation_method}, ${row.allocation_detail}${row.provisional ? ", provisional" : ""}`],
     ...(others.length === 0
       ? []

@@ -1,7 +1,8 @@
 /** Texts of amounts in the console. */
 import t from "tap";
 import { exact, exactText } from "../../src/common/exact-decimal.js";
-import { absolute, groupDigits, percentage, shownAmount } from "../../src/console/money/amount-text.js";
+import { groupDigits } from "../../src/common/figures.js";
+import { absolute, percentage, shownAmount } from "../../src/console/money/amount-text.js";
 
 t.test("an amount is shown with two decimal places, and further places apart", async (t) => {
   for (const [text, main, beyond] of [

@@ -1,5 +1,6 @@
 /** Texts of exact amounts for the screen. */
 import { type Exact, exactText } from "../../common/exact-decimal.js";
+import { groupDigits } from "../../common/figures.js";
 
 export const absolute = ({ units, scale }: Exact): Exact => ({ units: units < 0n ? -units : units, scale });
 
@@ -28,11 +29,4 @@ export function percentage(part: Exact, whole: Exact): string | undefined {
   const percent = (approximate(part) / approximate(whole)) * 100;
   const rounded = Math.abs(percent) < 10 ? percent.toFixed(1) : percent.toFixed(0);
   return `${rounded.replace("-", "−")} %`;
-}
-
-/** Groups thousands: `1234.5` becomes `1,234.5`. */
-export function groupDigits(text: string): string {
-  const [whole = "", fraction] = text.split(".");
-  const apart = whole.replace(/\B(?=(\d{3})+$)/g, ",");
-  return fraction === undefined ? apart : `${apart}.${fraction}`;
 }

@@ -2,8 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { exact, minus, zero } from "../../common/exact-decimal.js";
+import { groupDigits } from "../../common/figures.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { approximate, groupDigits } from "../money/amount-text.js";
+import { approximate } from "../money/amount-text.js";
 import { shownDay, shownInstant } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";
 import { useData } from "../state/use-data.js";

@@ -1,5 +1,6 @@
 /** UTC days as the console shows them. */
 import { dayOf, daysBetween } from "../../common/days.js";
+import { dayText } from "../../common/figures.js";
 
 export const currentDay = () => dayOf(new Date());
 
@@ -7,16 +8,8 @@ export const currentDay = () => dayOf(new Date());
 export const dayCount = (first: string, last: string) => daysBetween(first, last) + 1;
 
 /** `3 Nov 2026` or `3 Nov`. Always in English, like all texts of the console. */
-export function shownDay(day: string, withYear = true): string {
-  const format = new Intl.DateTimeFormat("en-GB", {
-    day: "numeric",
-    month: "short",
-    timeZone: "UTC",
-    ...(withYear && { year: "numeric" }),
-  });
-  return format.format(new Date(`${day}T00:00:00Z`));
-}
+export const shownDay = dayText;
 
 /** `3 Nov 2026, 14:00 UTC`. */
 export const shownInstant = (instant: string) =>
-  `${shownDay(instant.slice(0, 10))}, ${instant.slice(11, 16)} UTC`;
+  `${dayText(instant.slice(0, 10))}, ${instant.slice(11, 16)} UTC`;

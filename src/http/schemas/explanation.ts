@@ -232,6 +232,10 @@ export const explanationSchema = Type.Object(
     ...identityNames,
     ...resourceNames,
     date: daySchema("The day."),
+    sentence: textSchema(
+      "Why the identity pays the amount, in English, with figures rounded to the minor unit of the currency.",
+      "notifier-31 pays 8.74 of the 21.95 USD for Kafka CKUs of payments-3 on 12 Nov 2026 because it moved 39.8 % of its bytes, 10.0 of 25.2 GB.",
+    ),
     rows: Type.Array(Type.Object(rowKey, { title: "ExplainedRow" }), {
       description:
         "The chargeback rows of the dimension on the day that fit the parameters, by timestamp, component, currency and line. The first is " +
@@ -280,6 +284,11 @@ export const explanationSchema = Type.Object(
         "weights are not kept (any more), or if the day was published by a version that rounded in another way: then only the published amounts " +
         "are shown.",
       examples: [true],
+    }),
+    weight_unit: nullableText({
+      description:
+        "Unit of the weights: `bytes`, or the currency of costs; null for units without a name, shares and counts.",
+      examples: ["bytes"],
     }),
     this: RecipientSchema,
     recipients: Type.Object(recipientPage, {

@@ -29,6 +29,7 @@ import {
   splitOf,
 } from "./response.js";
 import { appliedRuleOf } from "./rule-of-row.js";
+import { type Explained, sentenceOf, weightUnit } from "./sentence.js";
 import { type Charged, readPublishedShares, sharesFrom } from "./shares.js";
 import { triedTiers } from "./tiers.js";
 
@@ -116,7 +117,7 @@ export async function readExplanation(
   const names = (recalculated && namesOfSplit) ?? (await namesOf(shares.page));
   const [publication] = facts.publication;
   const recipient = recipientOf(names, appliedRule, shares.split);
-  return {
+  const explained: Explained = {
     ...dimensionOf(dimension, names),
     date,
     rows: day.rows.map(rowOf),
@@ -155,6 +156,7 @@ export async function readExplanation(
     lacks: state?.lacks ?? [],
     run: run ?? null,
   };
+  return { ...explained, sentence: sentenceOf(explained), weight_unit: weightUnit(explained) };
 }
 
 function shownLine({ hashes: _, billed, ...line }: DayLine): ExplainedLine {

@@ -18,6 +18,8 @@ export interface Explanation extends Omit<DimensionFields, "cost_type">, Identit
   readonly dimension_id: number;
   readonly cost_type: CostType;
   readonly date: string;
+  /** Why the identity pays the amount, with rounded figures. */
+  readonly sentence: string;
   /** The requested rows of the dimension on the day. The first is explained. */
   readonly rows: ExplainedRow[];
   readonly total_rows: number;
@@ -35,6 +37,8 @@ export interface Explanation extends Omit<DimensionFields, "cost_type">, Identit
   readonly split: ExplainedSplit | null;
   readonly tiers: TriedTier[] | null;
   readonly weights_kept: boolean;
+  /** Unit of the weights; null for one without a name. */
+  readonly weight_unit: string | null;
   readonly this: Recipient;
   readonly recipients: RecipientPage;
   readonly samples: ExplainedSample[];
