@@ -40,6 +40,8 @@ export function writeExplanation(stdout: Terminal, explanation: Explanation): vo
     });
 }
 
+const named = (id: string, name: string | null) => (name === null ? id : `${id} (${name})`);
+
 function facts(explanation: Explanation): [string, string][] {
   const { row, rows, total_rows, line, taken, split, owner, run } = explanation;
   const others = rows.filter((each) => each !== rows[0]);

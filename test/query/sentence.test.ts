@@ -61,6 +61,7 @@ function explained(given: Case): Explained {
     env_id: "",
     resource_id: "lkc-1",
     resource_name: "payments-3",
+    resource_type: null,
     product_category: "KAFKA",
     product_type: "KAFKA_NUM_CKUS",
     cost_type: "usage",
