@@ -66,17 +66,29 @@ const largeNumbers = ["", "", "million", "billion", "trillion"];
 /** Significant digits of a measured quantity. */
 const DIGITS = 3;
 
-/** A part of a measured quantity, `10.0 of 25.2 GB`. All of it is `25.2 GB`. */
-export function partText(part: Exact, whole: Exact, isBytes: boolean): string {
-  const units = isBytes ? byteUnits : largeNumbers;
+export interface QuantityScale {
+  /** `GB`, or empty for a number that needs no unit. */
+  readonly unit: string;
+  /** The quantity in this unit, with the decimal places of the whole. */
+  readonly text: (value: Exact) => string;
+}
+
+/** The scale for parts of a measured quantity: all have the same unit and the same decimal places. */
+export function quantityScale(whole: Exact, isBytes: boolean): QuantityScale {
+  const names = isBytes ? byteUnits : largeNumbers;
   const digits = (value: Exact) => decimalText(roundedQuotient(value, 1n, 0), 0).length;
-  const thousands = Math.min(Math.floor((digits(whole) - 1) / 3), units.length - 1);
-  const steps = units[thousands] === "" ? 0 : thousands;
+  const thousands = Math.min(Math.floor((digits(whole) - 1) / 3), names.length - 1);
+  const steps = names[thousands] === "" ? 0 : thousands;
   const scaled = ({ units, scale }: Exact): Exact => ({ units, scale: scale + 3 * steps });
   const places = isBytes && steps === 0 ? 0 : Math.max(0, DIGITS - digits(scaled(whole)));
-  const [partOf, all] = [part, whole].map((value) => roundedText(scaled(value), places));
-  const text = compare(part, whole) === 0 ? `${all}` : `${partOf} of ${all}`;
-  return `${text} ${units[steps]}`.trim();
+  return { unit: names[steps] ?? "", text: (value) => roundedText(scaled(value), places) };
+}
+
+/** A part of a measured quantity, `10.0 of 25.2 GB`. All of it is `25.2 GB`. */
+export function partText(part: Exact, whole: Exact, isBytes: boolean): string {
+  const { unit, text } = quantityScale(whole, isBytes);
+  const shown = compare(part, whole) === 0 ? text(whole) : `${text(part)} of ${text(whole)}`;
+  return `${shown} ${unit}`.trim();
 }
 
 /** `3 Nov 2026` or `3 Nov`. */

@@ -8,6 +8,8 @@ import { Link } from "./parts/link.js";
 import { Empty, FailureMessage, Shown } from "./parts/messages.js";
 import { SignIn } from "./parts/sign-in.js";
 import { SignedInCaller } from "./state/caller.js";
+import { copyExactAmounts } from "./state/copy.js";
+import { AllDigits, hasAllDigits } from "./state/digits.js";
 import { type Place, useLocation } from "./state/location.js";
 import { viewOf } from "./state/paths.js";
 import { useSignInRequired } from "./state/session.js";
@@ -52,37 +54,44 @@ function Console() {
         const isKnown = route?.tenant === undefined || me.tenants.includes(route.tenant);
         return (
           <SignedInCaller.Provider value={me}>
-            <Frame
-              place={place}
-              tenants={me.tenants}
-              tenant={isKnown ? route?.tenant : undefined}
-              view={route?.view}
-            >
-              <Guard key={place.path}>
-                <Suspense fallback={<div class="loading">{en.loading}</div>}>
-                  {route === undefined || !isKnown ? (
-                    <Empty title={en.frame.noSuchPage}>
-                      <p>
-                        <Link href="/">{en.frame.home}</Link>
-                      </p>
-                    </Empty>
-                  ) : View !== undefined && route.tenant !== undefined ? (
-                    <View place={place} tenant={route.tenant} />
-                  ) : (
-                    <Tenants place={place} />
-                  )}
-                </Suspense>
-                {isKnown && View !== undefined && route?.tenant !== undefined && (
-                  // Not inside the view: while a drawer loads, the view stays mounted and keeps its focus.
-                  <Suspense fallback={null}>
-                    {why !== null && <Explain key={why} place={place} tenant={route.tenant} why={why} />}
-                    {dimension !== null && (
-                      <Dimension key={dimension} place={place} tenant={route.tenant} dimension={dimension} />
+            <AllDigits.Provider value={hasAllDigits(place)}>
+              <Frame
+                place={place}
+                tenants={me.tenants}
+                tenant={isKnown ? route?.tenant : undefined}
+                view={route?.view}
+              >
+                <Guard key={place.path}>
+                  <Suspense fallback={<div class="loading">{en.loading}</div>}>
+                    {route === undefined || !isKnown ? (
+                      <Empty title={en.frame.noSuchPage}>
+                        <p>
+                          <Link href="/">{en.frame.home}</Link>
+                        </p>
+                      </Empty>
+                    ) : View !== undefined && route.tenant !== undefined ? (
+                      <View place={place} tenant={route.tenant} />
+                    ) : (
+                      <Tenants place={place} />
                     )}
                   </Suspense>
-                )}
-              </Guard>
-            </Frame>
+                  {isKnown && View !== undefined && route?.tenant !== undefined && (
+                    // Not inside the view: while a drawer loads, the view stays mounted and keeps its focus.
+                    <Suspense fallback={null}>
+                      {why !== null && <Explain key={why} place={place} tenant={route.tenant} why={why} />}
+                      {dimension !== null && (
+                        <Dimension
+                          key={dimension}
+                          place={place}
+                          tenant={route.tenant}
+                          dimension={dimension}
+                        />
+                      )}
+                    </Suspense>
+                  )}
+                </Guard>
+              </Frame>
+            </AllDigits.Provider>
           </SignedInCaller.Provider>
         );
       }}
@@ -112,6 +121,7 @@ class Guard extends Component<{ readonly children: ComponentChildren }, { readon
   }
 }
 
+copyExactAmounts();
 const root = document.getElementById("root");
 if (root !== null) render(<App />, root);
 

@@ -128,7 +128,7 @@ t.test("the console shows bills, rules and unallocated lines", needs("chromium")
     );
     t.strictSame(
       shown.map(({ text }) => text),
-      ["3,723.827160459372 EUR", "3,723.827160459372 USD"],
+      ["3,723.83 EUR", "3,723.83 USD"],
     );
     t.equal(new Set(shown.map(({ right }) => right)).size, 1);
     t.ok((shown[0]?.top ?? 0) < (shown[1]?.top ?? 0));

@@ -7,7 +7,17 @@ import { type ChargebackInput, get, insertBilling, insertChargebacks } from "../
 import { needs } from "../programs.js";
 import { recordTestDimensions } from "../tags/tagging.js";
 import { until } from "../until.js";
-import { digitsOf, noBarriers, shows, startConsole, tabTo, textOf, totals, withTwoPlaces } from "./pages.js";
+import {
+  digitsOf,
+  inCents,
+  noBarriers,
+  shows,
+  startConsole,
+  tabTo,
+  textOf,
+  totals,
+  withTwoPlaces,
+} from "./pages.js";
 
 /** Names that an upstream may return. The console must show them as text. */
 const hostile = [
@@ -71,7 +81,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     const page = await open(`/tenants/acme/overview?${period}`);
     const { body: sums } = await get(app, `${api}/chargebacks/breakdown?${period}`);
     const { body: proof } = await get(app, `${api}/reconciliation?${period}`);
-    t.equal(digitsOf(await textOf(page, ".head .amount")), withTwoPlaces(sums.totals[0].total_amount));
+    t.equal(digitsOf(await textOf(page, ".head .amount")), inCents(sums.totals[0].total_amount));
     t.equal(
       await textOf(page, ".proof"),
       [
@@ -107,9 +117,9 @@ t.test("the console shows the figures of the API in every view", needs("chromium
         );
       t.strictSame(
         shown.map(([, amount = ""]) => digitsOf(amount)),
-        [...body.groups, ...body.others].map(({ total_amount }) => withTwoPlaces(total_amount)),
+        [...body.groups, ...body.others].map(({ total_amount }) => inCents(total_amount)),
       );
-      t.equal(digitsOf(await textOf(page, "tfoot .amount")), withTwoPlaces(body.totals[0].total_amount));
+      t.equal(digitsOf(await textOf(page, "tfoot .amount")), inCents(body.totals[0].total_amount));
       await noBarriers(t, page, "the explorer");
       for (const name of [
         "CSV",
@@ -162,19 +172,19 @@ t.test("the console shows the figures of the API in every view", needs("chromium
   );
 
   await t.test(
-    "the explorer reconciles the shown lines, says what its other filters leave of them, and aligns decimal points",
+    "the explorer reconciles the shown lines, says what its other filters leave of them, and aligns amounts",
     async (t) => {
       const bill = withTwoPlaces(
         (await get(app, `${api}/reconciliation?${period}`)).body.totals[0].billing_amount,
       );
       const all = await open(`/tenants/acme/explorer?${period}`);
       t.match(await textOf(all, ".proof"), new RegExp(`^Bill ${bill} USD = Allocated .* difference 0\\.00$`));
-      const lefts = await all
-        .locator("tr > .leads .beyond")
+      const rights = await all
+        .locator("tr > .leads .amount")
         .evaluateAll((found) => [
-          ...new Set(found.map((each) => Math.round(each.getBoundingClientRect().left))),
+          ...new Set(found.map((each) => Math.round(each.getBoundingClientRect().right))),
         ]);
-      t.equal(lefts.length, 1, "all amounts of the column and their total are aligned");
+      t.equal(rights.length, 1, "all amounts of the column and their total are aligned");
       const ofLines = (await get(app, `${api}/reconciliation?${period}&product_type=NETWORK`)).body.totals[0];
       t.equal(ofLines.billing_amount, "2.25");
       const lines = await open(`/tenants/acme/explorer?${period}&product_type=NETWORK`);
@@ -319,9 +329,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
       .evaluateAll((found) =>
         found.slice(1).map((row) => [...row.children].slice(0, 4).map((cell) => cell.textContent ?? "")),
       );
-    const whole = withTwoPlaces(
-      (await get(app, `${api}/reconciliation?${period}`)).body.totals[0].billing_amount,
-    );
+    const whole = inCents((await get(app, `${api}/reconciliation?${period}`)).body.totals[0].billing_amount);
     const { body: ready } = await get(app, "/api/v1/readiness");
     const [acme, globex] = ready.tenants.map(({ tables_ready }: { tables_ready: boolean }) =>
       tables_ready ? "This tenant has not run yet." : "Its store does not respond",
@@ -347,7 +355,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     const filter = `identity_id=${encodeURIComponent(hostile[3] ?? "")}`;
     const { body } = await get(app, `${api}/chargebacks/breakdown?${period}&${filter}`);
     await totals(page, body);
-    const whole = withTwoPlaces(body.totals[0].total_amount);
+    const whole = inCents(body.totals[0].total_amount);
     t.equal(await textOf(page, ".sums .whole"), `Charged ${whole} USD · 22 % of the bill`);
     t.equal(await textOf(page, "tbody tr"), `STORAGE r-1 ${whole} 0.00 ${whole}`);
     t.match(await textOf(page, ".methods"), /^By measured usage: .* USD$/);
@@ -390,7 +398,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     await noBarriers(t, page, "the inventory");
     const query = `${period}&group_by=resource_id&resource_id=r-1`;
     const { body } = await get(app, `${api}/chargebacks/breakdown?${query}`);
-    const cost = `${withTwoPlaces(body.totals[0].total_amount)} USD`;
+    const cost = `${inCents(body.totals[0].total_amount)} USD`;
     await shows(page, "tbody .amount", 2);
     t.match(await textOf(page, "tbody tr:nth-child(2)"), new RegExp(`^r-1 ${cost} orders cluster sa-9 `));
     await page.getByLabel("Type").selectOption("connector");
@@ -520,23 +528,26 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     await page.getByRole("button", { name: "Show the rows" }).click();
     await page.getByRole("link", { name: "Why sa-1 pays 2.341" }).click();
     const drawer = page.getByRole("dialog", { name: "Why this amount" });
-    await drawer.getByRole("heading", { name: "2.341 USD" }).waitFor();
+    const sentence =
+      "sa-1 pays 2.34 of the 7.00 USD for CKU of lkc-3 on 1 Mar 2026 because it moved 33.3 % of its bytes, 2 of 5 bytes.";
+    await drawer.getByRole("heading", { name: sentence }).waitFor();
+    await drawer.getByText("The exact calculation").click();
     // biome-ignore lint/performance/useDomNodeTextContent: what a visitor sees
     const text = (await drawer.innerText()).replace(/\s+/g, " ");
     for (const part of [
-      "What sa-1 pays for 1 Mar 2026 CKU · lkc-3",
-      "The line of the bill 10.001 USD",
+      "Bill 10.00 USD Rule 7.00 USD for CKU: 70 % × 10.00 Share 33.3 % by usage: 2 of 5 bytes Amount 2.34 USD",
+      "The line of the bill: 10.001 USD",
       "0.7 of it: 7.001 USD ← this part",
       "Its users, by measured usage (bytes_in, bytes_out): used",
       "3 identities share it",
-      "sa-1 1.5 33.3 % 2.341",
+      "sa-1 2 33.3 % 2.34",
       "Sorted by identity, the weights up to this one add up to 1.5 of 4.5. (700 ticks of 0.01 × 1.5 + 3.813696) ÷ 4.5, rounded down, minus the same without its own weight of 1.5, is 234 ticks. The offset 3.813696 is derived from the line, so that rounding favours no one. Plus 0.001, which is less than a tick. It goes to one identity, chosen in the same way.",
     ])
       t.ok(text.includes(part), `${part}: ${text}`);
     await noBarriers(t, page, "the drawer");
     const link = new URL(page.url());
     const copied = await open(link.pathname + link.search);
-    await copied.getByRole("dialog").getByRole("heading", { name: "2.341 USD" }).waitFor();
+    await copied.getByRole("dialog").getByRole("heading", { name: sentence }).waitFor();
     await page.keyboard.press("Escape");
     await until("the drawer is closed", async () => !new URL(page.url()).searchParams.has("why"));
     t.equal(await page.getByRole("dialog").count(), 0);
@@ -601,7 +612,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     t.equal(await textOf(page, "tbody tr:last-child"), "270 more: search for them 220,218.75 USD");
     await page.getByLabel("Search identities").fill("NAME-319");
     await shows(page, "tbody tr", 1);
-    t.equal(await textOf(page, "tbody tr"), "an-identity-with-quite-a-long-name-319 681.125 USD");
+    t.equal(await textOf(page, "tbody tr"), "an-identity-with-quite-a-long-name-319 681.13 USD");
     await page.getByLabel("Search identities").fill("nobody");
     await page.getByText("No identity found in this period").waitFor();
     t.equal(await page.locator("table").count(), 0);

@@ -9,6 +9,7 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import type { Page } from "playwright-core";
 import type { Test } from "tap";
+import { moneyOf } from "../../src/common/figures.js";
 import { projectRoot } from "../../src/common/project.js";
 import { launchBrowser } from "../http/browser.js";
 import { startService } from "../http/service.js";
@@ -117,7 +118,10 @@ export const shows = (page: Page, selector: string, count: number) =>
 /** The digits of an amount as shown on the page, without separators. */
 export const digitsOf = (text: string) => text.replace(/[^0-9.−-]/g, "").replace("−", "-");
 
-/** An amount with at least two decimal places, as the page shows it. */
+/** An amount in dollars, as the page shows it, without separators. */
+export const inCents = (amount: string) => moneyOf(amount, "USD").replaceAll(",", "");
+
+/** An exact amount with at least two decimal places, as the reconciliation shows it. */
 export const withTwoPlaces = (amount: string) => {
   const [whole = "", fraction = ""] = amount.split(".");
   return `${whole}.${fraction.padEnd(2, "0")}`;
@@ -141,7 +145,7 @@ export const totals = (
   page: Page,
   body: { readonly totals: readonly { readonly total_amount: string }[] },
 ) => {
-  const wanted = withTwoPlaces(body.totals[0]?.total_amount ?? "");
+  const wanted = inCents(body.totals[0]?.total_amount ?? "");
   return until(`a total of ${wanted}`, async () => digitsOf(await textOf(page, "tfoot .amount")) === wanted);
 };
 

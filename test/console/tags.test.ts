@@ -4,7 +4,7 @@ import { get, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
 import { recordTestDimensions } from "../tags/tagging.js";
 import { until } from "../until.js";
-import { digitsOf, noBarriers, shows, startConsole, textOf, withTwoPlaces } from "./pages.js";
+import { digitsOf, inCents, noBarriers, shows, startConsole, textOf } from "./pages.js";
 
 const day = "2026-03-01";
 const period = `start_date=${day}&end_date=${day}`;
@@ -48,7 +48,7 @@ t.test("single tags can be edited in the console", needs("chromium"), async (t) 
     const { body } = await get(app, `${api}/chargebacks/breakdown?${period}&group_by=tag:squad`);
     const wanted = body.groups.map(
       (group: { dimensions: Record<string, string>; total_amount: string }) =>
-        `${group.dimensions["tag:squad"]?.replace("UNTAGGED", "(without this label)")} ${withTwoPlaces(group.total_amount)}`,
+        `${group.dimensions["tag:squad"]?.replace("UNTAGGED", "(without this label)")} ${inCents(group.total_amount)}`,
     );
     const shown = async () => {
       const cells = await page

@@ -1,6 +1,6 @@
-/** Texts of exact amounts for the screen. */
+/** Texts of amounts for the screen. */
 import { type Exact, exactText } from "../../common/exact-decimal.js";
-import { groupDigits } from "../../common/figures.js";
+import { groupDigits, moneyText, placesOf } from "../../common/figures.js";
 
 export const absolute = ({ units, scale }: Exact): Exact => ({ units: units < 0n ? -units : units, scale });
 
@@ -9,17 +9,23 @@ export function approximate({ units, scale }: Exact): number {
   return Number(units) / 10 ** scale;
 }
 
-/** All digits of an amount: `main` is the sign, the grouped whole part and two decimal places; `beyond` is the rest. */
 export interface ShownAmount {
+  /** Sign, grouped whole part, and the decimal places of the currency. */
   readonly main: string;
+  /** Further decimal places, if all digits are shown. */
   readonly beyond: string;
 }
 
-export function shownAmount(value: Exact): ShownAmount {
+/** An amount in the minor unit of its currency, or with all its digits. */
+export function shownAmount(value: Exact, currency: string, isExact: boolean): ShownAmount {
+  if (!isExact) return { main: moneyText(value, currency), beyond: "" };
+  const places = placesOf(currency);
   const [whole = "0", fraction = ""] = exactText(absolute(value)).split(".");
+  const decimals = places === 0 ? "" : `.${fraction.slice(0, places).padEnd(places, "0")}`;
+  const rest = fraction.slice(places);
   return {
-    main: `${value.units < 0n ? "−" : ""}${groupDigits(whole)}.${fraction.slice(0, 2).padEnd(2, "0")}`,
-    beyond: fraction.slice(2),
+    main: `${value.units < 0n ? "−" : ""}${groupDigits(whole)}${decimals}`,
+    beyond: places === 0 && rest !== "" ? `.${rest}` : rest,
   };
 }
 

@@ -1,8 +1,9 @@
 /** Stacked chart of costs over time: bars, or areas if there are many buckets. SVG, so that each bar can be clicked. */
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Exact, exactText, sumOf, zero } from "../../common/exact-decimal.js";
-import { approximate, shownAmount } from "../money/amount-text.js";
+import { type Exact, sumOf, zero } from "../../common/exact-decimal.js";
+import { approximate } from "../money/amount-text.js";
 import { en } from "../text/en.js";
+import { AmountCell } from "./amount.js";
 
 export interface ChartSeries {
   readonly key: string;
@@ -200,13 +201,15 @@ function Tip({ series, index, bucket, name, currency, left }: TipProps) {
               <th scope="row">
                 <span class={`swatch color-${each.color}`} /> <bdi>{each.name}</bdi>
               </th>
-              <td title={exactText(value)}>{shownAmount(value).main}</td>
+              <td>
+                <AmountCell value={value} currency={currency} isNamed />
+              </td>
             </tr>
           ))}
           <tr class="sum">
             <th scope="row">{en.total}</th>
             <td>
-              {shownAmount(sumOf(values.map(({ value }) => value))).main} {currency}
+              <AmountCell value={sumOf(values.map(({ value }) => value))} currency={currency} />
             </td>
           </tr>
         </tbody>

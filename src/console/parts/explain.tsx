@@ -1,11 +1,10 @@
 /** Drawer that explains an amount, from the chargeback back to the bill. It is open while the address has `why`. */
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { exact, minus, zero } from "../../common/exact-decimal.js";
-import { groupDigits } from "../../common/figures.js";
+import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { approximate } from "../money/amount-text.js";
-import { shownDay, shownInstant } from "../state/days.js";
+import { shownInstant } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";
 import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
@@ -13,14 +12,16 @@ import { AmountCell } from "./amount.js";
 import { Drawer } from "./drawer.js";
 import { Link } from "./link.js";
 import { Empty, Shown } from "./messages.js";
-import { DataTable, type TableColumn } from "./table.js";
 import { DimensionTags } from "./tag-editor.js";
+import { WhyDays } from "./why-days.js";
+import { WhyHead } from "./why-head.js";
+import { Arithmetic, Recipients } from "./why-split.js";
+import { WhyStrip } from "./why-strip.js";
 
 const text = en.explain;
 const PAGE_SIZE = 20;
 
 type Explanation = Schemas["Explanation"];
-type Recipient = Schemas["Recipient"];
 
 /** Format of `why`: dimension, timestamp, component, currency; then the path, and which giving of it is explained. */
 const FORM = /^\d+,\d{4}-\d\d-\d\dT[\d:.]+Z,\d+,[^,]+(,\d+){0,2}$/;
@@ -72,12 +73,18 @@ function ExplanationView({ place, tenant, why }: ExplainProps) {
     <Shown data={data} height="60vh">
       {(explanation) => (
         <>
+          <WhyHead explanation={explanation} place={place} tenant={tenant} />
           <Chain
             explanation={explanation}
             page={page}
             setPage={setPage}
             givings={<Givings explanation={explanation} place={place} why={why} />}
           />
+          {explanation.giving === explanation.path.length && (
+            <Step title={text.days}>
+              <WhyDays explanation={explanation} place={place} tenant={tenant} why={why} />
+            </Step>
+          )}
           <Step title={en.views.tags}>
             <DimensionTags tenant={tenant} dimension={params.path.dimension_id} />
           </Step>
@@ -94,64 +101,16 @@ interface ChainProps {
   readonly givings: ComponentChildren;
 }
 
-/** One section for each step from the amount back to the bill. */
+/** How the amount came about: the way to it, who else shares the cost, and why nobody before them does. */
 function Chain({ explanation, page, setPage, givings }: ChainProps) {
-  const { row, line, rule, split, tiers, samples } = explanation;
-  const { currency } = row;
+  const { rule, tiers, samples } = explanation;
   return (
     <>
-      <h2>
-        <AmountCell value={exact(row.amount)} currency={currency} />
-      </h2>
-      <p>
-        <bdi>
-          {text.what(explanation.identity_name ?? explanation.identity_id, shownDay(explanation.date))}
-        </bdi>
-        <br />
-        <bdi>
-          {explanation.product_type} · {explanation.resource_name ?? explanation.resource_id}
-        </bdi>
-        {row.provisional && <strong> · {text.provisional}</strong>}
-      </p>
+      <WhyStrip explanation={explanation} />
+      {rule === null && <p class="hint">{text.noRule}</p>}
+      {explanation.line === null && <p class="hint">{text.noLine}</p>}
+      <Arithmetic explanation={explanation} />
       {givings}
-      <Step title={text.line}>
-        {line === null ? (
-          <p>{text.noLine}</p>
-        ) : (
-          <p>
-            <AmountCell value={exact(line.total_cost)} currency={currency} />
-            {line.bill_lines > 1 && <span class="hint"> {text.billLines(line.bill_lines)}</span>}
-          </p>
-        )}
-        {line?.priced != null && <Priced priced={line.priced} />}
-      </Step>
-      {rule === null ? (
-        <p class="hint">{text.noRule}</p>
-      ) : (
-        rule.components.length > 1 && (
-          <Step title={text.parts}>
-            <ul>
-              {rule.components.map((each) => (
-                <li key={each.component}>
-                  {text.ratio(each.ratio)} <AmountCell value={exact(each.amount)} currency={currency} />
-                  {each.component === row.component && <strong> {text.thisOne}</strong>}
-                </li>
-              ))}
-            </ul>
-          </Step>
-        )
-      )}
-      {tiers !== null && (
-        <Step title={text.tiers}>
-          <ol>
-            {tiers
-              .filter(({ outcome }) => outcome !== "not_reached")
-              .map((each) => (
-                <Tier key={each.tier} tier={each} />
-              ))}
-          </ol>
-        </Step>
-      )}
       <Step title={text.shares(explanation.recipients.total)}>
         {!explanation.weights_kept && <p class="hint">{text.noWeights}</p>}
         <Recipients explanation={explanation} />
@@ -170,10 +129,18 @@ function Chain({ explanation, page, setPage, givings }: ChainProps) {
             </button>
           </p>
         )}
-        {split !== null && explanation.recipients.total > 1 && (
-          <Arithmetic explanation={explanation} split={split} />
-        )}
       </Step>
+      {tiers !== null && (
+        <Step title={text.tiers}>
+          <ol>
+            {tiers
+              .filter(({ outcome }) => outcome !== "not_reached")
+              .map((each) => (
+                <Tier key={each.tier} tier={each} />
+              ))}
+          </ol>
+        </Step>
+      )}
       {samples.length > 0 && (
         <Step title={text.samples}>
           <Samples samples={samples} />
@@ -193,25 +160,6 @@ function Chain({ explanation, page, setPage, givings }: ChainProps) {
         </p>
       </Step>
     </>
-  );
-}
-
-/** How the bill calculates the line, each part with all its digits. */
-function Priced({ priced }: { readonly priced: NonNullable<NonNullable<Explanation["line"]>["priced"]> }) {
-  return (
-    <ul class="priced">
-      {priced.products.map(({ quantity, unit, unit_price, amount }) => (
-        <li key={`${unit} ${unit_price}`}>
-          {text.product(groupDigits(quantity), unit, groupDigits(unit_price))} ={" "}
-          <AmountCell value={exact(amount)} />
-        </li>
-      ))}
-      {priced.reductions.map(({ kind, amount }) => (
-        <li key={kind}>
-          {text.reductions[kind]} <AmountCell value={minus(zero, exact(amount))} />
-        </li>
-      ))}
-    </ul>
   );
 }
 
@@ -272,79 +220,6 @@ function Tier({
       {isUsed ? <strong>{text.outcomes[outcome]}</strong> : text.outcomes[outcome]}
       {sources.map(({ name, gap }) => gap !== null && <div key={name} class="hint">{`${name}: ${gap}`}</div>)}
     </li>
-  );
-}
-
-/** The recipients on this page. The explained identity is added if it is on another page. */
-function Recipients({ explanation }: { readonly explanation: Explanation }) {
-  const { items } = explanation.recipients;
-  const own = explanation.this;
-  const isOnPage = items.some(({ identity_id }) => identity_id === own.identity_id);
-  const columns: TableColumn<Recipient>[] = [
-    {
-      key: "identity",
-      title: en.columns.identity_id ?? "",
-      cell: (each) => {
-        const name = <bdi>{each.identity_name ?? each.identity_id}</bdi>;
-        return each.identity_id === own.identity_id ? <strong>{name}</strong> : name;
-      },
-    },
-    { key: "weight", title: text.weight, isNumber: true, cell: ({ weight }) => groupDigits(weight ?? "") },
-    {
-      key: "share",
-      title: en.overview.share,
-      isNumber: true,
-      cell: ({ share }) => share !== null && <Bar share={share} />,
-    },
-    {
-      key: "amount",
-      title: en.overview.amount,
-      isNumber: true,
-      leads: true,
-      money: ({ amount }) => [{ value: exact(amount) }],
-    },
-  ];
-  return (
-    <DataTable
-      caption={text.shares(explanation.recipients.total)}
-      columns={columns}
-      rows={isOnPage ? items : [own, ...items]}
-      keyOf={({ identity_id }) => identity_id}
-    />
-  );
-}
-
-function Bar({ share }: { readonly share: string }) {
-  const percent = 100 * approximate(exact(share));
-  return (
-    <span class="share">
-      {percent.toFixed(percent < 10 ? 2 : 1)} %
-      <span class="bar color-1" aria-hidden="true" style={{ width: `${Math.min(100, percent)}%` }} />
-    </span>
-  );
-}
-
-/** The calculation of the identity's part, in whole ticks. */
-function Arithmetic({
-  explanation: { this: own },
-  split,
-}: {
-  readonly explanation: Explanation;
-  readonly split: NonNullable<Explanation["split"]>;
-}) {
-  return (
-    <p class="arithmetic">
-      {text.arithmetic({
-        ticks: groupDigits(split.component_ticks),
-        tick: split.tick,
-        upTo: groupDigits(own.weight_up_to ?? ""),
-        weight: groupDigits(own.weight ?? ""),
-        total: groupDigits(split.total_weight),
-        offset: groupDigits(split.rounding_offset),
-        own: groupDigits(own.ticks ?? ""),
-      })}{" "}
-      {own.has_residue === true && split.residue !== "0" && text.residue(split.residue)}
-    </p>
   );
 }
 

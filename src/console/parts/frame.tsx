@@ -1,6 +1,7 @@
 /** Header and footer around every view. */
 import type { ComponentChildren } from "preact";
 import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
+import { hasAllDigits } from "../state/digits.js";
 import { changed, datesAlone, go, type Place } from "../state/location.js";
 import { type TenantView, tenantViews, viewPath } from "../state/paths.js";
 import { sessionToken, signOut } from "../state/session.js";
@@ -103,6 +104,16 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
             {en.signIn.signOut}
           </button>
         )}
+        <label title={en.frame.digitsHint}>
+          <input
+            type="checkbox"
+            checked={hasAllDigits(place)}
+            onChange={({ currentTarget }) =>
+              go(changed(place, { digits: currentTarget.checked ? "all" : undefined }), { replace: true })
+            }
+          />{" "}
+          {en.frame.digits}
+        </label>
         <Theme />
       </footer>
     </>

@@ -52,23 +52,25 @@ export function ReconciliationBanner({ reconciliation, isOfLines = false, filter
           <p key={each.currency} class={addsUp(reconciliation, each.currency) ? "holds" : "broken"}>
             <span>
               {isOfLines ? text.billOfLines : text.bill}{" "}
-              <AmountCell value={exact(each.billing_amount)} currency={each.currency} />
+              <AmountCell value={exact(each.billing_amount)} currency={each.currency} isExact />
             </span>
             <span>{text.equals}</span>
             <span>
-              {text.allocated} <AmountCell value={exact(each.allocated_amount)} />
+              {text.allocated}{" "}
+              <AmountCell value={exact(each.allocated_amount)} currency={each.currency} isNamed isExact />
             </span>
             <span>{text.plus}</span>
             <span>
-              {text.unallocated} <AmountCell value={exact(each.unallocated_amount)} />
+              {text.unallocated}{" "}
+              <AmountCell value={exact(each.unallocated_amount)} currency={each.currency} isNamed isExact />
               <small> {percentage(exact(each.unallocated_amount), exact(each.billing_amount)) ?? ""}</small>
             </span>
             <span class="verdict">
-              {text.difference} <AmountCell value={difference} />
+              {text.difference} <AmountCell value={difference} currency={each.currency} isNamed isExact />
             </span>
             {filtered !== undefined && (
               <span class="filtered">
-                {text.filtered} <AmountCell value={left} currency={each.currency} />
+                {text.filtered} <AmountCell value={left} currency={each.currency} isExact />
                 <small> {percentage(left, exact(each.billing_amount)) ?? ""}</small>
               </span>
             )}

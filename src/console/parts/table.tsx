@@ -1,17 +1,19 @@
 /** The table of all views: sortable, with totals, and virtualized if it has many rows. */
 import type { ComponentChildren } from "preact";
 import { flushSync } from "preact/compat";
-import { useLayoutEffect, useRef, useState } from "preact/hooks";
+import { useContext, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Exact, minus } from "../../common/exact-decimal.js";
-import { absolute, shownAmount } from "../money/amount-text.js";
+import { shownAmount } from "../money/amount-text.js";
+import { AllDigits } from "../state/digits.js";
 import { en } from "../text/en.js";
 import { AmountCell, Change, type Compared, changeInPercent } from "./amount.js";
 
 /** An amount in a cell. */
 export interface Money {
   readonly value: Exact;
-  /** Omitted if a heading names it. */
-  readonly currency?: string | undefined;
+  readonly currency: string;
+  /** Whether a heading names the currency. */
+  readonly isNamed?: boolean;
   /** The amount does not add up, and is marked. */
   readonly broken?: boolean;
 }
@@ -80,7 +82,8 @@ export function DataTable<Row>({
   const { frame, first, last, onScroll } = useWindow(isWindowed ? rows.length : 0);
   const shown = isWindowed ? sorted.slice(first, last) : isPhone ? sorted.slice(0, maxRows) : sorted;
   const hasTotals = totalTitle !== undefined;
-  const widths = columns.map((column) => widthsOf(column, rows));
+  const isExact = useContext(AllDigits);
+  const widths = columns.map((column) => widthsOf(column, rows, isExact));
   return (
     <section
       class={isWindowed ? "table windowed" : "table"}
@@ -179,13 +182,13 @@ function Amounts({
 }
 
 interface Widths {
-  /** The largest number of decimal places beyond two in the column. */
+  /** The largest number of decimal places beyond those of the currency in the column. */
   readonly places: number;
   /** Length of the longest percentage in the column, in characters. */
   readonly percentLetters: number;
 }
 
-function widthsOf<Row>(column: TableColumn<Row>, rows: readonly Row[]): Widths {
+function widthsOf<Row>(column: TableColumn<Row>, rows: readonly Row[], isExact: boolean): Widths {
   const { money, change, totalMoney = [], totalChange } = column;
   const amounts = [...(money === undefined ? [] : rows.flatMap(money)), ...totalMoney];
   const changes = [
@@ -193,11 +196,11 @@ function widthsOf<Row>(column: TableColumn<Row>, rows: readonly Row[]): Widths {
     ...(totalChange === undefined ? [] : [totalChange]),
   ];
   const values = [
-    ...amounts.map(({ value }) => value),
-    ...changes.map(({ now, before }) => absolute(minus(now, before))),
+    ...amounts,
+    ...changes.map(({ now, before, currency }) => ({ value: minus(now, before), currency })),
   ];
   return {
-    places: longest(values.map((value) => shownAmount(value).beyond)),
+    places: longest(values.map(({ value, currency }) => shownAmount(value, currency, isExact).beyond)),
     percentLetters: longest(changes.map(changeInPercent)),
   };
 }

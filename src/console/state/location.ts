@@ -47,9 +47,12 @@ export function go(href: string, { replace = false } = {}): void {
   if (!replace && changed(before, withoutDrawers) !== changed(currentPlace(), withoutDrawers)) scrollTo(0, 0);
 }
 
+/** Parameters that concern every view. */
+const kept: ReadonlySet<string> = new Set(["start_date", "end_date", "digits"]);
+
 /** The address without filters and view parameters, for links from views that ignore filters. */
 export function datesAlone({ path, query }: Place): Place {
-  const dates = [...query].filter(([name]) => name === "start_date" || name === "end_date");
+  const dates = [...query].filter(([name]) => kept.has(name));
   return { path, query: new URLSearchParams(dates) };
 }
 

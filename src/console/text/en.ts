@@ -1,4 +1,5 @@
 /** Texts of the console, in one folder so that they can be translated. */
+import { counted } from "../../common/plural.js";
 import { assignTexts } from "./assign.js";
 import { explainTexts } from "./explain.js";
 import { explorerTexts } from "./explorer.js";
@@ -16,7 +17,7 @@ export const en = {
   total: "Total",
   provisionalTotal: "Total, with provisional days",
   inCurrency: (title: string, currency: string) => `${title} (${currency})`,
-  other: (groups: number) => (groups === 1 ? "1 other" : `${groups.toLocaleString("en")} others`),
+  other: (groups: number) => counted(groups, "other", "others"),
   unnamed: "(none)",
   views: {
     tenants: "Tenants",
@@ -33,6 +34,8 @@ export const en = {
   frame: {
     skip: "Skip to the content",
     tenant: "Tenant",
+    digits: "All digits",
+    digitsHint: "Otherwise amounts are rounded to the smallest unit of their currency.",
     theme: "Theme",
     themes: { system: "System", light: "Light", dark: "Dark" },
     api: "API reference",
@@ -142,7 +145,7 @@ export const en = {
     tagsOf: (who: string, product: string) => `Labels of ${product}, paid by ${who}`,
     whyOf: (who: string, amount: string) => `Why ${who} pays ${amount}`,
     passed: (from: string, method: string) => `from ${from}, ${method}`,
-    count: (count: number) => (count === 1 ? "1 row" : `${count.toLocaleString("en")} rows`),
+    count: (count: number) => counted(count, "row", "rows"),
     methods: {
       usage_ratio: "by usage",
       direct_owner: "to the owner",

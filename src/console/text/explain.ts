@@ -1,12 +1,31 @@
 /** Texts of the explanation of an amount. */
+import { counted } from "../../common/plural.js";
+
 export const explainTexts = {
   title: "Why this amount",
   noSuchRow: "This link does not point to a row",
-  what: (who: string, day: string) => `What ${who} pays for ${day}`,
-  provisional: "provisional",
   passed: "Who had the cost, before it was passed on",
   finally: "Who pays it now",
   explained: "← explained here",
+  copy: "Copy",
+  copied: "Copied",
+  toRule: "Rules of the day",
+  toDelivery: "Delivered bills",
+  toWorklist: "What to do about it",
+  toIdentity: (who: string) => `Statement of ${who}`,
+  strip: "From the bill to the amount",
+  bill: "Bill",
+  prices: (count: number) => counted(count, "price", "prices"),
+  taken: (step: number, from: string) => `Step ${step} took from ${from}`,
+  rule: "Rule",
+  productRule: (product: string) => (product === "*" ? "for other products" : `for ${product}`),
+  share: "Share",
+  whole: "all of it",
+  unknownShare: "not stored",
+  oneOf: (count: string) => `1 of ${count}`,
+  amount: "Amount",
+  exactly: "The exact calculation",
+  days: "The days before and after",
   line: "The line of the bill",
   noLine: "The line is no longer stored.",
   product: (quantity: string, unit: string | null, price: string) =>
@@ -17,8 +36,7 @@ export const explainTexts = {
     credit: "Credit",
     rounding: "Rounding",
   },
-  billLines: (count: number) => `${count} equal lines, split as one`,
-  parts: "How the rule divides it",
+  billLines: (count: number) => `${counted(count, "equal line", "equal lines")}, split as one`,
   ratio: (ratio: string) => `${ratio} of it:`,
   thisOne: "← this part",
   noRule: "The rule is unknown: this day was published before rules were stored with rows.",
@@ -46,7 +64,7 @@ export const explainTexts = {
     given_up: "given up: the day failed too often",
   },
   shares: (count: number) =>
-    count === 1 ? "One identity pays it" : `${count.toLocaleString("en")} identities share it`,
+    count === 1 ? "One identity pays it" : `${counted(count, "identity", "identities")} share it`,
   weight: "Weight",
   noWeights:
     "The split cannot be recalculated from the stored data, so only the published amounts are shown.",
@@ -63,7 +81,7 @@ export const explainTexts = {
   residue: (residue: string) =>
     `Plus ${residue}, which is less than a tick. It goes to one identity, chosen in the same way.`,
   samples: "Usage by hour",
-  samplesOf: (metric: string, hours: number) => `${metric} over ${hours} hours`,
+  samplesOf: (metric: string, hours: number) => `${metric} over ${counted(hours, "hour", "hours")}`,
   published: "Published",
   unknownPublication: "Unknown",
   owner: (ids: string) => `Owner on that day: ${ids}`,

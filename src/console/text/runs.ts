@@ -1,4 +1,6 @@
 /** Texts of the runs view. */
+import { counted } from "../../common/plural.js";
+
 export const runsTexts = {
   title: "Runs",
   days: "Days",
@@ -11,8 +13,8 @@ export const runsTexts = {
   gathered: "Days gathered",
   calculated: "Days calculated",
   errors: "Errors and notes",
-  errorCount: (count: number) => (count === 1 ? "1 error" : `${count} errors`),
-  noteCount: (count: number) => (count === 1 ? "1 note" : `${count} notes`),
+  errorCount: (count: number) => counted(count, "error", "errors"),
+  noteCount: (count: number) => counted(count, "note", "notes"),
   running: (status: string) => (status === "queued" ? "Queued" : "Running"),
   progress: "The run in progress",
   stages: {

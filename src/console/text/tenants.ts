@@ -1,4 +1,6 @@
 /** Texts of the list of tenants and their health. */
+import { counted } from "../../common/plural.js";
+
 export const tenantsTexts = {
   title: "Tenants",
   none: "No tenant is configured",
@@ -26,7 +28,7 @@ export const healthTexts = {
   otherStore: "Not served: its store is not the one it was using",
   noStore: "Its store does not respond",
   lost: (days: number) =>
-    `Its store has lost ${days === 1 ? "1 day" : `${days} days`}. The next run recalculates ${days === 1 ? "it" : "them"}.`,
+    `Its store has lost ${counted(days, "day", "days")}. The next run recalculates ${days === 1 ? "it" : "them"}.`,
   failed: "The last run failed",
   hadErrors: "The last run had errors",
   noData: "No costs yet",

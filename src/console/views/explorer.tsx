@@ -296,9 +296,9 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
     title: key === "total" ? en.inCurrency(title, currency) : title,
     isNumber: true,
     leads: key === "total",
-    money: (row) => [{ value: exact(sumOf(row)) }],
+    money: (row) => [{ value: exact(sumOf(row)), currency, isNamed: true }],
     order: (a, b) => compare(exact(sumOf(a)), exact(sumOf(b))),
-    totalMoney: [{ value: exact(sumOf(totals)) }],
+    totalMoney: [{ value: exact(sumOf(totals)), currency, isNamed: true }],
   });
   const before = (sums: Sums) => exact(sums.previous_amount ?? "0");
   const isUnsure = comparison !== undefined && !isLikeWithLike(comparison);
@@ -336,10 +336,10 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
             key: "change",
             title: en.overview.change,
             isNumber: true,
-            change: (row: Row) => ({ now: bucketAmount(row), before: before(row), isUnsure }),
+            change: (row: Row) => ({ now: bucketAmount(row), before: before(row), currency, isUnsure }),
             order: (a: Row, b: Row) =>
               compare(minus(bucketAmount(a), before(a)), minus(bucketAmount(b), before(b))),
-            totalChange: { now: whole, before: before(totals), isUnsure },
+            totalChange: { now: whole, before: before(totals), currency, isUnsure },
           },
         ]
       : []),

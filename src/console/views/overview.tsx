@@ -109,7 +109,12 @@ function Headline({ result, totals }: { readonly result: BreakdownResult; readon
         <AmountCell value={now} currency={totals.currency} />
       </div>
       {totals.previous_amount !== undefined && (
-        <Change now={now} before={exact(totals.previous_amount)} isUnsure={isUnsure(result)} />
+        <Change
+          now={now}
+          before={exact(totals.previous_amount)}
+          currency={totals.currency}
+          isUnsure={isUnsure(result)}
+        />
       )}
     </div>
   );
@@ -176,7 +181,8 @@ function Movers({ result, place, tenant }: MoversProps) {
       key: "change",
       title: text.change,
       isNumber: true,
-      change: ({ total_amount, previous_amount }) => ({
+      change: ({ total_amount, previous_amount, currency }) => ({
+        currency,
         now: exact(total_amount),
         before: exact(previous_amount ?? "0"),
         isUnsure: isUnsure(result),

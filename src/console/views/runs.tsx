@@ -219,13 +219,13 @@ const runColumns: TableColumn<Run>[] = [
     key: "gathered",
     title: text.gathered,
     isNumber: true,
-    cell: ({ dates_gathered }) => dates_gathered,
+    cell: ({ dates_gathered }) => dates_gathered.toLocaleString("en"),
   },
   {
     key: "calculated",
     title: text.calculated,
     isNumber: true,
-    cell: ({ dates_calculated }) => dates_calculated,
+    cell: ({ dates_calculated }) => dates_calculated.toLocaleString("en"),
   },
   {
     key: "rows",

@@ -262,7 +262,7 @@ function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string
         <div key={part}>
           <dt>{text[part]}</dt>
           <dd>
-            <AmountCell value={exact(totals[`${part}_amount`])} />
+            <AmountCell value={exact(totals[`${part}_amount`])} currency={totals.currency} isNamed />
           </dd>
         </div>
       ))}
@@ -309,8 +309,8 @@ function Lines({ breakdown, totals }: { readonly breakdown: ShownBreakdown; read
     title: key === "total_amount" ? en.inCurrency(title, currency) : title,
     isNumber: true,
     leads: key === "total_amount",
-    money: ({ sums }) => [{ value: exact(sums[key]) }],
-    totalMoney: [{ value: exact(totals[key]) }],
+    money: ({ sums }) => [{ value: exact(sums[key]), currency, isNamed: true }],
+    totalMoney: [{ value: exact(totals[key]), currency, isNamed: true }],
   });
   return (
     <DataTable

@@ -1,6 +1,7 @@
 /** Says in a sentence that can be forwarded why an identity pays an amount. Its figures are rounded. */
 import { exact } from "../../../common/exact-decimal.js";
-import { dayText, groupDigits, moneyOf, partText, shareText } from "../../../common/figures.js";
+import { dayText, moneyOf, partText, shareText } from "../../../common/figures.js";
+import { counted } from "../../../common/plural.js";
 import { type SetOf, UNALLOCATED } from "../../../domain/allocation-rule.js";
 import type { Explanation } from "./response.js";
 import type { TriedTier } from "./tiers.js";
@@ -154,17 +155,15 @@ function metricName(metric: string): string {
   return words.map((word) => abbreviations[word.toUpperCase()] ?? word).join(" ");
 }
 
-const plural = new Intl.PluralRules("en");
-
 function even(explained: Explained): string {
   const { recipients, row, tiers } = explained;
   const { total } = recipients;
   const among = amongWhom(usedTier(tiers));
   const missing = whyEven[row.allocation_detail];
   const because = missing === undefined ? "" : `, as ${missing}`;
-  return plural.select(total) === "one"
+  return total === 1
     ? `it is the only identity ${among}${because}`
-    : `${groupDigits(String(total))} identities ${among} share the cost evenly${because}`;
+    : `${counted(total, "identity", "identities")} ${among} share the cost evenly${because}`;
 }
 
 function amongWhom(used: TriedTier | undefined): string {

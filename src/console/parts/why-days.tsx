@@ -1,0 +1,66 @@
+/** What the same identity pays for the same product and resource on the days before and after. */
+import { addDays } from "../../common/days.js";
+import { exact, zero } from "../../common/exact-decimal.js";
+import { breakdownKey, loadBreakdown } from "../api/breakdown.js";
+import type { Schemas } from "../api/client.js";
+import { approximate } from "../money/amount-text.js";
+import { shownDay } from "../state/days.js";
+import { isFilterable } from "../state/filters.js";
+import { changed, type Place } from "../state/location.js";
+import { useData } from "../state/use-data.js";
+import { AmountCell } from "./amount.js";
+import { Link } from "./link.js";
+import { Shown } from "./messages.js";
+
+const DAYS = 3;
+
+interface DaysProps {
+  readonly explanation: Schemas["Explanation"];
+  readonly place: Place;
+  readonly tenant: string;
+  readonly why: string;
+}
+
+export function WhyDays({ explanation, place, tenant, why }: DaysProps) {
+  const { date, identity_id, resource_id, product_type, row } = explanation;
+  const { currency } = row;
+  const values = { identity_id, resource_id, product_type, currency };
+  const filters = (["identity_id", "resource_id", "product_type", "currency"] as const)
+    .filter((column) => isFilterable(column, values[column]))
+    .map((column) => ({ column, isExcluding: false, values: [values[column]] }));
+  const period = { first: addDays(date, -DAYS), last: addDays(date, DAYS) };
+  const request = { tenant, period, filters, groupBy: ["currency"], timeBucket: "day", limit: 1 };
+  const data = useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
+  const [dimension = "", timestamp = "", ...rest] = why.split(",");
+  const sameOn = (day: string) => [dimension, day + timestamp.slice(day.length), ...rest].join(",");
+  return (
+    <Shown data={data} height="8rem">
+      {({ time_buckets: buckets, totals: [total] }) => {
+        const days = Array.from({ length: 2 * DAYS + 1 }, (_, index) => addDays(period.first, index));
+        const amounts = days.map((day) => exact(total?.amounts?.[buckets.indexOf(day)] ?? "0"));
+        const sizes = amounts.map((amount) => Math.abs(approximate(amount)));
+        const most = Math.max(...sizes, Number.MIN_VALUE);
+        return (
+          <ol class="days">
+            {days.map((day, index) => {
+              const amount = amounts[index] ?? zero;
+              return (
+                <li key={day} aria-current={day === date ? "date" : undefined}>
+                  <span class="bar" aria-hidden="true">
+                    <span class="color-1" style={{ height: `${(100 * (sizes[index] ?? 0)) / most}%` }} />
+                  </span>
+                  <AmountCell value={amount} currency={currency} isNamed />
+                  {day === date || amount.units === 0n ? (
+                    <span>{shownDay(day, false)}</span>
+                  ) : (
+                    <Link href={changed(place, { why: sameOn(day) })}>{shownDay(day, false)}</Link>
+                  )}
+                </li>
+              );
+            })}
+          </ol>
+        );
+      }}
+    </Shown>
+  );
+}
