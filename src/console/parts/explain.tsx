@@ -82,6 +82,7 @@ function ExplanationView({ place, tenant, why }: ExplainProps) {
           />
           {explanation.giving === explanation.path.length && (
             <Step title={text.days}>
+              <p class="hint">{text.daysHint}</p>
               <WhyDays explanation={explanation} place={place} tenant={tenant} why={why} />
             </Step>
           )}

@@ -26,6 +26,7 @@ export const explainTexts = {
   amount: "Amount",
   exactly: "The exact calculation",
   days: "The days before and after",
+  daysHint: "All that this identity pays for this product of this resource, in all parts of the line.",
   line: "The line of the bill",
   noLine: "The line is no longer stored.",
   product: (quantity: string, unit: string | null, price: string) =>
