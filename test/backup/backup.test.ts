@@ -352,7 +352,7 @@ t.test("a backup of an older version is migrated", async (t) => {
   ];
   t.strictSame(
     states.map(({ revision, state }) => `${revision} ${state}`),
-    ["0001 applied", "9999 applied", "0001 applied", "0002 applied", "9999 applied"],
+    ["0001 applied", "0003 applied", "9999 applied", "0001 applied", "0002 applied", "9999 applied"],
   );
   t.strictSame((await restored.postgres.query("SELECT tenant_id, later FROM tenants")).rows, [
     { tenant_id: "old", later: "added" },

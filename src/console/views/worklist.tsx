@@ -167,7 +167,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
 
 /** The rows of published days keep their reason until a run has counted the assignment. */
 function Assigned({ identity }: { readonly identity: string | undefined }) {
-  return identity === undefined ? null : <p class="hint">{en.assign.assignedTo(identity)}</p>;
+  return identity === undefined ? null : <div class="hint">{en.assign.assignedTo(identity)}</div>;
 }
 
 function AllAssignments({ tenant }: { readonly tenant: string }) {
