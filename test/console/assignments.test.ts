@@ -58,6 +58,7 @@ t.test("what nobody pays for is assigned, and leaves the worklist", needs("chrom
     await drawer.getByRole("button", { name: "Save the assignment" }).click();
     await drawer.getByText("Saved for 2 resources. The next run charges payments.").waitFor();
     await page.keyboard.press("Escape");
+    await page.getByText("Assigned to payments. The next run counts it.").first().waitFor();
     t.match(await textOf(page, list), /^i-1 .* Assigned to payments\. The next run counts it\./);
     await shows(page, "[aria-label=Assignments] tbody tr", 2);
   });

@@ -159,7 +159,7 @@ t.test("the console shows bills, rules and unallocated lines", needs("chromium")
       const missing = page.locator("td.wraps").first();
       const each = missing.locator("div > div");
       t.strictSame(await each.allTextContents(), [
-        "no tag team",
+        "no bill tag team",
         `${long} does not match ^team-(?<identity>[a-z]+)$ (the column resource_id)`,
       ]);
       const tops = await each.evaluateAll((found) => found.map((one) => one.getBoundingClientRect().top));

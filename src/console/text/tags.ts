@@ -1,6 +1,6 @@
 /** Texts of the tags view. */
 export const tagsTexts = {
-  title: "Tags",
+  title: "Labels",
   key: "Key",
   value: "Value",
   author: "Your name",
