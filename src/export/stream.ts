@@ -25,6 +25,8 @@ export interface ExportOptions {
   readonly pace?: PaceLimit;
   /** Starts the file with a byte order mark, without which Excel does not read a CSV as UTF-8. Default: false. */
   readonly bom?: boolean;
+  /** Text before the file's own content, after the byte order mark. */
+  readonly head?: string;
 }
 
 /** The parts of a file. */
@@ -77,6 +79,7 @@ export async function openParts(
     const pieces = format.pieces(columns);
     try {
       if (options.bom) yield BYTE_ORDER_MARK;
+      yield* unlessEmpty(Buffer.from(options.head ?? ""));
       yield* unlessEmpty(pieces.begin());
       for (let index = 0, source = started; source !== undefined; index++) {
         for await (const chunk of pieces.piece(source)) {

@@ -203,7 +203,7 @@ t.test("POST …/export returns Parquet or Arrow by Accept", async (t) => {
       const extension = type === PARQUET ? "parquet" : type === ARROW ? "arrows" : "csv";
       t.equal(
         response.headers["content-disposition"],
-        `attachment; filename="chargebacks_acme_2026-03-01_2026-03-10.${extension}"`,
+        `attachment; filename="chargebacks_acme_2026-03-01_2026-03-10_0-of-10-days_incomplete.${extension}"`,
       );
       t.equal(
         response.headers["content-encoding"],

@@ -146,14 +146,44 @@ t.test("POST /api/v1/tenants/{tenant_name}/export", async (t) => {
     await client.command({ query: "DELETE FROM dimension_tags WHERE tag_id = 3" });
   });
 
-  await t.test("the file has a media type and a name", async (t) => {
-    const { headers } = await post({ start_date: "2026-03-01", end_date: "2026-03-02" });
-    t.equal(headers["content-type"], "text/csv; charset=utf-8");
-    t.equal(
-      headers["content-disposition"],
-      'attachment; filename="chargebacks_acme_2026-03-01_2026-03-02.csv"',
-    );
-  });
+  await t.test(
+    "the file has a media type, and its name and head say how complete the period is",
+    async (t) => {
+      const period = { start_date: "2026-03-01", end_date: "2026-03-02" };
+      const completeness = async () => {
+        const { headers, body } = await post({ ...period, columns: ["amount"] }, "?head=true");
+        t.equal(headers["content-type"], "text/csv; charset=utf-8");
+        const [, name] = /filename="chargebacks_acme_2026-03-01_2026-03-02_(.*)\.csv"$/.exec(
+          String(headers["content-disposition"]),
+        ) ?? [""];
+        return [name, ...body.split("\n").slice(0, 6)];
+      };
+      const head = (covered: number, state: string) => [
+        "Tenant,acme",
+        "Period (UTC),2026-03-01,2026-03-02",
+        `Covered days,${covered} of 2`,
+        `State,${state}`,
+        "",
+        "amount",
+      ];
+      t.strictSame(await completeness(), ["0-of-2-days_incomplete", ...head(0, "incomplete")]);
+      await stores.postgres.query(`
+      INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'e') ON CONFLICT DO NOTHING;
+      INSERT INTO gathered_days (tenant_name, tracking_date, outcome) VALUES ('acme', '2026-03-01', 'no_bill')`);
+      t.strictSame(await completeness(), ["1-of-2-days_incomplete", ...head(1, "incomplete")]);
+      const publish = (hash: string) =>
+        stores.postgres.query(`
+        INSERT INTO tracking_dates (tenant_name, tracking_date, billing_gathered, resources_gathered, chargeback_calculated, published_hash)
+        VALUES ('acme', '2026-03-02', true, true, true, '${hash}')
+        ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET published_hash = excluded.published_hash`);
+      await publish("a-provisional");
+      t.strictSame(await completeness(), ["provisional", ...head(2, "provisional")]);
+      await publish("a");
+      t.strictSame(await completeness(), ["final", ...head(2, "final")]);
+      t.equal((await post(period, "?head=true&format=parquet")).statusCode, 400);
+      await stores.postgres.query("DELETE FROM tracking_dates; DELETE FROM gathered_days");
+    },
+  );
 
   await t.test("responses are gzipped if the client accepts that", async (t) => {
     const response = await post({}, "", { "accept-encoding": "gzip" });

@@ -78,7 +78,10 @@ t.test("format=focus returns rows that fit FOCUS", async (t) => {
   await t.test("without rows the file still has its columns", async (t) => {
     const { status, bytes, headers } = await download("format=focus");
     t.equal(status, 200);
-    t.equal(headers["content-disposition"], 'attachment; filename="focus_acme_2026-02-08_2026-03-10.csv"');
+    t.equal(
+      headers["content-disposition"],
+      'attachment; filename="focus_acme_2026-02-08_2026-03-10_0-of-31-days_incomplete.csv"',
+    );
     const [header = []]: string[][] = parse(bytes);
     t.strictSame(
       [header.length, header[0], header.at(-1)],

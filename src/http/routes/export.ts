@@ -2,6 +2,8 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
+import { type Coverage, coverageOf } from "../../common/coverage.js";
+import { dayOfSeconds, daysBetween } from "../../common/days.js";
 import { isLostConnection } from "../../common/lost-connection.js";
 import type { ApiSettings } from "../../config/settings/api.js";
 import type { ExportVersion } from "../../domain/export-versions.js";
@@ -11,6 +13,7 @@ import { openFocusExport } from "../../export/focus/open-focus.js";
 import { type ExportFormatName, exportFormatNames, exportFormats } from "../../export/format.js";
 import type { ExportInput } from "../../export/statement.js";
 import { openExport } from "../../export/stream.js";
+import { readTrackingDates } from "../../query/state/tenant-status.js";
 import { preferred, varyBy } from "../accept.js";
 import { LARGE_BODY_BYTES } from "../body-limits.js";
 import { type HttpContext, tenantRead } from "../context.js";
@@ -53,6 +56,8 @@ function formatOf({ query, headers }: FastifyRequest): ExportFormatName | FocusF
 
 /** The parameters of an export, from the body or the URL. */
 interface ExportRequest extends Pick<ExportInput, "columns" | "filters" | "raw"> {
+  /** The file begins with the period and its state. */
+  readonly head: boolean;
   readonly focus_version: ExportVersion | undefined;
   /** The part of the request that asks for a byte order mark; undefined if none does. */
   readonly bom: "query" | "body" | undefined;
@@ -82,7 +87,9 @@ export const exportRoutes =
       const pace = { graceMs, bytesPerSecond: MIN_BYTES_PER_SECOND, hasWaiters };
       // Return the stream instead of sending it by the reply: a reply is finished when its last byte is sent, and the
       // time limit would apply to the whole export.
-      const options = { signal, idleMs, pace, bom: wanted.bom !== undefined };
+      const coverage = await coverageOfWindow(context, request);
+      const head = wanted.head ? headOf(request, coverage) : "";
+      const options = { signal, idleMs, pace, bom: wanted.bom !== undefined, head };
       const open = async () => {
         if (!isFocusFormat(format))
           return await openExport(client, { ...wanted, columns, window, format }, options);
@@ -91,6 +98,10 @@ export const exportRoutes =
       };
       const where = request.method === "POST" ? "body" : "query";
       if (wanted.bom !== undefined) requireCsv(format, wanted.bom);
+      if (wanted.head && format !== "csv")
+        throw invalidRequest([
+          { in: "query", name: "head", detail: `\`head\` must be false for ${format}.`, code: "invalid" },
+        ]);
       if (isFocusFormat(format)) requireWholeCharges(wanted, where);
       else requireFocusFormat(wanted.focus_version);
       const stream = isHead(request) ? Readable.from([]) : await open();
@@ -101,7 +112,7 @@ export const exportRoutes =
         const cause = isLostConnection(error) ? ": the store went away" : "";
         request.log.warn({ err: error, path: problemPath(request.url) }, `an export broke off${cause}`);
       });
-      nameFile(request, reply);
+      nameFile(request, reply, coverage);
       return stream;
     };
 
@@ -141,10 +152,10 @@ export const exportRoutes =
       (request, reply) => {
         const tags = readTagParameters({ ...request.body.filters }, "body", []);
         const filters = { ...request.body.filters, tags };
-        const { raw, focus_version } = request.query;
+        const { raw, focus_version, head } = request.query;
         const { columns } = request.body;
         const bom = (request.query.bom && "query") || (request.body.bom && "body") || undefined;
-        return exportRows(request, reply, { columns, raw, bom, focus_version, filters });
+        return exportRows(request, reply, { columns, raw, bom, head, focus_version, filters });
       },
     );
 
@@ -178,11 +189,12 @@ export const exportRoutes =
         },
       },
       (request, reply) => {
-        const { columns, raw, bom, focus_version, ...filters } = request.query;
+        const { columns, raw, bom, head, focus_version, ...filters } = request.query;
         return exportRows(request, reply, {
           columns,
           raw,
           bom: bom ? "query" : undefined,
+          head,
           focus_version,
           filters,
         });
@@ -199,12 +211,43 @@ function requireCsv(format: ExportFormatName | FocusFormatName, where: "query" |
 
 const isHead = ({ method }: FastifyRequest) => method === "HEAD";
 
-function nameFile({ tenant, window, exportFormat }: FastifyRequest, reply: FastifyReply): void {
+/** How complete the UTC days of the window are. Days that the store has lost are not covered. */
+async function coverageOfWindow(
+  { stores, drift }: HttpContext,
+  { tenant: { tenant_name: name }, window, stopSignal }: FastifyRequest,
+): Promise<Coverage> {
+  const startDate = dayOfSeconds(window.from);
+  const endDate = dayOfSeconds(window.to - 1);
+  const [days, drifted] = await Promise.all([
+    readTrackingDates(stores.postgres, name, { startDate, endDate }, stopSignal),
+    drift.check(name),
+  ]);
+  const stored = days.filter(({ tracking_date: day }) => !drifted?.lostDays.has(day));
+  return coverageOf(stored, daysBetween(startDate, endDate) + 1);
+}
+
+function headOf({ tenant, window }: FastifyRequest, { covered, days, state }: Coverage): string {
+  return [
+    `Tenant,${tenant.tenant_name}`,
+    `Period (${window.timezone}),${window.startDate},${window.endDate}`,
+    `Covered days,${covered} of ${days}`,
+    `State,${state}`,
+    "",
+    "",
+  ].join("\n");
+}
+
+function nameFile(
+  { tenant, window, exportFormat }: FastifyRequest,
+  reply: FastifyReply,
+  { covered, days, state }: Coverage,
+): void {
   const { mediaType, extension } = isFocusFormat(exportFormat)
     ? focusFormats[exportFormat]
     : exportFormats[exportFormat];
   const kind = isFocusFormat(exportFormat) ? "focus" : "chargebacks";
-  const name = `${kind}_${tenant.tenant_name}_${window.startDate}_${window.endDate}.${extension}`;
+  const completeness = state === "incomplete" ? `${covered}-of-${days}-days_incomplete` : state;
+  const name = `${kind}_${tenant.tenant_name}_${window.startDate}_${window.endDate}_${completeness}.${extension}`;
   reply
     .header("content-disposition", `attachment; filename="${name}"`)
     .type(extension === "csv" ? `${mediaType}; charset=utf-8` : mediaType);

@@ -70,6 +70,11 @@ export const exportParameters = {
     default: false,
   }),
   bom,
+  head: Type.Boolean({
+    description:
+      "`true`: a CSV begins with lines that name the tenant, the period, how many of its days are covered, and its state, before an empty line. Only for CSV with `format=csv`.",
+    default: false,
+  }),
 };
 
 /** All fields of the body as parameters. */
@@ -88,7 +93,8 @@ const bytes = Type.Unsafe<Readable>({ type: "string", contentEncoding: "binary" 
 
 export const exportResponse = {
   description:
-    "The rows in the order of the list of chargebacks. There is no row limit. If the connection breaks before its end, the file is " +
+    "The rows in the order of the list of chargebacks. There is no row limit. The name of the file says whether the period is `final`, `provisional` " +
+    "(the costs of some days may still change) or incomplete, such as `4-of-31-days_incomplete`. If the connection breaks before its end, the file is " +
     "incomplete. CSV (unless `format` or `Accept` says otherwise): RFC 4180, UTF-8, line feeds, with a header, and with a byte order mark if `bom` is true. Text is quoted where needed; timestamps " +
     "are `2026-01-01T00:00:00Z`; `tags` are display names joined by `;`, with `;` and `\\` in them escaped by `\\`; metadata is JSON. " +
     "Parquet and Arrow: `amount` is a decimal(38, 12), `dimension_id` an unsigned integer, `timestamp` in milliseconds, UTC; `tags` a list of texts, `metadata` JSON as text; " +
