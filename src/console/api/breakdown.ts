@@ -4,8 +4,10 @@ import { type Filter, filterQuery } from "../state/filters.js";
 import { type Period, periodParameters } from "../state/period.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
-export type ShownBreakdown = Schemas["Breakdown"];
+/** A breakdown with the limit of groups that was requested at last. */
+export type ShownBreakdown = Schemas["Breakdown"] & { readonly limit: number };
 export type BreakdownRow = ShownBreakdown["groups"][number];
+export type Others = ShownBreakdown["others"][number];
 export type Totals = ShownBreakdown["totals"][number];
 /** The fields that groups, others and totals share. */
 export type Sums = Omit<Totals, "group_count" | "amounts">;
@@ -17,7 +19,8 @@ export interface BreakdownRequest {
   readonly groupBy: readonly string[];
   readonly timeBucket?: string | undefined;
   readonly limit: number;
-  readonly order?: "amount" | "change" | undefined;
+  /** As in the API, such as `change.desc`. Default: the largest first. */
+  readonly order?: string | undefined;
   readonly compare?: boolean | undefined;
   /** The period to compare with. Default: the same number of days, just before. */
   readonly before?: Period | undefined;
@@ -62,9 +65,39 @@ export async function loadBreakdown(request: BreakdownRequest, signal: AbortSign
   const path = { tenant_name: request.tenant };
   // The names of filters are computed, so they have no static type. The service checks them.
   const query = breakdownQuery(request) as never;
-  return await bodyOf(
+  const breakdown = await bodyOf(
     api.GET("/api/v1/tenants/{tenant_name}/chargebacks/breakdown", { params: { path, query }, signal }),
   );
+  const { limit } = request;
+  const isOneLeft = limit < MAX_GROUPS && breakdown.others.some(({ group_count: count }) => count === 1);
+  // A single group beyond the limit is shown by its name.
+  return isOneLeft ? await loadBreakdown({ ...request, limit: limit + 1 }, signal) : { ...breakdown, limit };
+}
+
+/** The largest limit that the API accepts. */
+export const MAX_GROUPS = 1000;
+
+/** The groups of a currency as they are listed: first those in the order of the request, then the others. */
+export function listed({ groups, others }: ShownBreakdown, currency: string) {
+  const all = groups.filter((group) => group.currency === currency);
+  return {
+    groups: all.filter((group) => !isUnallocated(group)),
+    others: others.find((each) => each.currency === currency),
+    /** What nobody pays for, which is always listed last. */
+    unallocated: all.find(isUnallocated),
+  };
+}
+
+/** Whether the group is all that no identity was found for, as in a list of identities or teams. */
+export function isUnallocated({ dimensions }: BreakdownRow): boolean {
+  const [[column, value] = [], ...more] = Object.entries(dimensions);
+  return more.length === 0 && (column === "identity_id" || column === "team") && value === "UNALLOCATED";
+}
+
+/** The parts of an amount that a table has columns for: not every tenant has costs that were passed on. */
+export function partsOf({ parts }: Sums): (keyof Sums["parts"])[] {
+  const isUsed = (part: "passed" | "unallocated") => (parts[part] === "0" ? [] : [part]);
+  return ["own", "shared", ...isUsed("passed"), ...isUsed("unallocated")];
 }
 
 /** URL of the breakdown itself, for programs. */
@@ -99,16 +132,21 @@ const exportFiles = {
   parquet: { format: "parquet" },
 } as const;
 
-/** URL of a file with the rows of the period that match the filters. */
+/**
+ * URL of a file with the rows of the period that match the filters. A CSV with a head begins with the period and its
+ * state.
+ */
 export function exportAddress(
   { tenant, period, filters }: Pick<BreakdownRequest, "tenant" | "period" | "filters">,
   file: keyof typeof exportFiles,
+  { head = false } = {},
 ): string {
   return addressOf(`${tenantPath(tenant)}/export`, {
     ...periodParameters(period),
     ...filterQuery(filters),
     columns: exportColumns,
     ...exportFiles[file],
+    ...(head && { head }),
   });
 }
 

@@ -1,4 +1,5 @@
 /** Compares the sums of a period with those of the period before, and counts the complete days of both. */
+import { isComplete, isCovered } from "../../common/coverage.js";
 import { addDays } from "../../common/days.js";
 import { currentDay, dayCount } from "../state/days.js";
 import { type Period, periodBefore, periodParameters } from "../state/period.js";
@@ -11,6 +12,8 @@ export interface PeriodComparison {
   readonly before: Period;
   /** Days at the end of the period that have no costs yet. */
   readonly missing: Period | undefined;
+  /** The first day that has costs, if the previous period ends before it: there is nothing to compare with. */
+  readonly firstDay: string | undefined;
   /** Complete days of both periods; undefined if the state of the days could not be loaded. */
   readonly days: { readonly now: DayCount; readonly before: DayCount } | undefined;
 }
@@ -26,15 +29,27 @@ export interface BreakdownResult {
   readonly request: BreakdownRequest;
   /** Undefined if the request does not compare. */
   readonly comparison: PeriodComparison | undefined;
+  /** Days whose costs are there; undefined if that was not needed or could not be loaded. */
+  readonly coveredDays: ReadonlySet<string> | undefined;
 }
 
 export async function loadCompared(request: BreakdownRequest, signal: AbortSignal): Promise<BreakdownResult> {
-  if (request.compare !== true)
-    return { request, breakdown: await loadBreakdown(request, signal), comparison: undefined };
-  const comparison = await loadComparison(request.tenant, request.period, signal);
-  const comparedRequest = { ...request, before: comparison.before };
-  return { request: comparedRequest, breakdown: await loadBreakdown(comparedRequest, signal), comparison };
+  const { tenant, period, timeBucket } = request;
+  const isCompared = request.compare === true;
+  const needsDays = isCompared || timeBucket === "week" || timeBucket === "month";
+  const loading = needsDays ? loadDays(tenant, period, signal) : Promise.resolve(undefined);
+  const comparison = isCompared ? comparisonOf(period, await loading) : undefined;
+  const comparedRequest =
+    comparison?.firstDay === undefined
+      ? { ...request, before: comparison?.before }
+      : { ...request, compare: false, movers: undefined, order: withoutChange(request.order) };
+  const [breakdown, days] = await Promise.all([loadBreakdown(comparedRequest, signal), loading]);
+  const coveredDays = days && new Set(days.filter(isCovered).map(({ tracking_date: day }) => day));
+  return { request: { ...comparedRequest, limit: breakdown.limit }, breakdown, comparison, coveredDays };
 }
+
+const withoutChange = (order: string | undefined) =>
+  order !== undefined && /^(change|previous_amount)\b/.test(order) ? undefined : order;
 
 /** Whether both periods are complete. Only then is a change shown as an increase or a decrease of costs. */
 export function isLikeWithLike({ days }: PeriodComparison): boolean {
@@ -43,24 +58,22 @@ export function isLikeWithLike({ days }: PeriodComparison): boolean {
 
 export const isWhole = ({ complete, total }: DayCount) => complete === total;
 
-async function loadComparison(
+/** The state of the days of both periods; undefined if it could not be loaded. */
+async function loadDays(
   tenant: string,
   period: Period,
   signal: AbortSignal,
-): Promise<PeriodComparison> {
-  const before = periodBefore(period);
+): Promise<readonly Day[] | undefined> {
+  const { first } = periodBefore(period);
   const params = {
     path: { tenant_name: tenant },
-    query: periodParameters(withYearUntilToday({ first: before.first, last: period.last })),
+    query: periodParameters(withYearUntilToday({ first, last: period.last })),
   };
   const load = () => bodyOf(api.GET("/api/v1/tenants/{tenant_name}/status", { params, signal }));
-  const days = await cachedFor(DAYS_CACHE_MS, JSON.stringify(["days", params]), load).catch(
-    (error: unknown) => {
-      if (signal.aborted) throw error;
-      return undefined;
-    },
-  );
-  return days === undefined ? { before, missing: undefined, days } : compared(period, before, days);
+  return await cachedFor(DAYS_CACHE_MS, JSON.stringify(["days", params]), load).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    return undefined;
+  });
 }
 
 const DAYS_CACHE_MS = 60_000;
@@ -75,25 +88,26 @@ function withYearUntilToday({ first, last }: Period): Period {
 
 type Day = Schemas["TrackingDate"];
 
-function compared(period: Period, previous: Period, days: readonly Day[]): PeriodComparison {
-  const latest = within(period, days)
-    .filter(({ state }) => state === "published" || state === "outdated")
-    .at(-1)?.tracking_date;
+function comparisonOf(period: Period, days: readonly Day[] | undefined): PeriodComparison {
+  const previous = periodBefore(period);
+  if (days === undefined) return { before: previous, missing: undefined, firstDay: undefined, days };
+  const charged = days.filter(({ state }) => state === "published" || state === "outdated");
+  const latest = within(period, charged).at(-1)?.tracking_date;
+  const firstDay = charged[0]?.tracking_date;
   const last = latest ?? period.last;
   const isCut = last < period.last;
   const end = addDays(previous.first, dayCount(period.first, last) - 1);
   const before = isCut && end < previous.last ? { first: previous.first, last: end } : previous;
   return {
     before,
+    firstDay: firstDay !== undefined && firstDay > before.last ? firstDay : undefined,
     missing: isCut ? { first: addDays(last, 1), last: period.last } : undefined,
     days: { now: counted({ first: period.first, last }, days), before: counted(before, days) },
   };
 }
 
 function counted(period: Period, days: readonly Day[]): DayCount {
-  const complete = within(period, days).filter(
-    ({ state, provisional }) => !provisional && (state === "published" || state === "no_bill"),
-  );
+  const complete = within(period, days).filter(isComplete);
   return { complete: complete.length, total: dayCount(period.first, period.last) };
 }
 

@@ -1,8 +1,8 @@
-import { addDays } from "../../common/days.js";
 import { exact, minus, zero } from "../../common/exact-decimal.js";
-import type { BreakdownRow } from "../api/breakdown.js";
+import { type BreakdownRow, isUnallocated, listed } from "../api/breakdown.js";
 import type { BreakdownResult } from "../api/comparison.js";
 import { bucketsOf } from "../state/buckets.js";
+import { colorsOf, OTHERS_COLOR, UNALLOCATED_COLOR } from "../state/colors.js";
 import { shownDay, shownInstant } from "../state/days.js";
 import { en } from "../text/en.js";
 import { Chart, type ChartBucket, type ChartSeries } from "./chart.js";
@@ -14,23 +14,51 @@ interface BreakdownChartProps {
   readonly kind?: "bars" | "area";
   /** Called with the group that was clicked. */
   readonly onPick?: ((group: BreakdownRow) => void) | undefined;
+  /** Address with a row for each of the groups that are not in the response. */
+  readonly othersHref?: string | undefined;
 }
 
-/** Number of series colours in the style sheet. */
-const COLORS = 10;
+/** More groups than this are one series, unless there is only one more. */
+const MAX_SERIES = 10;
 
-/** Groups of one currency over time. The largest is at the bottom; all other groups are one grey series on top. */
-export function BreakdownChart({ title, result, currency, kind = "bars", onPick }: BreakdownChartProps) {
+/** The groups that have a series of their own: the first ones, and what is unallocated. */
+function charted(result: BreakdownResult, currency: string): BreakdownRow[] {
+  const { groups, unallocated } = listed(result.breakdown, currency);
+  const shown = groups.length === MAX_SERIES + 1 ? groups : groups.slice(0, MAX_SERIES);
+  return unallocated === undefined ? shown : [...shown, unallocated];
+}
+
+/** Colours of the groups that have a series, by `keyOf`. */
+export function chartColors(result: BreakdownResult, currency: string): ReadonlyMap<string, string> {
+  const { tenant, groupBy } = result.request;
+  const groups = charted(result, currency);
+  const nameless = (group: BreakdownRow) => JSON.stringify(group.dimensions);
+  const colors = colorsOf(tenant, groups.filter((group) => !isUnallocated(group)).map(nameless));
+  return new Map(
+    groups.map((group) => [keyOf(group, groupBy), colors.get(nameless(group)) ?? UNALLOCATED_COLOR]),
+  );
+}
+
+/** Groups of one currency over time: the first is at the bottom, then all others in grey, then what is unallocated. */
+export function BreakdownChart({
+  title,
+  result,
+  currency,
+  kind = "bars",
+  onPick,
+  othersHref,
+}: BreakdownChartProps) {
   const { breakdown, request } = result;
   const columns = request.groupBy;
-  const groups = breakdown.groups.filter((group) => group.currency === currency).slice(0, COLORS);
+  const groups = charted(result, currency);
+  const colors = chartColors(result, currency);
   const totals = breakdown.totals.find((each) => each.currency === currency);
   const buckets = bucketsOfPeriod(result);
   const groupSeries = groups.map(
-    (group, index): ChartSeries => ({
+    (group): ChartSeries => ({
       key: keyOf(group, columns),
       name: nameOf(group, columns),
-      color: index + 1,
+      color: colors.get(keyOf(group, columns)) ?? OTHERS_COLOR,
       values: buckets.map(({ position }) => exact(group.amounts?.[position] ?? "0")),
     }),
   );
@@ -41,8 +69,20 @@ export function BreakdownChart({ title, result, currency, kind = "bars", onPick 
     ),
   );
   const others = (totals?.group_count ?? 0) - groups.length;
-  const series =
-    others > 0 ? [...groupSeries, { key: "", name: en.other(others), color: 0, values: rest }] : groupSeries;
+  const otherSeries: ChartSeries = {
+    key: "",
+    name: en.other(others),
+    color: OTHERS_COLOR,
+    values: rest,
+    href: othersHref,
+  };
+  const isLast = ({ key }: ChartSeries) =>
+    groups.some((group) => isUnallocated(group) && keyOf(group, columns) === key);
+  const series = [
+    ...groupSeries.filter((each) => !isLast(each)),
+    ...(others > 0 ? [otherSeries] : []),
+    ...groupSeries.filter(isLast),
+  ];
   const pick =
     onPick &&
     (({ key }: ChartSeries) => {
@@ -53,26 +93,17 @@ export function BreakdownChart({ title, result, currency, kind = "bars", onPick 
 }
 
 /** All buckets of the period, each with its position in the response (-1 if the response leaves it out). */
-function bucketsOfPeriod({ breakdown, request, comparison }: BreakdownResult): ChartBucket[] {
+function bucketsOfPeriod({ breakdown, request, coveredDays }: BreakdownResult): ChartBucket[] {
   const positions = new Map(breakdown.time_buckets.map((label, position) => [label, position]));
-  const all = bucketsOf(request.period, request.timeBucket ?? "");
+  const all = bucketsOf(request.period, request.timeBucket ?? "", coveredDays);
   const known = new Set(all?.map(({ label }) => label));
   if (all === undefined || !breakdown.time_buckets.every((label) => known.has(label)))
     return breakdown.time_buckets.map((label, position) => ({ label, position, note: undefined }));
-  const { missing } = comparison ?? {};
-  const arrived =
-    missing === undefined
-      ? all
-      : bucketsOf({ ...request.period, last: addDays(missing.first, -1) }, request.timeBucket ?? "");
-  const shown = new Map(arrived?.map((bucket) => [bucket.label, bucket.shownDays]));
-  return all.map(({ label, days }) => {
-    const shownDays = shown.get(label) ?? days;
-    return {
-      label,
-      position: positions.get(label) ?? -1,
-      note: shownDays < days ? en.chart.partial(shownDays, days) : undefined,
-    };
-  });
+  return all.map(({ label, days, shownDays }) => ({
+    label,
+    position: positions.get(label) ?? -1,
+    note: days > 1 && shownDays < days ? en.chart.partial(shownDays, days) : undefined,
+  }));
 }
 
 /**
@@ -91,6 +122,7 @@ export function keyOf(group: BreakdownRow, columns: readonly string[]): string {
 }
 
 export function nameOf(group: BreakdownRow, columns: readonly string[]): string {
+  if (isUnallocated(group)) return en.overview.unallocated;
   return columns
     .map((column) => group.display_names[column] ?? group.dimensions[column] ?? "")
     .map((name) => (name === "" ? en.unnamed : name))

@@ -4,12 +4,15 @@ import { type Exact, sumOf, zero } from "../../common/exact-decimal.js";
 import { approximate } from "../money/amount-text.js";
 import { en } from "../text/en.js";
 import { AmountCell } from "./amount.js";
+import { Link } from "./link.js";
 
 export interface ChartSeries {
   readonly key: string;
   readonly name: string;
-  /** From 1: the number in the style sheet's `--series-N`. 0 is the series of all other groups. */
-  readonly color: number;
+  /** A colour in CSS. */
+  readonly color: string;
+  /** Address that its entry in the legend links to. */
+  readonly href?: string | undefined;
   /** One value for each bucket. */
   readonly values: readonly Exact[];
 }
@@ -123,7 +126,8 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
           ? stacks.map(({ series: each, spans }) => (
               <path
                 key={each.key}
-                class={`series color-${each.color}`}
+                class="series"
+                style={{ fill: each.color }}
                 d={areaPath(spans, { from, to, x, y, step })}
               />
             ))
@@ -133,7 +137,8 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
                   // biome-ignore lint/a11y/noStaticElementInteractions: the table below has the same links for the keyboard
                   <rect
                     key={`${each.key} ${index}`}
-                    class={`series color-${each.color}${onPick === undefined ? "" : " pickable"}`}
+                    class={onPick === undefined ? "series" : "series pickable"}
+                    style={{ fill: each.color }}
                     x={x(index) + Math.min(step * 0.1, 3)}
                     width={Math.max(1, step - 2 * Math.min(step * 0.1, 3))}
                     y={y(high)}
@@ -168,7 +173,8 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
       <ul class="legend">
         {series.map((each) => (
           <li key={each.key}>
-            <span class={`swatch color-${each.color}`} aria-hidden="true" /> <bdi>{each.name}</bdi>
+            <Swatch color={each.color} />{" "}
+            {each.href === undefined ? <bdi>{each.name}</bdi> : <Link href={each.href}>{each.name}</Link>}
           </li>
         ))}
       </ul>
@@ -176,6 +182,10 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
     </figure>
   );
 }
+
+export const Swatch = ({ color }: { readonly color: string }) => (
+  <span class="swatch" style={{ background: color }} aria-hidden="true" />
+);
 
 interface TipProps extends Pick<ChartProps, "series" | "currency"> {
   readonly index: number;
@@ -199,7 +209,7 @@ function Tip({ series, index, bucket, name, currency, left }: TipProps) {
           {values.map(({ each, value }) => (
             <tr key={each.key}>
               <th scope="row">
-                <span class={`swatch color-${each.color}`} /> <bdi>{each.name}</bdi>
+                <Swatch color={each.color} /> <bdi>{each.name}</bdi>
               </th>
               <td>
                 <AmountCell value={value} currency={currency} isNamed />

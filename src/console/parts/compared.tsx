@@ -7,12 +7,20 @@ import { shownPeriod } from "./period-picker.js";
 
 const text = en.change;
 
-export const comparedWith = ({ before }: PeriodComparison) => en.period.compared(shownPeriod(before));
+/** The days that are compared, or why none are. */
+export const comparedWith = ({ before, firstDay }: PeriodComparison) =>
+  firstDay === undefined
+    ? en.period.compared(shownPeriod(before))
+    : en.change.nothingBefore(shownDay(firstDay));
 
 /** Renders nothing if every day of both periods is complete. */
-export function ComparedNotes({ comparison: { missing, days } }: { readonly comparison: PeriodComparison }) {
+export function ComparedNotes({
+  comparison: { missing, days, firstDay },
+}: {
+  readonly comparison: PeriodComparison;
+}) {
   const notes = [
-    ...(missing === undefined
+    ...(missing === undefined || firstDay !== undefined
       ? []
       : [
           text.missing(
@@ -25,7 +33,7 @@ export function ComparedNotes({ comparison: { missing, days } }: { readonly comp
     ...(days === undefined || isWhole(days.now)
       ? []
       : [text.incompleteNow(days.now.complete, days.now.total)]),
-    ...(days === undefined || isWhole(days.before)
+    ...(days === undefined || firstDay !== undefined || isWhole(days.before)
       ? []
       : [text.incomplete(days.before.complete, days.before.total)]),
   ];

@@ -1,4 +1,5 @@
 /** The health of a tenant, in words. */
+import { useEffect } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { type Data, useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
@@ -6,11 +7,26 @@ import { en } from "../text/en.js";
 const text = en.health;
 export type TenantReadiness = Schemas["TenantReadiness"];
 
+/** How often in a row a store has not responded, by tenant. A busy store misses one probe and responds to reads. */
+const misses = new Map<string, number>();
+const MAX_MISSES = 3;
+const RETRY_MS = 2_500;
+
+/** Loads the readiness of tenants, again and again while a store does not respond. */
 export function useReadiness(): Data<readonly TenantReadiness[]> {
-  return useData("readiness", async (signal) => {
+  const data = useData("readiness", async (signal) => {
     const { tenants } = await bodyOf(api.GET("/api/v1/readiness", { signal }));
+    for (const { tenant_name: name, tables_ready: responds } of tenants)
+      misses.set(name, responds ? 0 : (misses.get(name) ?? 0) + 1);
     return tenants;
   });
+  const { value: tenants } = data;
+  useEffect(() => {
+    if (tenants?.every((tenant) => tenant.tables_ready) ?? true) return;
+    const timer = setTimeout(data.reload, RETRY_MS);
+    return () => clearTimeout(timer);
+  }, [tenants]);
+  return data;
 }
 
 /** Shows the most urgent state of the tenant. */
@@ -23,7 +39,10 @@ function verdictOf(tenant: TenantReadiness): readonly [kind: "good" | "warn" | "
   const { permanent_failure: suspended, last_run_status: last, days_lost: lost } = tenant;
   if (suspended !== null) return ["bad", text.suspended(suspended)];
   if (tenant.store_state === "other") return ["bad", text.otherStore];
-  if (!tenant.tables_ready) return ["bad", text.noStore];
+  if (!tenant.tables_ready)
+    return (misses.get(tenant.tenant_name) ?? 0) < MAX_MISSES
+      ? ["warn", text.waiting]
+      : ["bad", text.noStore];
   if (tenant.pipeline_running) return ["good", text.running(tenant.pipeline_stage)];
   if (lost > 0) return ["warn", text.lost(lost)];
   if (last === null) return ["warn", en.overview.neverRan];

@@ -32,17 +32,12 @@ export interface TableColumn<Row> {
   readonly isNumber?: boolean;
   /** Long text wraps instead of being cut. */
   readonly wraps?: boolean;
-  /** Ascending order. Set if rows can be sorted by this column. */
-  readonly order?: (a: Row, b: Row) => number;
+  /** What the service sorts by for this column. Set if the table can be sorted by it. */
+  readonly sortKey?: string;
   readonly total?: ComponentChildren;
   /** Instead of `total`. */
   readonly totalMoney?: readonly Money[];
   readonly totalChange?: Compared;
-}
-
-export interface Sorting {
-  readonly key: string;
-  readonly isDescending: boolean;
 }
 
 interface TableProps<Row> {
@@ -50,9 +45,9 @@ interface TableProps<Row> {
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
-  /** Undefined keeps the order of `rows`. */
-  readonly sorting?: Sorting | undefined;
-  readonly onSort?: ((sorting: Sorting) => void) | undefined;
+  /** The order of `rows`: a `sortKey` with `.asc` or `.desc`. */
+  readonly order?: string | undefined;
+  readonly onSort?: ((order: string) => void) | undefined;
   /** Title of the row of totals. Undefined: no such row. */
   readonly totalTitle?: string;
 }
@@ -69,18 +64,17 @@ export function DataTable<Row>({
   columns,
   rows,
   keyOf,
-  sorting,
+  order,
   onSort,
   totalTitle,
 }: TableProps<Row>) {
-  const sorted = sortedBy(rows, columns, sorting);
   // Print has all rows, even if the paper is as narrow as a phone.
   const isPrinted = useIsPrinted();
   const isPhone = useMatch(PHONE) && !isPrinted;
   const [maxRows, setMaxRows] = useState(MAX_UNWINDOWED);
   const isWindowed = rows.length > MAX_UNWINDOWED && !isPhone && !isPrinted;
   const { frame, first, last, onScroll } = useWindow(isWindowed ? rows.length : 0);
-  const shown = isWindowed ? sorted.slice(first, last) : isPhone ? sorted.slice(0, maxRows) : sorted;
+  const shown = isWindowed ? rows.slice(first, last) : isPhone ? rows.slice(0, maxRows) : rows;
   const hasTotals = totalTitle !== undefined;
   const isExact = useContext(AllDigits);
   const widths = columns.map((column) => widthsOf(column, rows, isExact));
@@ -98,7 +92,7 @@ export function DataTable<Row>({
         <thead>
           <tr>
             {columns.map((column) => (
-              <Heading key={column.key} column={column} sorting={sorting} onSort={onSort} />
+              <Heading key={column.key} column={column} order={order} onSort={onSort} />
             ))}
           </tr>
         </thead>
@@ -235,27 +229,28 @@ function useIsPrinted(): boolean {
   return isPrinted;
 }
 
-interface HeadingProps<Row> extends Pick<TableProps<Row>, "sorting" | "onSort"> {
+interface HeadingProps<Row> extends Pick<TableProps<Row>, "order" | "onSort"> {
   readonly column: TableColumn<Row>;
 }
 
-function Heading<Row>({ column, sorting, onSort }: HeadingProps<Row>) {
-  const isSorted = sorting?.key === column.key;
-  const direction = sorting?.isDescending === true ? "descending" : "ascending";
+function Heading<Row>({ column, order, onSort }: HeadingProps<Row>) {
+  const { sortKey } = column;
   const kind = classOf(column);
-  if (column.order === undefined || onSort === undefined)
+  if (sortKey === undefined || onSort === undefined)
     return (
       <th scope="col" class={kind}>
         {column.title}
       </th>
     );
+  const isUp = order === `${sortKey}.asc`;
+  const isDown = order === `${sortKey}.desc`;
   // The first click sorts numbers in descending and names in ascending order.
-  const next = isSorted ? !sorting.isDescending : column.isNumber === true;
+  const next = isUp || (!isDown && column.isNumber === true) ? "desc" : "asc";
   return (
-    <th scope="col" class={kind} aria-sort={isSorted ? direction : undefined}>
-      <button type="button" class="sort" onClick={() => onSort({ key: column.key, isDescending: next })}>
+    <th scope="col" class={kind} aria-sort={isUp ? "ascending" : isDown ? "descending" : undefined}>
+      <button type="button" class="sort" onClick={() => onSort(`${sortKey}.${next}`)}>
         {column.title}
-        <span aria-hidden="true">{isSorted ? (sorting.isDescending ? " ↓" : " ↑") : " ↕"}</span>
+        <span aria-hidden="true">{isUp ? " ↑" : isDown ? " ↓" : " ↕"}</span>
         <span class="unseen"> {en.table.sort}</span>
       </button>
     </th>
@@ -268,16 +263,6 @@ function Gap({ rows, columns }: { readonly rows: number; readonly columns: numbe
       <td colSpan={columns} style={{ height: `${rows * ROW_PX}px`, padding: "0" }} />
     </tr>
   );
-}
-
-function sortedBy<Row>(
-  rows: readonly Row[],
-  columns: readonly TableColumn<Row>[],
-  sorting: Sorting | undefined,
-): readonly Row[] {
-  const order = columns.find(({ key }) => key === sorting?.key)?.order;
-  if (order === undefined || sorting === undefined) return rows;
-  return [...rows].sort((a, b) => (sorting.isDescending ? order(b, a) : order(a, b)));
 }
 
 /** The range of rows to render: those in view and some around them. */

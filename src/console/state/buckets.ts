@@ -7,7 +7,7 @@ export interface Bucket {
   /** The label in API responses. */
   readonly label: string;
   readonly days: number;
-  /** Number of its days that are in the period. */
+  /** Number of its days that are in the period and have their costs. */
   readonly shownDays: number;
 }
 
@@ -15,20 +15,31 @@ export interface Bucket {
 const MAX_BUCKETS = 5000;
 const HOURS = 24;
 
-/** Undefined if the length is unknown, or if there would be too many buckets to tell apart. */
-export function bucketsOf({ first, last }: Period, length: string): Bucket[] | undefined {
+/**
+ * Undefined if the length is unknown, or if there would be too many buckets to tell apart. Without `coveredDays`, all
+ * days have their costs.
+ */
+export function bucketsOf(
+  { first, last }: Period,
+  length: string,
+  coveredDays?: ReadonlySet<string>,
+): Bucket[] | undefined {
   if (length === "hour") return hoursOf({ first, last });
   const bucketLength = lengths[length];
   if (bucketLength === undefined || dayCount(first, last) > MAX_BUCKETS) return undefined;
   const buckets: Bucket[] = [];
   for (let start = bucketLength.start(first); start <= last; ) {
     const end = bucketLength.end(start);
-    const shownDays = dayCount(start < first ? first : start, end > last ? last : end);
+    const shown = daysOf(start < first ? first : start, end > last ? last : end);
+    const shownDays = shown.filter((day) => coveredDays?.has(day) ?? true).length;
     buckets.push({ label: bucketLength.label(start), days: dayCount(start, end), shownDays });
     start = addDays(end, 1);
   }
   return buckets;
 }
+
+const daysOf = (first: string, last: string) =>
+  Array.from({ length: dayCount(first, last) }, (_, index) => addDays(first, index));
 
 function hoursOf({ first, last }: Period): Bucket[] | undefined {
   const count = dayCount(first, last) * HOURS;

@@ -60,6 +60,7 @@ export const en = {
   change: {
     none: "no change",
     fromNothing: "new",
+    nothingBefore: (first: string) => `first day ${first}: nothing to compare with`,
     missing: (days: string, isOne: boolean, last: string) =>
       `${days} ${isOne ? "has" : "have"} no costs yet. Only days up to ${last} are compared.`,
     incompleteNow: (complete: number, all: number) =>

@@ -26,9 +26,9 @@ export const overviewTexts = {
   plus: "+",
   difference: "difference",
   filtered: "With these filters",
-  forecast: (day: string) => `Forecast to ${day}`,
+  forecast: (month: string) => `Forecast for ${month}`,
   forecastHint: (days: number) =>
-    `Costs of the month so far, plus their daily mean over ${days} days for each remaining day.`,
+    `Four of five months end in this range if the remaining days vary as the ${days} days so far did.`,
   before: "Before",
   change: "Change",
   amount: "Amount",

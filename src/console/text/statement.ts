@@ -1,8 +1,18 @@
 /** Texts of the statement. */
+import type { Coverage } from "../../common/coverage.js";
+
+const coverageStates: Readonly<Record<Coverage["state"], string>> = {
+  final: "final",
+  provisional: "provisional, amounts may still change",
+  incomplete: "incomplete",
+};
+
 export const statementTexts = {
   title: "Statement",
   of: (who: string) => `Statement of ${who}`,
   named: (name: string, id: string) => `${name} (${id})`,
+  coverage: ({ covered, days, state }: Coverage) =>
+    `${covered.toLocaleString("en")} of ${days.toLocaleString("en")} ${days === 1 ? "day" : "days"}: ${coverageStates[state]}`,
   choose: "Whose statement?",
   chooseHint: "Choose an identity, or add a filter: by team, by a label, or by any other column.",
   search: "Search identities",
@@ -10,9 +20,12 @@ export const statementTexts = {
   noneFound: "No identity found in this period",
   charged: "Charged",
   ofBill: (percent: string) => `${percent} of the bill`,
-  usage: "Own usage and resources owned alone",
-  shared: "Part of shared costs",
-  passed: "Passed on from others",
+  parts: {
+    own: "Own usage and resources owned alone",
+    shared: "Part of shared costs",
+    passed: "Passed on from others",
+    unallocated: "Unallocated: no identity was found",
+  },
   lines: "By product and resource",
   methods: "How it was allocated",
   method: {

@@ -26,6 +26,7 @@ export const healthTexts = {
   running: (stage: string | null) => (stage === null ? "A run is in progress" : `A run is ${stage}`),
   suspended: (cause: string) => `Suspended until the service restarts: ${cause}`,
   otherStore: "Not served: its store is not the one it was using",
+  waiting: "Waiting for its store",
   noStore: "Its store does not respond",
   lost: (days: number) =>
     `Its store has lost ${counted(days, "day", "days")}. The next run recalculates ${days === 1 ? "it" : "them"}.`,

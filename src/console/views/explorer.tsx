@@ -1,6 +1,6 @@
 /** Costs grouped by up to three columns, over time, filtered and compared. A click on a group drills down. */
 import { useState } from "preact/hooks";
-import { compare, exact, minus } from "../../common/exact-decimal.js";
+import { exact } from "../../common/exact-decimal.js";
 import {
   type BreakdownRequest,
   type BreakdownRow,
@@ -8,6 +8,9 @@ import {
   breakdownKey,
   bucketAmount,
   exportAddress,
+  listed,
+  MAX_GROUPS,
+  partsOf,
   type Sums,
   sqlAddress,
   type Totals,
@@ -15,7 +18,8 @@ import {
 import { type BreakdownResult, isLikeWithLike, loadCompared } from "../api/comparison.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
 import { percentage } from "../money/amount-text.js";
-import { BreakdownChart, keyOf, nameOf } from "../parts/breakdown-chart.js";
+import { BreakdownChart, chartColors, keyOf, nameOf } from "../parts/breakdown-chart.js";
+import { Swatch } from "../parts/chart.js";
 import { ComparedNotes, comparedWith } from "../parts/compared.js";
 import { Choice } from "../parts/controls.js";
 import { Download } from "../parts/download.js";
@@ -25,6 +29,7 @@ import { Empty, Shown } from "../parts/messages.js";
 import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
+import { OTHERS_COLOR } from "../state/colors.js";
 import {
   type FilterColumn,
   filterParameters,
@@ -62,7 +67,10 @@ const groupColumns = [
   "rule",
 ];
 const MAX_COLUMNS = 3;
-const limits = [5, 10, 50, 200, 1000];
+const limits = [5, 10, 50, 200, MAX_GROUPS];
+/** What a table can be sorted by, besides its columns of groups; the last two only in a comparison. */
+const sortKeys = ["total_amount", "own", "shared", "passed", "unallocated", "row_count"];
+const comparedSortKeys = ["previous_amount", "change"];
 
 export function Explorer({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const { query } = place;
@@ -76,6 +84,8 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
   const timeBucket = query.get("time_bucket") ?? bucketFor(period);
   const limit = limits.find((each) => each === Number(query.get("limit"))) ?? 10;
   const isCompared = query.get("compare") === "previous";
+  const sorts = [...shown, ...sortKeys, ...(isCompared ? comparedSortKeys : [])];
+  const orders = sorts.flatMap((by) => [`${by}.asc`, `${by}.desc`]);
   const filters = filtersOf(place);
   const lineFilters = filters.filter(isOfLines);
   const proof = useReconciliation(tenant, period, lineFilters);
@@ -86,6 +96,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
     groupBy: shown,
     timeBucket,
     limit,
+    order: orders.includes(query.get("order") ?? "") ? (query.get("order") ?? undefined) : undefined,
     compare: isCompared,
   };
   // The result has its request, because the previous result is shown until the next one arrives.
@@ -179,9 +190,10 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
                   result={result}
                   currency={totals.currency}
                   kind={query.get("chart") === "area" ? "area" : "bars"}
+                  othersHref={othersHref(place, result, totals)}
                   onPick={(group) => go(drilled(place, group, result.request.groupBy) ?? changed(place, {}))}
                 />
-                <Groups place={place} result={result} totals={totals} />
+                <Groups place={place} result={result} totals={totals} order={request.order} />
               </section>
             ))
           )
@@ -265,10 +277,19 @@ function Trail({ place }: { readonly place: Place }) {
   );
 }
 
+/** Address with more groups, for what is summed up as others; undefined if there are none, or no more can be shown. */
+function othersHref(place: Place, { request, breakdown }: BreakdownResult, totals: Totals) {
+  const isCut = breakdown.others.some(({ currency }) => currency === totals.currency);
+  const next = limits.find((each) => each >= totals.group_count) ?? MAX_GROUPS;
+  return isCut && request.limit < MAX_GROUPS ? changed(place, { limit: String(next) }) : undefined;
+}
+
 interface GroupsProps {
   readonly place: Place;
   readonly result: BreakdownResult;
   readonly totals: Totals;
+  /** The order in the address: the rows may still have the one before. */
+  readonly order: string | undefined;
 }
 
 /** A row of the table: a group, or the sum of all others. */
@@ -278,26 +299,31 @@ interface Row extends Sums {
   readonly name: string;
 }
 
-function Groups({ place, result: { breakdown, request, comparison }, totals }: GroupsProps) {
+function Groups({ place, result, totals, order }: GroupsProps) {
+  const { breakdown, request, comparison } = result;
   const { groupBy } = request;
   const whole = bucketAmount(totals);
   const { currency } = totals;
-  const groups = breakdown.groups.filter((group) => group.currency === currency);
-  const other = breakdown.others.find((each) => each.currency === currency);
+  const { groups, others, unallocated } = listed(breakdown, currency);
+  const colors = chartColors(result, currency);
+  const rowOf = (group: BreakdownRow): Row => ({
+    ...group,
+    group,
+    key: keyOf(group, groupBy),
+    name: nameOf(group, groupBy),
+  });
   const rows: Row[] = [
-    ...groups.map((group) => ({ ...group, group, key: keyOf(group, groupBy), name: nameOf(group, groupBy) })),
-    ...(other === undefined ? [] : [{ ...other, key: "", name: en.other(other.group_count) }]),
+    ...groups.map(rowOf),
+    ...(others === undefined ? [] : [{ ...others, key: "", name: en.other(others.group_count) }]),
+    ...(unallocated === undefined ? [] : [rowOf(unallocated)]),
   ];
-  const [sortKey = "", direction] = (place.query.get("sort") ?? "").split(".");
-  const sorting = sortKey === "" ? undefined : { key: sortKey, isDescending: direction === "desc" };
-  const textOf = ({ group }: Row, column: string) => (group === undefined ? "" : nameOf(group, [column]));
-  const number = (key: string, title: string, sumOf: (sums: Sums) => string): TableColumn<Row> => ({
-    key,
-    title: key === "total" ? en.inCurrency(title, currency) : title,
+  const number = (sortKey: string, title: string, sumOf: (sums: Sums) => string): TableColumn<Row> => ({
+    key: sortKey,
+    sortKey,
+    title: sortKey === "total_amount" ? en.inCurrency(title, currency) : title,
     isNumber: true,
-    leads: key === "total",
+    leads: sortKey === "total_amount",
     money: (row) => [{ value: exact(sumOf(row)), currency, isNamed: true }],
-    order: (a, b) => compare(exact(sumOf(a)), exact(sumOf(b))),
     totalMoney: [{ value: exact(sumOf(totals)), currency, isNamed: true }],
   });
   const before = (sums: Sums) => exact(sums.previous_amount ?? "0");
@@ -307,21 +333,22 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
       (column, index): TableColumn<Row> => ({
         key: column,
         title: columnName(column),
-        order: (a, b) => textOf(a, column).localeCompare(textOf(b, column), "en"),
+        sortKey: column,
         cell: (row) =>
           index === 0 ? (
             <Name
               row={row}
               place={place}
               columns={groupBy}
-              position={groups.indexOf(row.group as BreakdownRow)}
+              color={colors.get(row.key) ?? OTHERS_COLOR}
+              othersHref={othersHref(place, result, totals)}
             />
           ) : (
             <bdi title={row.group?.dimensions[column]}>{row.group && nameOf(row.group, [column])}</bdi>
           ),
       }),
     ),
-    number("total", en.overview.amount, ({ total_amount }) => total_amount),
+    number("total_amount", en.overview.amount, ({ total_amount }) => total_amount),
     {
       key: "share",
       title: en.overview.share,
@@ -329,33 +356,27 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
       total: percentage(whole, whole),
       cell: (row) => percentage(bucketAmount(row), whole),
     },
-    ...(comparison !== undefined
+    ...(totals.previous_amount !== undefined
       ? [
-          number("before", en.overview.before, ({ previous_amount }) => previous_amount ?? "0"),
+          number("previous_amount", en.overview.before, ({ previous_amount }) => previous_amount ?? "0"),
           {
             key: "change",
+            sortKey: "change",
             title: en.overview.change,
             isNumber: true,
             change: (row: Row) => ({ now: bucketAmount(row), before: before(row), currency, isUnsure }),
-            order: (a: Row, b: Row) =>
-              compare(minus(bucketAmount(a), before(a)), minus(bucketAmount(b), before(b))),
             totalChange: { now: whole, before: before(totals), currency, isUnsure },
           },
         ]
       : []),
-    number("usage", text.usage, ({ usage_amount }) => usage_amount),
-    number("shared", text.shared, ({ shared_amount }) => shared_amount),
-    // Only tenants with steps of `pass_on` have costs that were passed on.
-    ...(totals.passed_amount === "0"
-      ? []
-      : [number("passed", text.passed, ({ passed_amount }) => passed_amount)]),
+    ...partsOf(totals).map((part) => number(part, text.parts[part], ({ parts }) => parts[part])),
     {
-      key: "rows",
+      key: "row_count",
+      sortKey: "row_count",
       title: en.overview.rows,
       isNumber: true,
       total: totals.row_count.toLocaleString("en"),
       cell: (row) => row.row_count.toLocaleString("en"),
-      order: (a, b) => a.row_count - b.row_count,
     },
   ];
   return (
@@ -364,11 +385,9 @@ function Groups({ place, result: { breakdown, request, comparison }, totals }: G
       columns={shown}
       rows={rows}
       keyOf={({ key }) => key}
-      sorting={sorting}
-      onSort={({ key, isDescending }) =>
-        go(changed(place, { sort: `${key}.${isDescending ? "desc" : "asc"}` }), { replace: true })
-      }
-      totalTitle={groups.some(({ provisional }) => provisional) ? en.provisionalTotal : en.total}
+      order={order}
+      onSort={(next) => go(changed(place, { order: next }), { replace: true })}
+      totalTitle={breakdown.groups.some(({ provisional }) => provisional) ? en.provisionalTotal : en.total}
     />
   );
 }
@@ -377,18 +396,17 @@ interface NameProps {
   readonly row: Row;
   readonly place: Place;
   readonly columns: readonly string[];
-  readonly position: number;
+  readonly color: string;
+  readonly othersHref: string | undefined;
 }
 
-function Name({ row, place, columns: groupBy, position }: NameProps) {
+function Name({ row, place, columns: groupBy, color, othersHref: more }: NameProps) {
   const { group } = row;
-  const swatch = (
-    <span class={`swatch color-${position < 0 || position >= 10 ? 0 : position + 1}`} aria-hidden="true" />
-  );
+  const swatch = <Swatch color={color} />;
   if (group === undefined)
     return (
       <>
-        {swatch} {row.name}
+        {swatch} {more === undefined ? row.name : <Link href={more}>{row.name}</Link>}
       </>
     );
   const inside = drilled(place, group, groupBy);

@@ -1,18 +1,22 @@
 /** Overview of costs: total, change, reconciliation, costs over time, largest changes and issues. */
 import { firstOfMonth, lastOfMonth } from "../../common/days.js";
-import { type Exact, exact, sumOf } from "../../common/exact-decimal.js";
+import { exact } from "../../common/exact-decimal.js";
 import {
   type BreakdownRequest,
   type BreakdownRow,
   breakdownKey,
+  isUnallocated,
   loadBreakdown,
+  MAX_GROUPS,
   type Sums,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { type BreakdownResult, isLikeWithLike, loadCompared } from "../api/comparison.js";
 import { useReconciliation } from "../api/questions.js";
+import { approximate } from "../money/amount-text.js";
+import { forecastOf, shownEstimate } from "../money/forecast.js";
 import { AmountCell, Change } from "../parts/amount.js";
-import { BreakdownChart } from "../parts/breakdown-chart.js";
+import { BreakdownChart, nameOf } from "../parts/breakdown-chart.js";
 import { ComparedNotes, comparedWith } from "../parts/compared.js";
 import { Link } from "../parts/link.js";
 import { Shown } from "../parts/messages.js";
@@ -20,7 +24,7 @@ import { NoCosts } from "../parts/no-costs.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { PeriodProof } from "../parts/reconciliation-banner.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
-import { currentDay, dayCount, shownDay, shownInstant } from "../state/days.js";
+import { currentDay, dayCount, shownInstant, shownMonth } from "../state/days.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
 import { bucketFor, type Period, periodOf } from "../state/period.js";
@@ -65,7 +69,9 @@ export function Overview({ place, tenant }: ViewProps) {
               <section class="card" key={totals.currency}>
                 <div class="heads">
                   <Headline result={result} totals={totals} />
-                  <Forecast month={month} days={soFar} currency={totals.currency} />
+                  {period.first <= month.last && period.last >= month.first && (
+                    <Forecast month={month} days={soFar} currency={totals.currency} />
+                  )}
                 </div>
                 <h2>
                   {text.overTime}
@@ -80,7 +86,20 @@ export function Overview({ place, tenant }: ViewProps) {
                     {text.more}
                   </Link>
                 </h2>
-                <BreakdownChart title={text.overTime} result={result} currency={totals.currency} />
+                <BreakdownChart
+                  title={text.overTime}
+                  result={result}
+                  currency={totals.currency}
+                  othersHref={
+                    totals.group_count > result.breakdown.limit
+                      ? changed(
+                          datesAlone(place),
+                          { group_by: "identity_id", limit: String(MAX_GROUPS) },
+                          viewPath(tenant, "explorer"),
+                        )
+                      : undefined
+                  }
+                />
               </section>
             ))
           )
@@ -88,7 +107,7 @@ export function Overview({ place, tenant }: ViewProps) {
       </Shown>
       <div class="pair">
         <section class="card">
-          <h2>{text.movers}</h2>
+          <h2>{comparison?.firstDay === undefined ? text.movers : text.largest}</h2>
           <Shown data={costs}>{(result) => <Movers result={result} place={place} tenant={tenant} />}</Shown>
         </section>
         <Issues tenant={tenant} period={period} place={place} hasCosts={hasCosts} />
@@ -129,31 +148,22 @@ interface ForecastProps {
   readonly currency: string;
 }
 
-/** Forecast of the current month: remaining days cost the mean of the days so far, provisional days included. */
-function Forecast({ month, days: all, currency }: ForecastProps) {
-  const days = all.filter((day) => day.currency === currency);
-  const latest = days
-    .map(({ date }) => date)
-    .sort()
-    .at(-1);
-  if (latest === undefined) return null;
-  const soFar = sumOf(days.map(({ billing_amount }) => exact(billing_amount)));
-  const past = dayCount(month.first, latest);
-  const forecast = projected(soFar, past, dayCount(month.first, month.last));
+/** Forecast of the current month, as a range. */
+function Forecast({ month, days, currency }: ForecastProps) {
+  const costs = days
+    .filter((day) => day.currency === currency)
+    .map(({ billing_amount }) => approximate(exact(billing_amount)));
+  const left = dayCount(month.first, month.last) - costs.length;
+  const range = forecastOf(costs, left);
+  if (range === undefined) return null;
   return (
-    <div class="head" title={text.forecastHint(past)}>
-      <div class="hint">{text.forecast(shownDay(month.last))}</div>
+    <div class="head" title={text.forecastHint(costs.length)}>
+      <div class="hint">{text.forecast(shownMonth(month.first))}</div>
       <div class="large">
-        <AmountCell value={forecast} currency={currency} />
+        {[...new Set(range.map(shownEstimate))].join(" – ")} <span class="currency">{currency}</span>
       </div>
     </div>
   );
-}
-
-/** Extrapolates from `past` days to `all` days. Rounds down to hundredths: a forecast is not more precise. */
-function projected(soFar: Exact, past: number, all: number): Exact {
-  const hundredths = (soFar.units * 100n * BigInt(all)) / (10n ** BigInt(soFar.scale) * BigInt(past));
-  return { units: hundredths, scale: 2 };
 }
 
 interface MoversProps extends ViewProps {
@@ -161,9 +171,10 @@ interface MoversProps extends ViewProps {
 }
 
 function Movers({ result, place, tenant }: MoversProps) {
-  const rows = (result.breakdown.movers ?? []).filter(
-    ({ previous_amount, total_amount }) => previous_amount !== total_amount,
-  );
+  const { groups, movers = groups } = result.breakdown;
+  const isCompared = result.breakdown.movers !== undefined;
+  const moved = movers.filter(({ previous_amount: before, total_amount: now }) => before !== now);
+  const rows = [...moved.filter((group) => !isUnallocated(group)), ...moved.filter(isUnallocated)];
   const columns: TableColumn<BreakdownRow>[] = [
     {
       key: "identity",
@@ -177,7 +188,9 @@ function Movers({ result, place, tenant }: MoversProps) {
       leads: true,
       money: (group) => [{ value: exact(group.total_amount), currency: group.currency }],
     },
-    {
+  ];
+  if (isCompared)
+    columns.push({
       key: "change",
       title: text.change,
       isNumber: true,
@@ -187,13 +200,12 @@ function Movers({ result, place, tenant }: MoversProps) {
         before: exact(previous_amount ?? "0"),
         isUnsure: isUnsure(result),
       }),
-    },
-  ];
+    });
   return rows.length === 0 ? (
     <p class="hint">{en.change.none}</p>
   ) : (
     <DataTable
-      caption={text.movers}
+      caption={isCompared ? text.movers : text.largest}
       columns={columns}
       rows={rows}
       keyOf={(group) => `${group.currency} ${group.dimensions.identity_id}`}
@@ -206,7 +218,7 @@ function GroupLink({ group, place, tenant }: ViewProps & { readonly group: Break
   const changes = { identity_id: id, group_by: ["resource_id", "product_type"], compare: "previous" };
   return (
     <Link href={changed(datesAlone(place), changes, viewPath(tenant, "explorer"))} title={id}>
-      <bdi>{group.display_names.identity_id ?? id}</bdi>
+      <bdi>{nameOf(group, ["identity_id"])}</bdi>
     </Link>
   );
 }

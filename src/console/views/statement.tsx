@@ -3,6 +3,7 @@
  * keep.
  */
 import { useState } from "preact/hooks";
+import { coverageOf } from "../../common/coverage.js";
 import { compare, exact } from "../../common/exact-decimal.js";
 import {
   type BreakdownRequest,
@@ -10,14 +11,18 @@ import {
   breakdownKey,
   bucketAmount,
   exportAddress,
+  listed,
   loadBreakdown,
+  type Others,
+  partsOf,
   type ShownBreakdown,
   type Totals,
 } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
-import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
+import { tagColumnsOf, useDays, useReconciliation, useTagKeys } from "../api/questions.js";
 import { percentage } from "../money/amount-text.js";
 import { AmountCell } from "../parts/amount.js";
+import { nameOf } from "../parts/breakdown-chart.js";
 import { SearchBox } from "../parts/controls.js";
 import { Download } from "../parts/download.js";
 import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
@@ -28,6 +33,7 @@ import { shownPeriod } from "../parts/period-picker.js";
 import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
+import { dayCount } from "../state/days.js";
 import { type Filter, filterParameters, filtersOf } from "../state/filters.js";
 import { changed, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
@@ -60,6 +66,7 @@ export function StatementView({ place, tenant }: ViewProps) {
           <span class="hint">
             {tenant} · {shownPeriod(periodOf(place))} UTC
           </span>
+          <Completeness tenant={tenant} period={periodOf(place)} />
         </div>
       )}
       <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} />
@@ -73,6 +80,18 @@ export function StatementView({ place, tenant }: ViewProps) {
         {(loaded) => <ReconciliationBanner reconciliation={loaded} />}
       </Shown>
     </>
+  );
+}
+
+/** How many days of the period are covered, and whether their costs may still change. */
+function Completeness({ tenant, period }: Pick<TitleProps, "tenant" | "period">) {
+  const { value: days, isStale } = useDays(tenant, period);
+  if (days === undefined || isStale) return null;
+  const coverage = coverageOf(days, dayCount(period.first, period.last));
+  return (
+    <span class={coverage.state === "final" ? "hint" : "incomplete"} role="note">
+      {text.coverage(coverage)}
+    </span>
   );
 }
 
@@ -111,8 +130,6 @@ function Title({ tenant, period, filters }: TitleProps) {
   );
   return <bdi class="long">{text.of(whose.join(", "))}</bdi>;
 }
-
-type Others = ShownBreakdown["others"][number];
 
 /** Identities to choose from: the largest, and the number of others. */
 function Choice({ place, tenant }: ViewProps) {
@@ -157,9 +174,10 @@ function Choice({ place, tenant }: ViewProps) {
             <DataTable
               caption={text.choose}
               columns={columns}
-              rows={breakdown.totals.flatMap(({ currency }) =>
-                [...breakdown.groups, ...breakdown.others].filter((row) => row.currency === currency),
-              )}
+              rows={breakdown.totals.flatMap(({ currency }) => {
+                const { groups, others, unallocated } = listed(breakdown, currency);
+                return [...groups, others, unallocated].filter((row) => row !== undefined);
+              })}
               keyOf={(row) =>
                 JSON.stringify([row.currency, "dimensions" in row ? row.dimensions.identity_id : null])
               }
@@ -180,7 +198,7 @@ function ToStatement({ place, group }: { readonly place: Place; readonly group: 
   const filter: Filter = { column: "identity_id", isExcluding: false, values: [id] };
   return (
     <Link href={changed(place, filterParameters(filter))}>
-      <bdi>{group.display_names.identity_id ?? id}</bdi>
+      <bdi>{nameOf(group, ["identity_id"])}</bdi>
     </Link>
   );
 }
@@ -212,8 +230,8 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
           {text.explore}
         </Link>
         <span class="exports">
-          <Download href={exportAddress(common, "csv")}>{text.csv}</Download>
-          <Download href={exportAddress(common, "excel")}>{text.excel}</Download>
+          <Download href={exportAddress(common, "csv", { head: true })}>{text.csv}</Download>
+          <Download href={exportAddress(common, "excel", { head: true })}>{text.excel}</Download>
         </span>
         <button type="button" onClick={() => print()}>
           {text.print}
@@ -260,9 +278,9 @@ function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string
       </div>
       {partsOf(totals).map((part) => (
         <div key={part}>
-          <dt>{text[part]}</dt>
+          <dt>{text.parts[part]}</dt>
           <dd>
-            <AmountCell value={exact(totals[`${part}_amount`])} currency={totals.currency} isNamed />
+            <AmountCell value={exact(totals.parts[part])} currency={totals.currency} isNamed />
           </dd>
         </div>
       ))}
@@ -270,16 +288,11 @@ function Sums({ totals, bill }: { readonly totals: Totals; readonly bill: string
   );
 }
 
-/** Only tenants with steps of `pass_on` have costs that were passed on. */
-function partsOf({ passed_amount }: Totals): ("usage" | "shared" | "passed")[] {
-  return passed_amount === "0" ? ["usage", "shared"] : ["usage", "shared", "passed"];
-}
-
 interface Line {
   readonly key: string;
   readonly product: string;
   readonly resource: string;
-  readonly sums: Pick<Totals, "total_amount" | "usage_amount" | "shared_amount" | "passed_amount">;
+  readonly sums: Pick<Totals, "total_amount" | "parts">;
 }
 
 function Lines({ breakdown, totals }: { readonly breakdown: ShownBreakdown; readonly totals: Totals }) {
@@ -304,13 +317,13 @@ function Lines({ breakdown, totals }: { readonly breakdown: ShownBreakdown; read
     .map(
       (each): Line => ({ key: "others", product: text.others(each.group_count), resource: "", sums: each }),
     );
-  const amount = (key: keyof Line["sums"], title: string): TableColumn<Line> => ({
+  const amount = (key: string, title: string, of: (sums: Line["sums"]) => string): TableColumn<Line> => ({
     key,
-    title: key === "total_amount" ? en.inCurrency(title, currency) : title,
+    title,
     isNumber: true,
-    leads: key === "total_amount",
-    money: ({ sums }) => [{ value: exact(sums[key]), currency, isNamed: true }],
-    totalMoney: [{ value: exact(totals[key]), currency, isNamed: true }],
+    leads: key === "total",
+    money: ({ sums }) => [{ value: exact(of(sums)), currency, isNamed: true }],
+    totalMoney: [{ value: exact(of(totals)), currency, isNamed: true }],
   });
   return (
     <DataTable
@@ -322,8 +335,8 @@ function Lines({ breakdown, totals }: { readonly breakdown: ShownBreakdown; read
           title: en.columns.resource_id ?? "",
           cell: ({ resource }) => <bdi>{resource}</bdi>,
         },
-        ...partsOf(totals).map((part) => amount(`${part}_amount`, en.explorer[part])),
-        amount("total_amount", en.overview.amount),
+        ...partsOf(totals).map((part) => amount(part, en.explorer.parts[part], ({ parts }) => parts[part])),
+        amount("total", en.inCurrency(en.overview.amount, currency), ({ total_amount }) => total_amount),
       ]}
       rows={[...lines, ...others]}
       keyOf={({ key }) => key}

@@ -5,7 +5,7 @@ import type { FastifyRequest } from "fastify";
 import { addDays, daysBetween, type InstantRange } from "../../common/days.js";
 import { readBreakdown } from "../../query/chargebacks/breakdown.js";
 import { breakdownSql } from "../../query/chargebacks/breakdown-sql.js";
-import type { BreakdownInput } from "../../query/chargebacks/breakdown-statements.js";
+import { type BreakdownInput, isByChange, sortNames } from "../../query/chargebacks/breakdown-statements.js";
 import { type DateWindow, EARLIEST_YEAR, InvalidParameterError } from "../../query/time/date-window.js";
 import { startOfDay } from "../../query/time/start-of-day.js";
 import { type HttpContext, tenantRead } from "../context.js";
@@ -37,7 +37,7 @@ export const breakdownRoutes =
           tags: ["Chargebacks"],
           summary: "The largest groups of chargebacks",
           description:
-            "The largest groups of a period by cost or by change, the sums of all other groups, and the totals; on request also over time, and " +
+            "The first groups of a period in the order of `order`, the sums of all other groups, and the totals; on request also over time, and " +
             "with the sums of the previous period. Sums are exact.",
           params: tenantPathSchema,
           querystring: Query,
@@ -64,7 +64,7 @@ export const breakdownRoutes =
           summary: "A breakdown as SQL",
           description:
             "A statement over the views for BI tools, for the SQL port or your own server. It returns the same groups with the same sums, one row " +
-            "for each group, or for each group and bucket with `time_bucket`. It does not return `others`, `totals` and `movers`. Remove its last " +
+            "for each group, or for each group and bucket with `time_bucket`. It does not return `parts`, `others`, `totals` and `movers`. Remove its last " +
             "line to get all groups. Dates that the request leaves out are those of today. `compare` cannot be combined with `time_bucket`.",
           params: tenantPathSchema,
           querystring: Query,
@@ -98,8 +98,8 @@ FROM chargeback_details
 WHERE date >= '2026-01-01'
   AND date <= '2026-01-31'
 GROUP BY identity_id, currency
-ORDER BY currency, abs(sum(amount)) DESC, identity_id
-LIMIT 10 BY currency
+ORDER BY currency, identity_id = 'UNALLOCATED', abs(sum(amount)) DESC, identity_id
+LIMIT 10 BY currency, identity_id = 'UNALLOCATED'
 `;
 
 function breakdownInput({
@@ -110,7 +110,7 @@ function breakdownInput({
     group_by: groupBy,
     time_bucket: timeBucket,
     limit,
-    order,
+    order: givenOrder,
     movers,
     compare,
     compare_start_date: comparedStart,
@@ -118,10 +118,23 @@ function breakdownInput({
     search,
     ...filters
   } = query;
-  const isCompared = compare || order === "change" || movers > 0;
+  const order = orderOf(givenOrder, groupBy);
+  const isCompared = compare || isByChange(order) || movers > 0;
   const compared = isCompared ? comparedWindow(window, comparedStart, comparedEnd) : undefined;
   const [comparedFrom, comparedTo] = [compared?.from, compared?.to];
   return { window, comparedFrom, comparedTo, filters, groupBy, timeBucket, limit, order, movers, search };
+}
+
+function orderOf(order: string, groupBy: BreakdownInput["groupBy"]): BreakdownInput["order"] {
+  if (order === "amount" || order === "change") return order;
+  const end = order.lastIndexOf(".");
+  const by = [...sortNames, ...groupBy].find((name) => name === order.slice(0, end));
+  if (by === undefined)
+    throw new InvalidParameterError(
+      "order",
+      `\`order\` must sort by one of ${sortNames.join(", ")}, or by a column of \`group_by\`.`,
+    );
+  return { by, isDescending: order.slice(end) === ".desc" };
 }
 
 /**

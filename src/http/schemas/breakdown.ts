@@ -1,7 +1,7 @@
 /** The largest groups of chargebacks. */
 import { Type } from "@sinclair/typebox";
 import { LONGEST_ID } from "../../domain/text-limits.js";
-import { breakdownOrders } from "../../query/chargebacks/breakdown-statements.js";
+import { sizeOrders, sortNames } from "../../query/chargebacks/breakdown-statements.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { amounts, groupBy, groupValues } from "./aggregate.js";
 import { choiceSchema, countSchema, currency, decimalSchema, textSchema } from "./fields.js";
@@ -19,10 +19,15 @@ export const breakdownParameters = {
     maximum: 1000,
     default: 10,
   }),
-  order: choiceSchema(breakdownOrders, {
+  order: Type.String({
     description:
-      "Whether groups are ordered by their `amount`, or by its `change` from the previous period. The sign does not matter.",
+      "Order of the groups, also for which of them are within `limit`. `amount`: the largest first, whatever their sign; `change`: the largest change " +
+      `from the previous period first. Or a field and a direction, such as \`change.desc\`: one of ${sortNames.map((name) => `\`${name}\``).join(", ")}, or a column of \`group_by\`, ` +
+      "by name where values have names, ignoring case. `UNALLOCATED` comes last and does not count for `limit` if groups are identities or teams.",
+    pattern: `^(${sizeOrders.join("|")}|.+\\.(asc|desc))$`,
     default: "amount",
+    examples: ["change.desc"],
+    "x-expected": `${sizeOrders.join(", ")}, or one of ${sortNames.join(", ")} and the columns of group_by, followed by .asc or .desc`,
   }),
   movers: Type.Integer({
     description:
@@ -68,9 +73,21 @@ const sums = {
   currency,
   ...amounts,
   row_count: countSchema("Chargeback rows.", 12),
+  parts: Type.Object(
+    {
+      own: decimalSchema("Charged by measured usage, or to the only owner.", "23.3334"),
+      shared: decimalSchema("Divided among several identities.", "2"),
+      passed: decimalSchema("Passed on from other identities.", "0"),
+      unallocated: decimalSchema("Nobody was found for it: the chargebacks of `UNALLOCATED`.", "4.6666"),
+    },
+    {
+      description:
+        "The total amount in parts that add up to it. `usage_amount`, `shared_amount` and `passed_amount` are its sums by cost type, which include `UNALLOCATED`.",
+    },
+  ),
   previous_amount: Type.Optional(
     decimalSchema(
-      "Sum of all amounts in the previous period; only with `compare`, `movers` or `order=change`.",
+      "Sum of all amounts in the previous period; only with `compare`, `movers` or an order by `change` or `previous_amount`.",
       "28.5",
     ),
   ),
@@ -103,7 +120,7 @@ export const breakdownSchema = Type.Object(
       examples: [["2026-01-01", "2026-01-02", "2026-01-03"]],
     }),
     groups: Type.Array(Type.Object({ ...group, ...overTime }), {
-      description: "The largest groups of each currency, by currency, the largest first.",
+      description: "The first groups of each currency in the requested order, by currency.",
     }),
     others: Type.Array(Type.Object({ ...sums, ...groupCount }), {
       description: "All groups beyond `limit` together, one entry for each currency that has some.",

@@ -6,6 +6,7 @@
 import { literal } from "../../clickhouse/sql-text.js";
 import type { Params } from "../../clickhouse/statement.js";
 import { DAY_SECONDS, dayOfSeconds, type InstantRange } from "../../common/days.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import {
   isLineTagColumn,
   isTagColumn,
@@ -18,14 +19,20 @@ import {
 import { bucketKey, bucketLabelSql } from "../time/bucket.js";
 import { InvalidParameterError } from "../time/date-window.js";
 import { valueFilters } from "../value-filters.js";
-import type { BreakdownInput } from "./breakdown-statements.js";
+import {
+  type BreakdownInput,
+  isByChange,
+  isOfIdentities,
+  isSortKey,
+  type SortKey,
+} from "./breakdown-statements.js";
 import { type ChargebackFilters, lineTagSql, storable, utcInstant } from "./scan.js";
 import { distinctColumns, type GroupColumn, groupColumns, TEAM } from "./summed-rows.js";
 
 /** Throws InvalidParameterError for a request that one statement cannot express. */
 export function breakdownSql(input: BreakdownInput): string {
-  const { window, comparedFrom, groupBy, timeBucket, order } = input;
-  if (timeBucket !== undefined && comparedFrom !== undefined && order !== "change")
+  const { window, comparedFrom, groupBy, timeBucket } = input;
+  if (timeBucket !== undefined && comparedFrom !== undefined && !isByChange(input.order))
     throw new InvalidParameterError(
       "compare",
       "`compare` and `time_bucket` cannot be combined in SQL: time buckets have no period before. Leave one of them out.",
@@ -62,11 +69,21 @@ interface Column {
   readonly sql: string;
   /** Expression that the column needs after WITH. */
   readonly lookup?: string;
+  /** Aggregate with the name that belongs to the column's value, if it has names. */
+  readonly named?: string;
 }
+
+/** Looks up the name of an environment, which is a resource. */
+const ENVIRONMENTS =
+  "(SELECT (groupArray(resource_id), groupArray(resource_name)) FROM resources) AS environments";
 
 function columnOf(column: GroupColumn, index: number): Column {
   if (isLineTagColumn(column))
     return { name: tagName(column, index), sql: lineTagSql(inLine(tagKey(column))) };
+  if (column === "identity_id" || column === "resource_id")
+    return { name: column, sql: column, named: `any(${column.replace("_id", "_name")})` };
+  if (column === "environment_id")
+    return { name: column, sql: column, named: `transform(${column}, environments.1, environments.2, '')` };
   if (!isTagColumn(column)) return { name: column, sql: column };
   const lookup = `tagged_${index + 1}`;
   return {
@@ -90,15 +107,16 @@ interface GroupsInput extends BreakdownInput {
 
 function groupsOf(input: GroupsInput): SqlParts {
   const { window, comparedFrom = window.from, comparedTo = window.from, limit, order, columns } = input;
+  const isByEnvironment = typeof order === "object" && order.by === "environment_id";
   const isCompared = input.comparedFrom !== undefined;
   const names = columns.map(({ name }) => name);
   const startOf = (from: number) => instant(storable({ ...window, from }).from);
   const now = isCompared ? `timestamp >= ${startOf(window.from)}` : undefined;
   // A list of groups alone has no names for the sums.
   const [total, before] = [totalOf(now), now === undefined ? "" : totalOf(`NOT (${now})`)];
-  const size = order === "change" && isCompared ? `${total} - ${before}` : total;
+  const apart = isOfIdentities(input.groupBy) ? [`${names[0]} = '${UNALLOCATED}'`] : [];
   return {
-    with: columns.flatMap(({ lookup }) => lookup ?? []),
+    with: [...columns.flatMap(({ lookup }) => lookup ?? []), ...(isByEnvironment ? [ENVIRONMENTS] : [])],
     select: [
       ...columns.map(selected),
       ...sumsOf(now),
@@ -111,10 +129,49 @@ function groupsOf(input: GroupsInput): SqlParts {
         : []),
     ],
     groupBy: names,
-    orderBy: ["currency", `abs(${size}) DESC`, ...names.filter((name) => name !== "currency")],
-    limit: `${limit} BY currency`,
+    orderBy: [
+      "currency",
+      ...apart,
+      orderSql(input, { total, before, now }),
+      ...names.filter((name) => name !== "currency"),
+    ],
+    limit: `${limit} BY ${["currency", ...apart].join(", ")}`,
   };
 }
+
+interface Totals {
+  readonly total: string;
+  readonly before: string;
+  /** Condition for rows of the period; undefined without a comparison. */
+  readonly now: string | undefined;
+}
+
+function orderSql({ order, grouped, columns }: GroupsInput, { total, before, now }: Totals): string {
+  if (order === "amount") return `abs(${total}) DESC`;
+  if (order === "change") return `abs(${total} - ${before}) DESC`;
+  const { by, isDescending } = order;
+  const part = (condition: string) => totalOf(now === undefined ? condition : `${now} AND ${condition}`);
+  const own = `identity_id != '${UNALLOCATED}' AND cost_type`;
+  const keys: Readonly<Record<SortKey, string>> = {
+    total_amount: total,
+    previous_amount: before,
+    change: `${total} - ${before}`,
+    own: part(`${own} = 'usage'`),
+    shared: part(`${own} = 'shared'`),
+    passed: part(`${own} = 'passed'`),
+    unallocated: part(`identity_id = '${UNALLOCATED}'`),
+    row_count: countOf(now),
+  };
+  return `${isSortKey(by) ? keys[by] : shownText(columns[grouped.indexOf(by)])} ${isDescending ? "DESC" : "ASC"}`;
+}
+
+/** The text that people sort by: the name, or the value without one. */
+function shownText({ name, named }: Column = { name: "''", sql: "" }): string {
+  return `lowerUTF8(${named === undefined ? name : `if(${named} = '', ${name}, ${named})`})`;
+}
+
+const countOf = (condition: string | undefined) =>
+  condition === undefined ? "count()" : `countIf(${condition})`;
 
 const totalOf = (condition: string | undefined) =>
   condition === undefined ? "sum(amount)" : `sumIf(amount, ${condition})`;
@@ -127,7 +184,7 @@ function sumsOf(condition: string | undefined): string[] {
     `sumIf(amount, ${and}cost_type = 'usage') AS usage_amount`,
     `sumIf(amount, ${and}cost_type = 'shared') AS shared_amount`,
     `sumIf(amount, ${and}cost_type = 'passed') AS passed_amount`,
-    `${condition === undefined ? "count()" : `countIf(${condition})`} AS row_count`,
+    `${countOf(condition)} AS row_count`,
     `${condition === undefined ? "max(is_provisional)" : `maxIf(is_provisional, ${condition})`} AS provisional`,
   ];
 }

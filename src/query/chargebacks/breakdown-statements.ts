@@ -1,5 +1,6 @@
 /** SQL of a breakdown: its groups with the totals over all of them, and the amounts of its groups over time. */
 import type { Statement } from "../../clickhouse/statement.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import { isFasterByCodes, rowsByCodes } from "./group-by-codes.js";
@@ -11,6 +12,7 @@ import {
   type GroupColumn,
   rowsByKeys,
   rowsToSum,
+  TEAM,
 } from "./summed-rows.js";
 
 export interface BreakdownInput {
@@ -25,15 +27,39 @@ export interface BreakdownInput {
   readonly timeBucket?: TimeBucket | undefined;
   /** Groups per currency. */
   readonly limit: number;
-  readonly order: BreakdownOrder;
+  readonly order: (typeof sizeOrders)[number] | SortOrder;
   /** How many groups per currency to return that changed most, besides the largest; 0 without a comparison. */
   readonly movers: number;
   /** Only groups with this text in a value or a name, ignoring case. */
   readonly search?: string | undefined;
 }
 
-export const breakdownOrders = ["amount", "change"] as const;
-type BreakdownOrder = (typeof breakdownOrders)[number];
+/** Orders by the size of a sum, whatever its sign: the largest first. */
+export const sizeOrders = ["amount", "change"] as const;
+/** What groups can be sorted by in either direction, besides the columns that are grouped by, and its SQL. */
+const sortKeys = {
+  total_amount: "total",
+  previous_amount: "previous",
+  change: "total - previous",
+  own: "own",
+  shared: "shared_among",
+  passed: "total - own - shared_among - unallocated",
+  unallocated: "unallocated",
+  row_count: "rows",
+} as const;
+export type SortKey = keyof typeof sortKeys;
+export const sortNames = Object.keys(sortKeys) as SortKey[];
+
+export interface SortOrder {
+  readonly by: SortKey | GroupColumn;
+  readonly isDescending: boolean;
+}
+
+/** Whether the order needs the sums of the previous period. */
+export const isByChange = (order: BreakdownInput["order"]) =>
+  order === "change" || (typeof order === "object" && ["change", "previous_amount"].includes(order.by));
+
+export const isSortKey = (by: string): by is SortKey => Object.hasOwn(sortKeys, by);
 
 export type GroupSums = readonly [
   total: string,
@@ -41,17 +67,21 @@ export type GroupSums = readonly [
   shared: string,
   rows: string,
   previous: string,
+  own: string,
+  /** Shared among identities. The plain `shared` also has what no identity was found for. */
+  sharedAmong: string,
+  unallocated: string,
 ];
 
 export type StoredGroup = readonly [
   currency: string,
-  ...sums: GroupSums,
+  sums: GroupSums,
   /** 1 if some row is of a day that misses data. */
   provisional: 0 | 1,
-  /** Sums over all groups of the currency, and their number. */
-  all: readonly [...sums: GroupSums, groups: string],
-  /** Sums over the groups that are not among the rows, and their number. */
-  others: readonly [...sums: GroupSums, groups: string],
+  /** The number of groups of the currency, and their sums. */
+  all: readonly [groups: string, ...sums: GroupSums],
+  /** The number of groups that are not among the rows, and their sums. */
+  others: readonly [groups: string, ...sums: GroupSums],
   /** From 1: the rank in the requested order, and the rank by change; 0 if movers are not requested. */
   rank: number,
   moverRank: number,
@@ -63,9 +93,9 @@ export type StoredGroup = readonly [
 const IN_GAP = "timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')}";
 
 /**
- * Selects `StoredGroup` by currency, then by size: of the sum, or of its difference to the previous period, ignoring
- * the sign. The groups that changed most come from the same sums. The statement may have to be run again
- * (`hasNewValues`).
+ * Selects `StoredGroup` by currency, then in the requested order. UNALLOCATED comes last and does not count for the
+ * limit if it is one group. The groups that changed most come from the same sums. The statement may have to be run
+ * again (`hasNewValues`).
  */
 export function breakdownGroups(input: BreakdownInput): Statement {
   const { window, comparedFrom = window.from, comparedTo = window.from, groupBy, search } = input;
@@ -81,6 +111,7 @@ export function breakdownGroups(input: BreakdownInput): Statement {
   const flags = {
     is_now: input.comparedFrom === undefined ? "true" : "timestamp >= {now_from:DateTime('UTC')}",
     of_provisional: "toUInt8(provisional)",
+    of_nobody: source.rows.ofNobody,
   };
   const rows = isFasterByCodes(source)
     ? rowsByCodes(source, wholeWindow, flags)
@@ -92,30 +123,46 @@ export function breakdownGroups(input: BreakdownInput): Statement {
   const requested = columns.slice(0, distinctColumns(groupBy).length);
   const texts = requested.map((column, index) => column.text(`c${index}`));
   const columnNames = columns.flatMap(({ name }, index) => (name === undefined ? [] : [name(`c${index}`)]));
-  const size = input.order === "change" ? "total - previous" : "total";
   const matches = [...texts, ...columnNames]
     .map((text) => `positionCaseInsensitiveUTF8(toString(${text}), {search:String}) > 0`)
     .join(" OR ");
-  const sums = ["total", "usage", "shared", "rows", "previous"];
+  const sums = ["total", "usage", "shared", "rows", "previous", "own", "shared_among", "unallocated"];
   const all = sums.map((name) => `sum(${name}) OVER of_currency AS all_${name}`);
   const others = [
-    ...sums.map((name) => `all_${name} - sumIf(${name}, rank <= {groups_limit:UInt32}) OVER shown`),
     "all_groups - countIf(rank <= {groups_limit:UInt32}) OVER shown",
+    ...sums.map((name) => `all_${name} - sumIf(${name}, rank <= {groups_limit:UInt32}) OVER shown`),
   ];
-  const rankBy = (size: string) =>
-    `row_number() OVER (PARTITION BY ${currency} ORDER BY abs(${size}) DESC, ${groups.join(", ")})`;
-  const mover = input.movers > 0 ? rankBy("total - previous") : "toUInt64(0)";
+  const rankBy = (order: string, apart = "") =>
+    `row_number() OVER (PARTITION BY ${currency}${apart} ORDER BY ${order}, ${groups.join(", ")})`;
+  const shownTexts = requested.map(({ name, text }, index) =>
+    name === undefined
+      ? `toString(${text(`c${index}`)})`
+      : `if(${name(`c${index}`)} = '', toString(${text(`c${index}`)}), ${name(`c${index}`)})`,
+  );
+  const orderSql = (order: BreakdownInput["order"]): string => {
+    if (order === "amount") return "abs(total) DESC";
+    if (order === "change") return "abs(total - previous) DESC";
+    const { by, isDescending } = order;
+    const key = isSortKey(by)
+      ? sortKeys[by]
+      : `lowerUTF8(${shownTexts[distinctColumns(groupBy).indexOf(by)] ?? "''"})`;
+    return `${key} ${isDescending ? "DESC" : "ASC"}`;
+  };
+  const nobody = isOfIdentities(groupBy) ? `toString(${texts[0]}) = '${UNALLOCATED}'` : "false";
+  const mover = input.movers > 0 ? rankBy(orderSql("change")) : "toUInt64(0)";
   return {
     query: `
-${withClause(...source.withClauses, ...source.displayNameClauses, ...rows.withClauses)}SELECT toString(${currency}), ${sums.map((name) => `toString(${name})`).join(", ")}, is_provisional,
-  [${[...sums, "groups"].map((name) => `toString(all_${name})`).join(", ")}],
+${withClause(...source.withClauses, ...source.displayNameClauses, ...rows.withClauses)}SELECT toString(${currency}), [${sums.map((name) => `toString(${name})`).join(", ")}], is_provisional,
+  [${["groups", ...sums].map((name) => `toString(all_${name})`).join(", ")}],
   [${others.map((each) => `toString(${each})`).join(", ")}], rank, mover${[...texts, ...columnNames].map((text) => `, ${text}`).join("")}
 FROM (
-  SELECT *, ${rankBy(size)} AS rank, ${mover} AS mover,
+  SELECT *, ${nobody} AS is_nobody, ${rankBy(orderSql(input.order), ", is_nobody")} AS rank, ${mover} AS mover,
     ${all.join(", ")}, count() OVER of_currency AS all_groups
   FROM (
     SELECT ${groups.join(", ")}, ${sum("is_now")} AS total, ${sum("is_now AND cost_type = 'usage'")} AS usage,
       ${sum("is_now AND cost_type = 'shared'")} AS shared, sumIf(n, is_now) AS rows, ${sum("NOT is_now")} AS previous,
+      ${sum("is_now AND cost_type = 'usage' AND NOT of_nobody")} AS own, ${sum("is_now AND cost_type = 'shared' AND NOT of_nobody")} AS shared_among,
+      ${sum("is_now AND of_nobody")} AS unallocated,
       toUInt8(maxIf(of_provisional, is_now)) AS is_provisional
     FROM ${rows.sql}
     GROUP BY ${groups.join(", ")}
@@ -124,7 +171,7 @@ FROM (
 )
 WHERE rank <= {groups_limit:UInt32}${input.movers > 0 ? " OR mover <= {movers:UInt32}" : ""}
 WINDOW shown AS (PARTITION BY ${currency})
-ORDER BY ${currency}, rank`,
+ORDER BY ${currency}, is_nobody, rank`,
     params: {
       ...source.params,
       ...(search !== undefined && { search }),
@@ -134,6 +181,12 @@ ORDER BY ${currency}, rank`,
       ...(input.movers > 0 && { movers: input.movers }),
     },
   };
+}
+
+/** Whether each group is an identity or a team, so that UNALLOCATED is one of the groups. */
+export function isOfIdentities(groupBy: readonly GroupColumn[]): boolean {
+  const [column, ...others] = distinctColumns(groupBy);
+  return others.length === 0 && (column === "identity_id" || column === TEAM);
 }
 
 export type StoredAmount = readonly [

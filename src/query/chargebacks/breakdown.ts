@@ -4,6 +4,7 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { readTuples } from "../../clickhouse/statement.js";
+import { differenceText, sumText } from "../../common/exact-decimal.js";
 import { displayNames } from "../inventory/names.js";
 import { passedAmount } from "./aggregate-result.js";
 import {
@@ -25,6 +26,8 @@ export interface BreakdownSums {
   readonly shared_amount: string;
   readonly passed_amount: string;
   readonly row_count: number;
+  /** The total amount in parts that add up to it. */
+  readonly parts: Readonly<Record<"own" | "shared" | "passed" | "unallocated", string>>;
   /** Sum of the previous period; set only in a comparison. */
   readonly previous_amount?: string;
 }
@@ -97,11 +100,11 @@ async function readOnce(
 /** Excludes rows that are returned only because they changed most. */
 const isGroup =
   ({ limit }: BreakdownInput) =>
-  ([, , , , , , , , , position]: StoredGroup) =>
+  ([, , , , , position]: StoredGroup) =>
     position <= limit;
 
 /** Index of the first value in a stored group, after its sums and ranks. */
-const FIRST_VALUE = 11;
+const FIRST_VALUE = 7;
 
 const valuesOf = (group: StoredGroup, columns: number) =>
   group.slice(FIRST_VALUE, FIRST_VALUE + columns).map(String);
@@ -118,7 +121,7 @@ function sameTotals(groups: readonly StoredGroup[], amounts: readonly StoredAmou
   const summed = new Map(
     amounts.filter(([label]) => label === "").map(([, currency, , amount]) => [currency, amount]),
   );
-  return groups.every(([currency, , , , , , , [total]]) => (summed.get(currency) ?? "0") === total);
+  return groups.every(([currency, , , [, total]]) => (summed.get(currency) ?? "0") === total);
 }
 
 interface OverTime {
@@ -151,41 +154,46 @@ const ALL = -1;
 function breakdownOf(input: BreakdownInput, stored: readonly StoredGroup[], time?: OverTime): Breakdown {
   const columns = distinctColumns(input.groupBy);
   const named = columns.filter(hasNames);
-  const sumsOf = (currency: string, [total, usage, shared, rows, previous]: GroupSums): BreakdownSums => ({
-    currency,
-    total_amount: total,
-    usage_amount: usage,
-    shared_amount: shared,
-    passed_amount: passedAmount(total, usage, shared),
-    row_count: Number(rows),
-    ...(input.comparedFrom !== undefined && { previous_amount: previous }),
-  });
+  const sumsOf = (currency: string, sums: GroupSums): BreakdownSums => {
+    const [total, usage, shared, rows, previous, own, sharedAmong, unallocated] = sums;
+    const passed = differenceText(total, sumText([own, sharedAmong, unallocated]));
+    return {
+      currency,
+      total_amount: total,
+      usage_amount: usage,
+      shared_amount: shared,
+      passed_amount: passedAmount(total, usage, shared),
+      row_count: Number(rows),
+      parts: { own, shared: sharedAmong, passed, unallocated },
+      ...(input.comparedFrom !== undefined && { previous_amount: previous }),
+    };
+  };
   const groupOf = (group: StoredGroup): BreakdownGroup => {
-    const [currency, total, usage, shared, rows, previous, provisional] = group;
+    const [currency, sums, provisional] = group;
     const texts = group.slice(FIRST_VALUE).map(String);
     const values = valuesOf(group, columns.length);
     return {
       dimensions: Object.fromEntries(columns.map((name, index) => [name, values[index] ?? ""])),
       display_names: displayNames(columns, named, texts),
-      ...sumsOf(currency, [total, usage, shared, rows, previous]),
+      ...sumsOf(currency, sums),
       provisional: provisional === 1,
       ...(time && isGroup(input)(group) && { amounts: time.amountsOf(currency, values) }),
     };
   };
   const movers = stored
-    .filter(([, , , , , , , , , , position]) => position > 0 && position <= input.movers)
-    .sort((one, other) => (one[0] === other[0] ? one[10] - other[10] : 0));
-  const sumsAndCount = (currency: string, [total, usage, shared, rows, previous, count]: StoredGroup[7]) => ({
-    ...sumsOf(currency, [total, usage, shared, rows, previous]),
+    .filter(([, , , , , , position]) => position > 0 && position <= input.movers)
+    .sort((one, other) => (one[0] === other[0] ? one[6] - other[6] : 0));
+  const sumsAndCount = (currency: string, [count, ...sums]: StoredGroup[3]) => ({
+    ...sumsOf(currency, sums),
     group_count: Number(count),
   });
   const totals = new Map<string, BreakdownTotals>();
   const others = new Map<string, BreakdownOthers>();
   for (const group of stored) {
-    const [currency, , , , , , , all, rest] = group;
+    const [currency, , , all, rest] = group;
     const amounts = time && input.search === undefined && { amounts: time.amountsOf(currency) };
     totals.set(currency, { ...sumsAndCount(currency, all), ...amounts });
-    if (rest[5] !== "0") others.set(currency, sumsAndCount(currency, rest));
+    if (rest[0] !== "0") others.set(currency, sumsAndCount(currency, rest));
   }
   return {
     time_buckets: time?.labels ?? [],

@@ -6,6 +6,7 @@
 import type { ClickHouseClient } from "@clickhouse/client";
 import { type Params, readRows, type Statement } from "../../clickhouse/statement.js";
 import { DAY_SECONDS, dayOfSeconds, type InstantRange } from "../../common/days.js";
+import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import { type SumTable, sumKeys, sumTables } from "../../domain/sum-tables.js";
 import { inTeams } from "../inventory/names.js";
 import { type TagFilter, UNTAGGED } from "../tags/filter.js";
@@ -61,13 +62,18 @@ export interface SummedRows {
   readonly count: string;
   /** The rows are sums already. */
   readonly areSums: boolean;
+  /** The condition for rows that no identity was found for. */
+  readonly ofNobody: string;
 }
+
+const BY_IDENTITY = `identity_id = '${UNALLOCATED}'`;
 
 export const chargebacks: SummedRows = {
   from: "chargebacks",
   parts: "amount_hi AS hi, amount_lo AS lo, 1 AS n",
   count: "count()",
   areSums: false,
+  ofNobody: BY_IDENTITY,
 };
 
 const sums = (table: SumTable): SummedRows => ({
@@ -75,6 +81,10 @@ const sums = (table: SumTable): SummedRows => ({
   parts: "amount_hi AS hi, amount_lo AS lo, row_count AS n",
   count: "sum(row_count)",
   areSums: true,
+  // Tables without the identity have the method, and only UNALLOCATED has this one.
+  ofNobody: (sumKeys[table] as readonly string[]).includes("identity_id")
+    ? BY_IDENTITY
+    : "allocation_method = 'terminal'",
 });
 
 /** Returns the smallest table that has these columns and those of the filters. */
