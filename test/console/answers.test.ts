@@ -47,7 +47,7 @@ const swatches = (page: Page, rows: string) =>
       Object.fromEntries(
         found.map((row) => [
           row.querySelector("bdi")?.textContent ?? "",
-          getComputedStyle(row.querySelector(".swatch") ?? row).backgroundColor,
+          row.querySelector(".swatch")?.getAttribute("style") ?? "",
         ]),
       ),
     );
