@@ -336,7 +336,9 @@ t.test("the console shows the figures of the API in every view", needs("chromium
       tables_ready ? "This tenant has not run yet." : "Its store is not ready",
     );
     const shownCells = cells.map((row) =>
-      row.map((text) => text.replace(/^(Waiting for its store|Its store does not respond)$/, "Its store is not ready")),
+      row.map((text) =>
+        text.replace(/^(Waiting for its store|Its store does not respond)$/, "Its store is not ready"),
+      ),
     );
     t.strictSame(shownCells, [
       ["acme", `${whole} USD`, acme, "0"],
@@ -368,15 +370,13 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     const file = await page.getByRole("link", { name: "Rows as CSV", exact: true }).getAttribute("href");
     const csv = await app.inject({ url: file ?? "" });
     t.equal(csv.statusCode, 200, csv.body.slice(0, 300));
-    const amounts = csv.body.trim().split("\n").slice(1);
+    const [head = "", table = ""] = csv.body.trim().split("\n\n");
+    t.match(head, /^Tenant,acme\nPeriod \(UTC\),2026-03-01,.*\nCovered days,\d+ of \d+\nState,\w+$/);
+    const amounts = table.split("\n").slice(1);
     t.equal(amounts.length, body.totals[0].row_count);
     const at = defaultExportColumns.indexOf("amount") + 1;
     const columns = [...defaultExportColumns.slice(0, at), "currency", ...defaultExportColumns.slice(at)];
-    t.equal(
-      csv.body.split("\n")[0],
-      columns.join(),
-      "the file has the API's default columns and the currency",
-    );
+    t.equal(table.split("\n")[0], columns.join(), "the file has the API's default columns and the currency");
     t.ok(amounts.every((line) => line.includes("Kosten")));
     await page.emulateMedia({ media: "print" });
     t.strictSame(

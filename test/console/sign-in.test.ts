@@ -67,7 +67,10 @@ t.test("users sign in with a token", needs("chromium"), async (t) => {
     await page.goto(`${page.url().split("/tenants")[0]}/tenants/acme/explorer?${period}`);
     const link = page.getByRole("link", { name: "CSV", exact: true });
     const [download] = await Promise.all([page.waitForEvent("download"), link.click()]);
-    t.equal(download.suggestedFilename(), "chargebacks_acme_2026-03-01_2026-03-01.csv");
+    t.equal(
+      download.suggestedFilename(),
+      "chargebacks_acme_2026-03-01_2026-03-01_0-of-1-days_incomplete.csv",
+    );
     const file = await app.inject({
       url: String(await link.getAttribute("href")),
       headers: { authorization: `Bearer ${reader.token}` },

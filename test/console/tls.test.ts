@@ -83,7 +83,10 @@ t.test("the console works over TLS", needs("chromium"), async (t) => {
       page.waitForEvent("download"),
       page.getByRole("link", { name: "CSV", exact: true }).click(),
     ]);
-    t.equal(download.suggestedFilename(), "chargebacks_acme_2026-03-01_2026-03-01.csv");
+    t.equal(
+      download.suggestedFilename(),
+      "chargebacks_acme_2026-03-01_2026-03-01_0-of-1-days_incomplete.csv",
+    );
     t.strictSame(troubles, []);
   });
 

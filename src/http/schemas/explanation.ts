@@ -81,7 +81,12 @@ const Reduction = Type.Object(
 );
 
 const Priced = Type.Object(
-  { products: Type.Array(Product), reductions: Type.Array(Reduction) },
+  {
+    products: Type.Array(Product, { description: "Quantities at their prices." }),
+    reductions: Type.Array(Reduction, {
+      description: "Discounts and credits, each kind once. Empty if the line has none.",
+    }),
+  },
   {
     title: "PricedLine",
     description: "The sum of `products` minus the sum of `reductions` is `total_cost`, exactly.",
