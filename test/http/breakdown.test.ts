@@ -27,7 +27,14 @@ const drawn = fc.sample(
   }),
   { numRuns: 600, seed: seedOf(t, 20260322) },
 );
-const rows = drawn.map((row): Row => (isOfNobody(row) ? { ...row, allocation_method: "terminal" } : row));
+/** Nobody was found for a cost, or the owner of a part that was measured is unknown. */
+const rows = drawn.map((row, index): Row => {
+  if (!isOfNobody(row)) return row;
+  return {
+    ...row,
+    ...(index % 2 === 0 ? { allocation_method: "terminal" } : { allocation_detail: "owner_unknown" }),
+  };
+});
 
 function isOfNobody({ identity_id }: Row): boolean {
   return identity_id === "UNALLOCATED";

@@ -67,6 +67,11 @@ export interface SummedRows {
 }
 
 const BY_IDENTITY = `identity_id = '${UNALLOCATED}'`;
+/**
+ * The same for tables of sums without the identity: a rule found nobody, or the owner of a part is unknown. Only rows of
+ * UNALLOCATED have these.
+ */
+const BY_REASON = "(allocation_method = 'terminal' OR allocation_detail = 'owner_unknown')";
 
 export const chargebacks: SummedRows = {
   from: "chargebacks",
@@ -81,10 +86,7 @@ const sums = (table: SumTable): SummedRows => ({
   parts: "amount_hi AS hi, amount_lo AS lo, row_count AS n",
   count: "sum(row_count)",
   areSums: true,
-  // Tables without the identity have the method, and only UNALLOCATED has this one.
-  ofNobody: (sumKeys[table] as readonly string[]).includes("identity_id")
-    ? BY_IDENTITY
-    : "allocation_method = 'terminal'",
+  ofNobody: (sumKeys[table] as readonly string[]).includes("identity_id") ? BY_IDENTITY : BY_REASON,
 });
 
 /** Returns the smallest table that has these columns and those of the filters. */

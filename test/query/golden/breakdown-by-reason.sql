@@ -12,7 +12,7 @@ FROM (
       sumIf(hi, is_now AND of_nobody) + sumIf(lo, is_now AND of_nobody) AS unallocated,
       toUInt8(maxIf(of_provisional, is_now)) AS is_provisional
     FROM (
-    SELECT allocation_detail AS c0, currency AS c1, cost_type, true AS is_now, toUInt8(provisional) AS of_provisional, allocation_method = 'terminal' AS of_nobody, amount_hi AS hi, amount_lo AS lo, row_count AS n
+    SELECT allocation_detail AS c0, currency AS c1, cost_type, true AS is_now, toUInt8(provisional) AS of_provisional, (allocation_method = 'terminal' OR allocation_detail = 'owner_unknown') AS of_nobody, amount_hi AS hi, amount_lo AS lo, row_count AS n
     FROM published_sums_by_reason
     WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND allocation_detail IN {allocation_detail:Array(String)}
   )
