@@ -7,7 +7,7 @@ import { periodOf } from "../state/period.js";
 import { en } from "../text/en.js";
 import { AssignmentList } from "./assignment-list.js";
 import { ConfigurationLines } from "./configuration-lines.js";
-import { Field } from "./controls.js";
+import { Day, Field } from "./controls.js";
 import { Drawer } from "./drawer.js";
 import { Link } from "./link.js";
 import { FieldError } from "./messages.js";
@@ -109,27 +109,5 @@ function AssignForm({ place, tenant, resources }: AssignProps & { readonly resou
         )}
       </p>
     </form>
-  );
-}
-
-interface DayProps {
-  readonly label: string;
-  readonly value: string;
-  readonly onInput: (value: string) => void;
-  readonly required?: boolean;
-  readonly min?: string;
-}
-
-export function Day({ label, value, onInput, ...limits }: DayProps) {
-  return (
-    <label>
-      {label}{" "}
-      <input
-        type="date"
-        value={value}
-        {...limits}
-        onInput={({ currentTarget }) => onInput(currentTarget.value)}
-      />
-    </label>
   );
 }

@@ -3,7 +3,7 @@ import { useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { type Data, useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
-import { Day } from "./assign.js";
+import { Day } from "./controls.js";
 import { FieldError, Shown } from "./messages.js";
 import { RequireScope } from "./require-scope.js";
 import { DataTable, type TableColumn } from "./table.js";

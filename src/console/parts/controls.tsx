@@ -76,3 +76,26 @@ export function Field({ label, value, maxLength, onInput }: TextProps & { readon
     </label>
   );
 }
+
+interface DayProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onInput: (value: string) => void;
+  readonly required?: boolean;
+  readonly min?: string;
+}
+
+/** A labelled day. */
+export function Day({ label, value, onInput, ...limits }: DayProps) {
+  return (
+    <label>
+      {label}{" "}
+      <input
+        type="date"
+        value={value}
+        {...limits}
+        onInput={({ currentTarget }) => onInput(currentTarget.value)}
+      />
+    </label>
+  );
+}
