@@ -23,7 +23,7 @@ import { readStaged, stageInput } from "./staged-days.js";
 /** `FC_CASES=500` draws 500 configurations. */
 const cases = Number(process.env.FC_CASES ?? 3);
 /** Further rounds draw kinds of rules that earlier rounds missed by chance. */
-const MOST_ROUNDS = 12;
+const MOST_ROUNDS = 20;
 const epoch = 1;
 
 t.test("property: configured rules allocate like the reference, to the last unit", async (t) => {
