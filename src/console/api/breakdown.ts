@@ -83,7 +83,7 @@ export function listed({ groups, others }: ShownBreakdown, currency: string) {
   return {
     groups: all.filter((group) => !isUnallocated(group)),
     others: others.find((each) => each.currency === currency),
-    /** What nobody pays for, which is always listed last. */
+    /** Costs that nobody pays for. They are always listed last. */
     unallocated: all.find(isUnallocated),
   };
 }

@@ -1,8 +1,10 @@
 /** Lines of the configuration that charge somebody for a resource, to copy. */
-import { useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
+import { csvCell } from "../../common/csv-cell.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import type { Place } from "../state/location.js";
 import { periodOf, periodParameters } from "../state/period.js";
+import { useCopy } from "../state/use-copy.js";
 import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
@@ -54,7 +56,7 @@ export function ConfigurationLines({ place, tenant, resources }: LinesProps) {
 
 type Lack = Schemas["WorklistItem"]["lacks"][number];
 
-/** What an identity source is missing. */
+/** Says how the bill or the map can name the identity that a source did not find. */
 function Hint({ lack }: { readonly lack: Lack }) {
   const { tag, map, reason, value, similar_tag: similar, identity } = lack;
   if (reason === "not_in_map" && map !== undefined)
@@ -69,20 +71,13 @@ function Hint({ lack }: { readonly lack: Lack }) {
   return <p>{similar === undefined ? text.tagHint(tag) : text.similarTagHint(tag, similar)}</p>;
 }
 
-function csvCell(value: string): string {
-  return /[",;|]|^\s|\s$/.test(value) ? `"${value.replaceAll('"', '""')}"` : value;
-}
-
 function Copied({ lines }: { readonly lines: string }) {
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    await navigator.clipboard.writeText(lines);
-    setCopied(true);
-  };
+  const shown = useRef<HTMLPreElement>(null);
+  const { isCopied, copy } = useCopy();
   return (
     <div class="copied">
-      <pre>{lines}</pre>
-      <button type="button" onClick={() => void copy()}>
+      <pre ref={shown}>{lines}</pre>
+      <button type="button" onClick={() => copy(lines, shown.current)}>
         {isCopied ? text.copied : text.copy}
       </button>
     </div>

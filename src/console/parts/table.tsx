@@ -32,7 +32,7 @@ export interface TableColumn<Row> {
   readonly isNumber?: boolean;
   /** Long text wraps instead of being cut. */
   readonly wraps?: boolean;
-  /** What the service sorts by for this column. Set if the table can be sorted by it. */
+  /** The service sorts by this name. Set if the table can be sorted by the column. */
   readonly sortKey?: string;
   readonly total?: ComponentChildren;
   /** Instead of `total`. */

@@ -1,4 +1,4 @@
-/** What the same identity pays for the same product and resource on the days before and after. */
+/** Costs of the same identity for the same product and resource, on the days before and after. */
 import { addDays } from "../../common/days.js";
 import { exact, zero } from "../../common/exact-decimal.js";
 import { breakdownKey, loadBreakdown } from "../api/breakdown.js";

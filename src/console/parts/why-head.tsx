@@ -1,8 +1,9 @@
 /** The sentence that says why, with what one may do with it, and links to what it names. */
-import { useRef, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
 import type { Schemas } from "../api/client.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
+import { useCopy } from "../state/use-copy.js";
 import { en, isIssueReason } from "../text/en.js";
 import { Link } from "./link.js";
 
@@ -18,24 +19,17 @@ interface HeadProps {
 
 export function WhyHead({ explanation, place, tenant }: HeadProps) {
   const sentence = useRef<HTMLHeadingElement>(null);
-  const [isCopied, setCopied] = useState(false);
-  const copy = async () => {
-    if (sentence.current === null) return;
-    // Browsers offer the clipboard only on pages with TLS, and on this machine.
-    if (isSecureContext) await navigator.clipboard.writeText(`${explanation.sentence}\n${location.href}`);
-    else {
-      getSelection()?.selectAllChildren(sentence.current);
-      document.execCommand("copy");
-    }
-    setCopied(true);
-  };
+  const { isCopied, copy } = useCopy();
   return (
     <>
       <h2 ref={sentence} class="sentence">
         <bdi>{explanation.sentence}</bdi>
       </h2>
       <p class="actions">
-        <button type="button" onClick={copy}>
+        <button
+          type="button"
+          onClick={() => copy(`${explanation.sentence}\n${location.href}`, sentence.current)}
+        >
           {isCopied ? text.copied : text.copy}
         </button>
         <button type="button" onClick={() => print()}>

@@ -1,11 +1,11 @@
-/** Who shares the cost, with their weights, and the exact arithmetic of one share. */
+/** The identities that share the cost, with their weights, and the exact arithmetic of one share. */
 import { exact, exactText } from "../../common/exact-decimal.js";
 import { groupDigits, quantityScale, shareText } from "../../common/figures.js";
 import type { Schemas } from "../api/client.js";
 import { approximate } from "../money/amount-text.js";
 import { en } from "../text/en.js";
 import { DataTable, type TableColumn } from "./table.js";
-import { productText } from "./why-strip.js";
+import { componentOf, productText } from "./why-strip.js";
 
 const text = en.explain;
 
@@ -83,8 +83,9 @@ function Bar({ share }: { readonly share: string }) {
 
 /** Every step of the calculation with all its digits. Closed until the user opens it. */
 export function Arithmetic({ explanation }: { readonly explanation: Explanation }) {
-  const { line, rule, row, split, taken, this: own, recipients } = explanation;
+  const { line, rule, row, split, this: own, recipients } = explanation;
   const { currency } = row;
+  const explained = componentOf(explanation);
   return (
     <details class="arithmetic">
       <summary>{text.exactly}</summary>
@@ -97,7 +98,7 @@ export function Arithmetic({ explanation }: { readonly explanation: Explanation 
         {rule?.components.map((each) => (
           <li key={each.component}>
             {text.ratio(each.ratio)} {groupDigits(each.amount)} {currency}
-            {each.component === (taken === null ? row.component : 0) && <strong> {text.thisOne}</strong>}
+            {each === explained && <strong> {text.thisOne}</strong>}
           </li>
         ))}
         {split !== null && recipients.total > 1 && (

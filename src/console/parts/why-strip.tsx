@@ -40,7 +40,7 @@ export function WhyStrip({ explanation }: { readonly explanation: Explanation })
   );
 }
 
-/** What is divided: the line of the bill, or what a step took. */
+/** Shows the cost that is divided: the line of the bill, or what a step took. */
 function givenBefore({ path, giving, taken, line, row }: Explanation): StripStep[] {
   const { currency } = row;
   const from = path[giving - 1];
@@ -90,8 +90,14 @@ export function productText({
 
 const hundred: Exact = { units: 100n, scale: 0 };
 
-function ruleStep({ rule, row, taken, line }: Explanation): StripStep[] {
-  const component = rule?.components.find((each) => each.component === (taken === null ? row.component : 0));
+/** The component of the rule that the explained row is a part of. Steps have one. */
+export function componentOf({ rule, row, taken }: Explanation) {
+  return rule?.components.find((each) => each.component === (taken === null ? row.component : 0));
+}
+
+function ruleStep(explanation: Explanation): StripStep[] {
+  const { rule, row, taken, line } = explanation;
+  const component = componentOf(explanation);
   if (rule === null || component === undefined) return [];
   const isWhole = rule.components.length === 1;
   const whole = taken ?? line?.total_cost;

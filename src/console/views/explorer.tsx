@@ -68,7 +68,7 @@ const groupColumns = [
 ];
 const MAX_COLUMNS = 3;
 const limits = [5, 10, 50, 200, MAX_GROUPS];
-/** What a table can be sorted by, besides its columns of groups; the last two only in a comparison. */
+/** The service can sort by these, and by the columns of groups. The last two need a comparison. */
 const sortKeys = ["total_amount", "own", "shared", "passed", "unallocated", "row_count"];
 const comparedSortKeys = ["previous_amount", "change"];
 

@@ -4,6 +4,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import { assignedOn, readAssignments } from "../../assignments/read.js";
 import { assignResources, deleteAssignment, endAssignment } from "../../assignments/write.js";
+import { csvCell } from "../../common/csv-cell.js";
 import { dayOf } from "../../common/days.js";
 import { readsAssignments } from "../../config/allocation/identity-source.js";
 import type { TenantConfig } from "../../config/config.js";
@@ -261,9 +262,4 @@ function unstorable(days: readonly WrittenDay[]): InputProblem[] {
           },
         ],
   );
-}
-
-/** Quotes a cell that a reader of CSV would otherwise cut, trim or take for several. */
-function csvCell(text: string): string {
-  return /[",;|]|^\s|\s$/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }

@@ -1,7 +1,6 @@
 /** Explains the amount that a dimension was charged on a day. */
 import { type Static, type TSchema, Type } from "@sinclair/typebox";
 import { MOST_ROWS } from "../../query/chargebacks/explain/day.js";
-import { reductionKinds } from "../../query/chargebacks/explain/priced.js";
 import { chargebackRowSchema } from "./chargeback.js";
 import { dimensionSchema } from "./dimension.js";
 import { component, explainedRule, explainedSplit, explainedTier } from "./explained-rule.js";
@@ -18,6 +17,7 @@ import {
 } from "./fields.js";
 import { pageSchema } from "./page.js";
 import { pipelineRunSchema } from "./pipeline.js";
+import { pricedLine } from "./priced-line.js";
 
 const row = chargebackRowSchema.properties;
 const dimension = dimensionSchema.properties;
@@ -54,45 +54,6 @@ const rowKey = {
   amount: row.amount,
 };
 
-const Product = Type.Object(
-  {
-    quantity: decimalSchema("Quantity at this price.", "24"),
-    unit: nullableText({
-      description: "Unit of the quantity; null when the bill does not name it.",
-      examples: ["CKU-hour"],
-    }),
-    unit_price: decimalSchema("Price of one unit.", "1.375"),
-    amount: decimalSchema("`quantity` × `unit_price`.", "33"),
-  },
-  { title: "BilledProduct" },
-);
-
-const Reduction = Type.Object(
-  {
-    kind: choiceSchema(reductionKinds, {
-      description:
-        "`discount`: a discount of the vendor. `commitment`: covered by a commitment. `credit`: a credit in the same line. `rounding`: what the " +
-        "rounding to 12 decimal places changes.",
-      examples: ["discount"],
-    }),
-    amount: decimalSchema("What is deducted; negative when it is added.", "1.65"),
-  },
-  { title: "BilledReduction" },
-);
-
-const Priced = Type.Object(
-  {
-    products: Type.Array(Product, { description: "Quantities at their prices." }),
-    reductions: Type.Array(Reduction, {
-      description: "Discounts and credits, each kind once. Empty if the line has none.",
-    }),
-  },
-  {
-    title: "PricedLine",
-    description: "The sum of `products` minus the sum of `reductions` is `total_cost`, exactly.",
-  },
-);
-
 const Line = Type.Object(
   {
     timestamp: row.timestamp,
@@ -111,7 +72,7 @@ const Line = Type.Object(
       1,
     ),
     priced: orNull(
-      Priced,
+      pricedLine,
       "How the bill calculates the line from quantities and prices; null when the bill does not multiply out, as for taxes and credits.",
     ),
   },

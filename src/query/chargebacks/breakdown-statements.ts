@@ -36,7 +36,7 @@ export interface BreakdownInput {
 
 /** Orders by the size of a sum, whatever its sign: the largest first. */
 export const sizeOrders = ["amount", "change"] as const;
-/** What groups can be sorted by in either direction, besides the columns that are grouped by, and its SQL. */
+/** Groups can be sorted by these in either direction, and by their columns. The values are SQL. */
 const sortKeys = {
   total_amount: "total",
   previous_amount: "previous",

@@ -180,7 +180,7 @@ const amountOf = ({ quantity, price }: Priced): Exact => times(quantity, price);
 
 const grossOf = (products: readonly Priced[]): Exact => sumOf(products.map(amountOf));
 
-/** What a calculation differs from the cost of its line. */
+/** The difference between a calculation and the cost of its line. */
 function rest({ products, reductions }: Calculation, cost: Exact): Exact {
   return minus(minus(grossOf(products), sumOf(reductions.map(({ amount }) => amount))), cost);
 }

@@ -51,7 +51,7 @@ function payment(explained: Explained): string {
   return `${who} ${verb} ${amount}${taken} for ${subject(explained)} on ${dayText(date)}`;
 }
 
-/** What is divided among the recipients: the component of the line, or of what a step took. Undefined if unknown. */
+/** Returns the cost that the recipients share: the component of the line, or of what a step took. Undefined if unknown. */
 function componentAmount({ rule, row, taken, line }: Explained): string | undefined {
   const component = taken === null ? row.component : 0;
   return rule?.components.find((each) => each.component === component)?.amount ?? taken ?? line?.total_cost;
