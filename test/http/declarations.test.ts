@@ -54,6 +54,7 @@ const declared = {
     "etag=topic_attributions cursors=topic_attributions",
   "GET /api/v1/tenants/{tenant_name}/topic-attributions/dates": "etag=topic_attributions",
   "GET /api/v1/tenants/{tenant_name}/topic-attributions/aggregate": "heavy etag=topic_attributions",
+  "GET /api/v1/tenants/{tenant_name}/topic-attributions/breakdown": "heavy etag=topic_attributions",
   "GET /api/v1/tenants/{tenant_name}/assignments": "",
   "GET /api/v1/tenants/{tenant_name}/assignments/map": "",
   "POST /api/v1/tenants/{tenant_name}/assignments": "",

@@ -185,12 +185,95 @@ t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
     });
   });
 
+  await t.test("a breakdown has the largest groups, the others and the totals", async (t) => {
+    const { body } = await get(app, `${base}/breakdown?group_by=topic_name&limit=1&time_bucket=day`);
+    const group = {
+      dimensions: { topic_name: "orders" },
+      display_names: {},
+      currency: "USD",
+      total_amount: "100000000000000000000000001.100000000001",
+      usage_amount: "100000000000000000000000001.000000000001",
+      shared_amount: "0.1",
+      row_count: 3,
+      amounts: ["99999999999999999999999999.000000000001", "2.1"],
+      provisional: false,
+    };
+    const others = {
+      currency: "USD",
+      total_amount: "-0.5",
+      usage_amount: "-0.5",
+      shared_amount: "0",
+      row_count: 1,
+      amounts: ["-0.5", "0"],
+      group_count: 1,
+    };
+    const totals = {
+      currency: "USD",
+      total_amount: "100000000000000000000000000.600000000001",
+      usage_amount: "100000000000000000000000000.500000000001",
+      shared_amount: "0.1",
+      row_count: 4,
+      amounts: ["99999999999999999999999998.500000000001", "2.1"],
+      group_count: 2,
+    };
+    const time_buckets = ["2026-03-01", "2026-03-02"];
+    t.same(body, { time_buckets, groups: [group], others: [others], totals: [totals] });
+  });
+
+  const groupsBy = async (query: string) => {
+    const { body } = await get(app, `${base}/breakdown?${query}`);
+    return body.groups.map(
+      (group: { dimensions: Readonly<Record<string, string>>; total_amount: string }) => [
+        ...Object.values(group.dimensions),
+        group.total_amount,
+      ],
+    );
+  };
+
+  await t.test("a breakdown sorts all groups before the limit", async (t) => {
+    const columns =
+      "group_by=product_type&group_by=cluster_resource_id&cluster_resource_id=lkc-1&cluster_resource_id=lkc-2";
+    const write = ["KAFKA_NETWORK_WRITE", "lkc-1", "99999999999999999999999998.500000000001"];
+    const two = ["KAFKA_NETWORK_WRITE", "lkc-2", "2"];
+    const even = ["KAFKA_BASE", "lkc-1", "0.1"];
+    t.strictSame(await groupsBy(columns), [write, two, even]);
+    t.strictSame(await groupsBy(`${columns}&order=total_amount.asc&limit=2`), [even, two]);
+    t.strictSame(await groupsBy(`${columns}&order=shared_amount.desc&limit=1`), [even]);
+    t.strictSame(await groupsBy(`${columns}&order=cluster_resource_id.desc&limit=1`), [two]);
+    t.strictSame(await groupsBy(`${columns}&order=row_count.desc&limit=1`), [write]);
+    t.strictSame(await groupsBy(`${columns}&search=kc-2`), [two]);
+  });
+
+  await t.test("what is of no topic comes last and does not count for the limit", async (t) => {
+    const window = "start_date=2026-02-01&end_date=2026-02-01";
+    await insert(stores, [
+      {
+        timestamp: "2026-02-01T00:00:00Z",
+        amount: "9",
+        topic_name: "__UNATTRIBUTED__",
+        attribution_method: "terminal",
+      },
+      { timestamp: "2026-02-01T00:00:00Z", amount: "1", topic_name: "a" },
+      { timestamp: "2026-02-01T00:00:00Z", amount: "2", topic_name: "b" },
+    ]);
+    t.strictSame(await groupsBy(`${window}&limit=1`), [
+      ["b", "2"],
+      ["__UNATTRIBUTED__", "9"],
+    ]);
+    t.strictSame(await groupsBy(`${window}&limit=1&group_by=topic_name&group_by=product_type`), [
+      ["__UNATTRIBUTED__", "KAFKA_NETWORK_WRITE", "9"],
+    ]);
+  });
+
   await t.test("unsupported parameters are refused by name", async (t) => {
     for (const [query, name] of [
       ["?identity_id=sa-1", "identity_id"],
       ["?attribution_method=direct_owner", "attribution_method"],
       ["/aggregate?group_by=identity_id", "group_by"],
       ["/aggregate?time_bucket=year", "time_bucket"],
+      ["/breakdown?time_bucket=hour", "time_bucket"],
+      ["/breakdown?order=topic_name", "order"],
+      ["/breakdown?order=product_type.asc", "order"],
     ] as const) {
       const { status, body } = await get(app, `${base}${query}`);
       t.equal(status, 400, query);

@@ -47,6 +47,7 @@ import { unallocatedLines } from "../../src/query/rules/worklist.js";
 import { summedDays } from "../../src/query/state/reconcile-days.js";
 import { tagPresence } from "../../src/query/tags/tag-sql.js";
 import { type DateWindowInput, dateWindow } from "../../src/query/time/date-window.js";
+import { topicBreakdown } from "../../src/query/topics/breakdown.js";
 
 const window = (input: DateWindowInput = {}) =>
   dateWindow(
@@ -390,6 +391,22 @@ export const reads: Readonly<Record<string, Statement>> = {
     environment_id: ["env-1"],
     "not:allocation_method": ["terminal"],
     tags: [{ key: "squad", displayNames: ["payments"], isExcluding: true }],
+  }),
+  "topic-breakdown": topicBreakdown({
+    window: window(),
+    filters: {},
+    groupBy: ["topic_name"],
+    limit: 10,
+    order: "amount",
+  }),
+  "topic-breakdown-named-over-time-in-zone-search": topicBreakdown({
+    window: window({ timezone: "America/Denver" }),
+    filters: { cluster_resource_id: ["lkc-1"] },
+    groupBy: ["cluster_resource_id", "product_type"],
+    timeBucket: "week",
+    limit: 3,
+    order: { by: "cluster_resource_id", isDescending: false },
+    search: "orders",
   }),
   "tag-presence": tagPresence(),
   "page-lookups": pageLookups([1n, 2n ** 53n + 2n], { identities: ["sa-1"], resources: ["r-1"] }),

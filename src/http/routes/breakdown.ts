@@ -9,6 +9,7 @@ import { type BreakdownInput, isByChange, sortNames } from "../../query/chargeba
 import { type DateWindow, EARLIEST_YEAR, InvalidParameterError } from "../../query/time/date-window.js";
 import { startOfDay } from "../../query/time/start-of-day.js";
 import { type HttpContext, tenantRead } from "../context.js";
+import { requestedSort } from "../input/requested-sort.js";
 import { breakdownParameters, breakdownSchema } from "../schemas/breakdown.js";
 import {
   chargebackFilters,
@@ -118,23 +119,14 @@ function breakdownInput({
     search,
     ...filters
   } = query;
-  const order = orderOf(givenOrder, groupBy);
+  const order =
+    givenOrder === "amount" || givenOrder === "change"
+      ? givenOrder
+      : requestedSort(givenOrder, [...sortNames, ...groupBy]);
   const isCompared = compare || isByChange(order) || movers > 0;
   const compared = isCompared ? comparedWindow(window, comparedStart, comparedEnd) : undefined;
   const [comparedFrom, comparedTo] = [compared?.from, compared?.to];
   return { window, comparedFrom, comparedTo, filters, groupBy, timeBucket, limit, order, movers, search };
-}
-
-function orderOf(order: string, groupBy: BreakdownInput["groupBy"]): BreakdownInput["order"] {
-  if (order === "amount" || order === "change") return order;
-  const end = order.lastIndexOf(".");
-  const by = [...sortNames, ...groupBy].find((name) => name === order.slice(0, end));
-  if (by === undefined)
-    throw new InvalidParameterError(
-      "order",
-      `\`order\` must sort by one of ${sortNames.join(", ")}, or by a column of \`group_by\`.`,
-    );
-  return { by, isDescending: order.slice(end) === ".desc" };
 }
 
 /**

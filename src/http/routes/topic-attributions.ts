@@ -1,6 +1,7 @@
 /** Lists, days and sums of the costs of Kafka clusters by topic. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readAttributionAggregate } from "../../query/topics/aggregate.js";
+import { readTopicBreakdown, topicSortNames } from "../../query/topics/breakdown.js";
 import {
   attributionKey,
   type TopicAttributionRow as Row,
@@ -8,6 +9,7 @@ import {
   readAttributionPages,
 } from "../../query/topics/list.js";
 import { type HttpContext, tenantRead } from "../context.js";
+import { requestedSort } from "../input/requested-sort.js";
 import { createListReader } from "../plugins/pagination.js";
 import { cursorParameter, pageSchema } from "../schemas/page.js";
 import { dateRange, inputOf, paging, tenantPathSchema, timezone } from "../schemas/parameters.js";
@@ -18,6 +20,8 @@ import {
   topicAggregationSchema,
   topicAttributionDatesSchema,
   topicAttributionRowSchema,
+  topicBreakdownParameters,
+  topicBreakdownSchema,
 } from "../schemas/topic-attribution.js";
 
 const ORDER =
@@ -112,6 +116,46 @@ export const topicAttributionRoutes =
         const { client, signal } = await tenantRead(context, request);
         const input = { window: request.window, filters, groupBy, timeBucket };
         return readAttributionAggregate(client, input, signal);
+      },
+    );
+
+    app.get(
+      "/tenants/:tenant_name/topic-attributions/breakdown",
+      {
+        config: { scope: "read", heavy: true, etag, showsTags: false },
+        schema: {
+          operationId: "breakDownTopicAttributions",
+          tags,
+          summary: "The largest groups of costs by topic",
+          description: `The first groups of a period in the order of \`order\`, the sums of all other groups, and the totals; on request also over time. Sums are exact. ${EMPTY}`,
+          params: tenantPathSchema,
+          querystring: inputOf({
+            ...topicBreakdownParameters,
+            ...dateRange,
+            ...timezone,
+            ...attributionFilters,
+          }),
+          response: {
+            200: topicBreakdownSchema,
+            ...notModified,
+            ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request) => {
+        const {
+          group_by: groupBy,
+          time_bucket: timeBucket,
+          limit,
+          order,
+          search,
+          ...filters
+        } = request.query;
+        const { client, signal } = await tenantRead(context, request);
+        const sort =
+          order === "amount" ? ("amount" as const) : requestedSort(order, [...topicSortNames, ...groupBy]);
+        const input = { window: request.window, filters, groupBy, timeBucket, limit, search, order: sort };
+        return readTopicBreakdown(client, input, signal);
       },
     );
   };

@@ -1,5 +1,6 @@
 /** Attributions of costs to topics. */
 import { Type } from "@sinclair/typebox";
+import { LONGEST_ID } from "../../domain/text-limits.js";
 import {
   attributionDetails,
   attributionIssueDetails,
@@ -9,6 +10,7 @@ import {
 import { BUCKET_LIMIT } from "../../query/chargebacks/bucket-limit.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { type AttributionGroupColumn, attributionGroupColumns } from "../../query/topics/aggregate.js";
+import { topicSortNames, topicTimeBuckets } from "../../query/topics/breakdown.js";
 import { currencyTotals, overallAmounts } from "./aggregate.js";
 import {
   choiceSchema,
@@ -99,6 +101,11 @@ export const attributionAggregateParameters = {
   }),
 };
 
+const provisional = Type.Boolean({
+  description: "Some rows belong to a day whose data is still incomplete: they may change.",
+  examples: [false],
+});
+
 const amounts = {
   total_amount: decimalSchema("Sum of all amounts.", "30"),
   usage_amount: decimalSchema("The part that was attributed by measured bytes.", "23.3334"),
@@ -108,32 +115,73 @@ const amounts = {
   ),
 };
 
+export const topicBreakdownParameters = {
+  group_by: Type.Array(choiceSchema(groupNames, { description: "Column to group by." }), {
+    description: "Columns to group by, each given as its own parameter. Repetitions are ignored.",
+    maxItems: 3,
+    default: ["topic_name"],
+    examples: [["topic_name", "product_type"]],
+    "x-expected": `one of ${groupNames.join(", ")}, at most 3 times`,
+  }),
+  time_bucket: Type.Optional(
+    choiceSchema(topicTimeBuckets, {
+      description: "Also return amounts over time, in buckets of this length, in the request's time zone.",
+    }),
+  ),
+  limit: Type.Integer({
+    description: "Groups of each currency; the rest is in `others`.",
+    minimum: 1,
+    maximum: 1000,
+    default: 10,
+  }),
+  order: Type.String({
+    description:
+      "Order of the groups, also for which of them are within `limit`. `amount`: the largest first, whatever their sign. Or a field and a direction, " +
+      `such as \`usage_amount.desc\`: one of ${topicSortNames.map((name) => `\`${name}\``).join(", ")}, or a column of \`group_by\`. ` +
+      `\`${UNATTRIBUTED}\` comes last and does not count for \`limit\` if groups are topics.`,
+    pattern: "^(amount|.+\\.(asc|desc))$",
+    default: "amount",
+    examples: ["usage_amount.desc"],
+    "x-expected": `amount, or one of ${topicSortNames.join(", ")} and the columns of group_by, followed by .asc or .desc`,
+  }),
+  search: Type.Optional(
+    Type.String({
+      description:
+        "Only groups with a value or a name that contains this text, case-insensitively. The totals are then those of the matching groups.",
+      minLength: 1,
+      maxLength: LONGEST_ID,
+      examples: ["orders"],
+    }),
+  ),
+};
+
+const dimensions = {
+  dimensions: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: "object",
+    additionalProperties: { type: "string" },
+    description:
+      "Each column of `group_by` with its value; `environment_id` is empty for clusters without one.",
+    examples: [{ topic_name: "orders.v1" }],
+  }),
+  display_names: Type.Unsafe<Readonly<Record<string, string>>>({
+    type: "object",
+    additionalProperties: { type: "string" },
+    description:
+      "Names of the values of `cluster_resource_id` and `environment_id`. Values without a known name are left out.",
+    examples: [{ cluster_resource_id: "orders" }],
+  }),
+};
+
 export const topicAggregationSchema = Type.Object(
   {
     buckets: Type.Array(
       Type.Object({
-        dimensions: Type.Unsafe<Readonly<Record<string, string>>>({
-          type: "object",
-          additionalProperties: { type: "string" },
-          description:
-            "Each column of `group_by` with its value; `environment_id` is empty for clusters without one.",
-          examples: [{ topic_name: "orders.v1" }],
-        }),
-        display_names: Type.Unsafe<Readonly<Record<string, string>>>({
-          type: "object",
-          additionalProperties: { type: "string" },
-          description:
-            "Names of the values of `cluster_resource_id` and `environment_id`. Values without a known name are left out.",
-          examples: [{ cluster_resource_id: "orders" }],
-        }),
+        ...dimensions,
         time_bucket: textSchema("Label, as in the aggregation of chargebacks.", "2026-01-01"),
         currency,
         ...amounts,
         row_count: countSchema("Attributions in the bucket.", 12),
-        provisional: Type.Boolean({
-          description: "Some rows belong to a day whose data is still incomplete: they may change.",
-          examples: [false],
-        }),
+        provisional,
       }),
       {
         description: `At most ${BUCKET_LIMIT} buckets, ordered by time, then by the columns in the order you list them, then by currency. Empty buckets are left out.`,
@@ -148,4 +196,35 @@ export const topicAggregationSchema = Type.Object(
     }),
   },
   { description: "Sums by time bucket and column." },
+);
+
+const overTime = {
+  amounts: Type.Optional(
+    Type.Array(decimalSchema("Sum of a time bucket.", "1"), {
+      description: "One sum for each of `time_buckets`; only with `time_bucket`.",
+      examples: [["1", "0", "29"]],
+    }),
+  ),
+};
+const sums = { currency, ...amounts, row_count: countSchema("Attributions.", 12), ...overTime };
+const groupCount = { group_count: countSchema("Number of groups.", 40) };
+
+export const topicBreakdownSchema = Type.Object(
+  {
+    time_buckets: Type.Array(textSchema("Label, as in the sums by time.", "2026-01-01"), {
+      description: "Buckets that have rows, in the order of time; empty without `time_bucket`.",
+      examples: [["2026-01-01", "2026-01-02", "2026-01-03"]],
+    }),
+    groups: Type.Array(Type.Object({ ...dimensions, ...sums, provisional }), {
+      description: "The first groups of each currency in the requested order, by currency.",
+    }),
+    others: Type.Array(Type.Object({ ...sums, ...groupCount }), {
+      description: "All groups beyond `limit` together, one entry for each currency that has some.",
+    }),
+    totals: Type.Array(Type.Object({ ...sums, ...groupCount }), {
+      description:
+        "All groups together, one entry for each currency, by its code. `groups` and `others` add up to it exactly.",
+    }),
+  },
+  { title: "TopicBreakdown", description: "The largest groups, the others, and the totals." },
 );

@@ -53,12 +53,9 @@ function attributionAggregate(input: AttributionAggregateInput): Statement {
   );
   const order = ["bucket", ...columns.map((_, index) => `c${index}`)].join(", ");
   const keys = columns.map((column, index) => `, ${column} AS c${index}`).join("");
-  const isByUsage = "attribution_method IN ('bytes_ratio', 'retained_bytes_ratio')";
   const buckets = `buckets AS (
   SELECT ${bucket.sql} AS bucket${keys},
-    sum(amount_hi) + sum(amount_lo) AS total,
-    sumIf(amount_hi, ${isByUsage}) + sumIf(amount_lo, ${isByUsage}) AS usage,
-    total - usage AS shared, count() AS row_count, toUInt8(max(provisional)) AS is_provisional
+    ${attributionSums("total", "usage")}, total - usage AS shared, count() AS row_count, toUInt8(max(provisional)) AS is_provisional
   FROM topic_attributions
   WHERE ${condition}
   GROUP BY ${order}
@@ -73,12 +70,22 @@ function attributionAggregate(input: AttributionAggregateInput): Statement {
   });
 }
 
+const IS_BY_USAGE = "attribution_method IN ('bytes_ratio', 'retained_bytes_ratio')";
+
+/** Returns the sum of all amounts, and of those by measured bytes. */
+export function attributionSums(total: string, usage: string): string {
+  return `sum(amount_hi) + sum(amount_lo) AS ${total},
+    sumIf(amount_hi, ${IS_BY_USAGE}) + sumIf(amount_lo, ${IS_BY_USAGE}) AS ${usage}`;
+}
+
 /** Clusters and environments are resources, so they have names. */
-function hasNames(column: AttributionGroupColumn): boolean {
+export function hasNames(column: AttributionGroupColumn): boolean {
   return column === "cluster_resource_id" || column === "environment_id";
 }
 
-function distinctColumns({ groupBy }: AttributionAggregateInput): AttributionGroupColumn[] {
+export function distinctColumns({
+  groupBy,
+}: Pick<AttributionAggregateInput, "groupBy">): AttributionGroupColumn[] {
   return [...new Set(groupBy)];
 }
 
