@@ -1,4 +1,5 @@
 /** The bill and the chargebacks of a day are in two tables, and readers see them change together. */
+import { setTimeout } from "node:timers/promises";
 import { type ClickHouseClient, ClickHouseError, type QueryParams } from "@clickhouse/client";
 import t from "tap";
 import { noAttributions, swapDays } from "../../src/allocate/swap-days.js";
@@ -56,6 +57,9 @@ const reads: Readonly<Record<string, string>> = {
 /** Makes a read pause, in ms, at every table: a race that happens in one of a thousand reads then happens in each. */
 const SLOW = { merge_tree_storage_snapshot_sleep_ms: 10 } as never;
 
+/** Pause between two reads of a reader. Without it, twenty readers leave no processor for the publish. */
+const PAUSE_MS = 50;
+
 function slowed(client: ClickHouseClient): ClickHouseClient {
   const slow: ClickHouseClient = Object.create(client);
   slow.query = (async (read: QueryParams) =>
@@ -94,6 +98,7 @@ t.test(
     const reader = async (name: string, read: () => Promise<readonly Seen[]>) => {
       while (!isOver) {
         const rows = await read();
+        await setTimeout(PAUSE_MS);
         times.set(name, (times.get(name) ?? 0) + 1);
         for (const { chargebacks } of rows) sums.add(chargebacks);
         for (const row of unbalanced(rows)) off.push({ name, ...row });
