@@ -20,6 +20,8 @@ interface Sample {
   readonly place: string;
   /** If true, each file is a source of its own; otherwise the folder is one source. */
   readonly single?: true;
+  /** The same lines as an earlier sample in another file format. Their export would be the same. */
+  readonly isTwin?: true;
   /** Matches files of the bill. The others are ignored. */
   readonly bill: RegExp;
   /** Expected errors of the run, each as a part of the message. */
@@ -45,6 +47,7 @@ const samples: readonly Sample[] = [
   },
   {
     place: "aws-1.2-csvgz",
+    isTwin: true,
     bill: anyFile,
     errors: [],
     found: { groups: 14, lines: 18, findings: {} },
@@ -59,6 +62,7 @@ const samples: readonly Sample[] = [
   },
   {
     place: "azure-1.0-csv",
+    isTwin: true,
     bill: anyFile,
     errors: [],
     found: { groups: 7, lines: 9, findings: {} },
@@ -117,7 +121,7 @@ function filesOf(folder: string, { place }: Sample): string[] {
 
 /** Lines are charged by their tags or accounts. Costs that nobody uses directly are shared by cost. */
 function tenantYaml(folder: string, sample: Sample, out: string): string {
-  const { place, single } = sample;
+  const { place, single, isTwin } = sample;
   const format = place.length % 2 === 0 ? "parquet" : "csv.gz";
   const emitters = [{ type: "focus", params: { location: out, format } }];
   const locations = single ? filesOf(folder, sample) : [""];
@@ -140,7 +144,7 @@ function tenantYaml(folder: string, sample: Sample, out: string): string {
       identity: [{ tag: team }, { column: SubAccountName }]
       rules:
         - { name: shared, where: { ChargeCategory: [Tax, Credit, Purchase] }, split: [{ by: cost }] }
-    plugin_settings: ${JSON.stringify({ sources, emitters })}${readingTenant(again(sample), join(out, tenantName(sample)), 90)}`;
+    plugin_settings: ${JSON.stringify({ sources, ...(!isTwin && { emitters }) })}${isTwin ? "" : readingTenant(again(sample), join(out, tenantName(sample)), 90)}`;
 }
 
 const groups = (from: string, costs: readonly string[]) =>
@@ -190,6 +194,7 @@ t.test("bills in the providers' formats can be read, exported and read again", a
   const opened = await openTestStores(t, yaml);
   for (const sample of samples) {
     await t.test(sample.place, async (t) => await compare(t, opened, folder, sample));
+    if (sample.isTwin) continue;
     await t.test(`${sample.place} as it leaves`, async (t) => {
       t.strictSame(
         await errorsIn(t, join(out, tenantName(sample))),

@@ -156,7 +156,7 @@ t.test("in random folders, nothing is charged twice, and nothing is left out wit
         await rm(folder, { recursive: true, force: true });
       }
     }),
-    { numRuns: 40, examples: [[decidedDraftGoes]], interruptAfterTimeLimit: 240_000 },
+    { numRuns: 20, examples: [[decidedDraftGoes]], interruptAfterTimeLimit: 240_000 },
   );
   const lacking = [...classes, "run", "conflict", "decided"].filter((what) => !seen.has(what));
   t.strictSame(lacking, [], "all classes of cases occurred");
