@@ -25,11 +25,11 @@ export async function compileProject(
   folders: readonly string[],
   outdir: string,
 ): Promise<void> {
-  // The console is compiled for browsers. Only its amounts are tested without one.
+  // The console is compiled for browsers. Only its amounts and its addresses are tested without one.
   const console = join(root, "src", "console");
-  const money = join(console, "money");
+  const tested = ["money", "state"].map((folder) => join(console, folder));
   const entryPoints = folders
     .flatMap((folder) => filesBelow(join(root, folder), ".ts"))
-    .filter((file) => !file.startsWith(console) || file.startsWith(money));
+    .filter((file) => !file.startsWith(console) || tested.some((folder) => file.startsWith(folder)));
   await build({ ...compileOptions, entryPoints, outdir, outbase: root });
 }

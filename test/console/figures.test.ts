@@ -3,7 +3,7 @@ import t from "tap";
 import { insertBilling, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
 import { until } from "../until.js";
-import { shows, startConsole, textOf } from "./pages.js";
+import { openMenu, shows, startConsole, textOf } from "./pages.js";
 
 const day = "2026-03-01";
 const period = `start_date=${day}&end_date=${day}`;
@@ -103,16 +103,17 @@ t.test(
         "1234567.123456789012",
         "a single amount, too",
       );
-      await page.getByRole("heading", { name: "Explorer" }).dblclick();
+      await page.getByRole("heading", { name: "Explore" }).dblclick();
       await page.keyboard.press("Control+C");
       t.equal(
         await page.evaluate("navigator.clipboard.readText()"),
-        "Explorer",
+        "Explore",
         "other texts are copied as they are",
       );
     });
 
     await t.test("the switch shows all digits in every view, and is in the address", async (t) => {
+      await openMenu(page);
       await page.getByRole("checkbox", { name: "All digits" }).check();
       await until(
         "the address says so",
@@ -130,6 +131,7 @@ t.test(
       await shows(page, ".updating", 0);
       t.match(await textOf(page, "main"), /1,234,589\.068756789012 USD/);
       await page.reload();
+      await openMenu(page);
       await page.getByRole("checkbox", { name: "All digits", checked: true }).waitFor();
       await page.getByRole("checkbox", { name: "All digits" }).uncheck();
       t.equal(new URL(page.url()).searchParams.has("digits"), false);

@@ -127,6 +127,9 @@ export const withTwoPlaces = (amount: string) => {
   return `${whole}.${fraction.padEnd(2, "0")}`;
 };
 
+/** Opens the menu in the header. */
+export const openMenu = (page: Page) => page.getByRole("button", { name: /^Menu/ }).click();
+
 /** Presses Tab until the element with this name has the focus. */
 export async function tabTo(page: Page, name: string): Promise<void> {
   const focused = `(() => {

@@ -6,7 +6,7 @@ import { createToken, revokeToken } from "../../src/postgres/tokens.js";
 import { get, insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
 import { recordTestDimensions } from "../tags/tagging.js";
-import { noBarriers, startConsole } from "./pages.js";
+import { noBarriers, openMenu, startConsole } from "./pages.js";
 
 const period = "start_date=2026-03-01&end_date=2026-03-01";
 
@@ -43,6 +43,8 @@ t.test("users sign in with a token", needs("chromium"), async (t) => {
       ["acme"],
       "other tenants are not listed",
     );
+    await openMenu(page);
+    await page.getByText("Signed in as read", { exact: true }).waitFor();
     await page.getByRole("button", { name: "Sign out" }).click();
     await signIn(tagger.token);
     await page.locator("form.tag-form").waitFor();

@@ -46,10 +46,10 @@ export function SearchBox({ label, value, onInput }: TextProps) {
   );
 }
 
-/** Changes filters of the address and goes back to the first page. An empty value removes its filter. */
+/** Changes filters of the address. An empty value removes its filter. */
 export function narrow(place: Place, changes: Readonly<Record<string, string>>, how = {}): void {
   const given = Object.entries(changes).map(([name, value]) => [name, value === "" ? undefined : value]);
-  go(changed(place, { ...Object.fromEntries(given), page: undefined }), how);
+  go(changed(place, Object.fromEntries(given)), how);
 }
 
 /** A search input for the `search` parameter of the address. */

@@ -19,6 +19,7 @@ import { columnName, en } from "../text/en.js";
 import { AmountCell } from "./amount.js";
 import { SearchBox } from "./controls.js";
 import { Shown } from "./messages.js";
+import { Sheet } from "./sheet.js";
 
 interface FilterBarProps {
   readonly place: Place;
@@ -37,29 +38,31 @@ export function FilterBar({ place, tenant, tagColumns }: FilterBarProps) {
   const filters = filtersOf(place);
   return (
     <section class="filters" aria-label={en.filters.label}>
-      {filters.map((filter) => (
-        <Chip
-          key={JSON.stringify(filter)}
-          filter={filter}
-          rest={changed(
-            place,
-            withOnly(
-              filters,
-              filters.filter((each) => each !== filter),
-            ),
-          )}
-        />
-      ))}
-      <button
-        ref={opener}
-        type="button"
-        class="chip add"
-        aria-expanded={isOpen}
-        onClick={() => setOpen(!isOpen)}
-      >
-        + {en.filters.add}
-      </button>
-      {isOpen && <Chooser place={place} tenant={tenant} tagColumns={tagColumns} close={close} />}
+      <Sheet place={place} id="filters" title={en.filters.count(filters.length)}>
+        {filters.map((filter) => (
+          <Chip
+            key={JSON.stringify(filter)}
+            filter={filter}
+            rest={changed(
+              place,
+              withOnly(
+                filters,
+                filters.filter((each) => each !== filter),
+              ),
+            )}
+          />
+        ))}
+        <button
+          ref={opener}
+          type="button"
+          class="chip add"
+          aria-expanded={isOpen}
+          onClick={() => setOpen(!isOpen)}
+        >
+          + {en.filters.add}
+        </button>
+        {isOpen && <Chooser place={place} tenant={tenant} tagColumns={tagColumns} close={close} />}
+      </Sheet>
     </section>
   );
 }

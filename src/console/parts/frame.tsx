@@ -1,13 +1,14 @@
-/** Header and footer around every view. */
+/** Header around every view: navigation, the period and the menu. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { hasAllDigits } from "../state/digits.js";
-import { changed, datesAlone, go, type Place } from "../state/location.js";
-import { type TenantView, tenantViews, viewPath } from "../state/paths.js";
-import { sessionToken, signOut } from "../state/session.js";
+import { useIssues } from "../api/questions.js";
+import { changed, datesAlone, go, type Place, withoutChoices } from "../state/location.js";
+import { type TenantView, viewGroups, viewPath } from "../state/paths.js";
+import { periodOf } from "../state/period.js";
 import { en } from "../text/en.js";
 import { Link } from "./link.js";
-import { PeriodPicker } from "./period-picker.js";
+import { Menu } from "./menu.js";
+import { PeriodPicker, shownPeriod } from "./period-picker.js";
+import { Sheet } from "./sheet.js";
 
 interface FrameProps {
   readonly place: Place;
@@ -18,129 +19,81 @@ interface FrameProps {
   readonly children: ComponentChildren;
 }
 
-/** Parameters that belong to one view. Links to other views keep the days and the filters and drop these. */
-const VIEW_PARAMETERS = [
-  "group_by",
-  "time_bucket",
-  "limit",
-  "chart",
-  "compare",
-  "sort",
-  "path",
-  "row",
-  "page",
-  "kind",
-  "search",
-  "status",
-  "type",
-  "rows",
-  "why",
-  "key",
-  "dimension",
-  "history",
-  "lacking_page",
-] as const;
-const withoutViewParameters = Object.fromEntries(VIEW_PARAMETERS.map((name) => [name, undefined]));
-
 export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
-  const tabs = useRef<HTMLElement>(null);
-  useLayoutEffect(() => {
-    const nav = tabs.current;
-    const tab = nav?.querySelector<HTMLElement>("[aria-current]");
-    // `scrollIntoView` would also scroll the page.
-    if (nav && tab) nav.scrollLeft = tab.offsetLeft - (nav.clientWidth - tab.offsetWidth) / 2;
-  }, [tenant, view]);
   return (
     <>
       <a class="skip" href="#content">
         {en.frame.skip}
       </a>
       <header>
-        <Link class="product" href="/">
+        <Link class="product" href="/" title={en.frame.home}>
           <span aria-hidden="true" class="mark" />
-          {en.product}
+          <span class="name">{en.product}</span>
         </Link>
         {tenant !== undefined && (
-          <>
-            <select
-              aria-label={en.frame.tenant}
-              value={tenant}
-              onChange={({ currentTarget }) =>
-                go(
-                  // Filters name values of one tenant, so drop them.
-                  changed(datesAlone(place), {}, viewPath(currentTarget.value, view ?? "overview")),
-                )
-              }
-            >
-              {tenants.map((name) => (
-                <option key={name} value={name}>
-                  {name}
-                </option>
-              ))}
-            </select>
-            <nav ref={tabs} aria-label={tenant}>
-              {tenantViews.map((each) => (
-                <Link
-                  key={each}
-                  href={changed(place, withoutViewParameters, viewPath(tenant, each))}
-                  aria-current={each === view ? "page" : undefined}
-                >
-                  {en.views[each]}
-                </Link>
-              ))}
-            </nav>
-          </>
+          <Sheet place={place} id="views" icon="☰" title={en.views[view ?? "overview"]}>
+            <Views place={place} tenants={tenants} tenant={tenant} view={view} />
+          </Sheet>
         )}
         <span class="spring" />
-        {view !== "deliveries" && <PeriodPicker place={place} />}
+        {view !== "deliveries" && (
+          <Sheet place={place} id="period" title={shownPeriod(periodOf(place))}>
+            <PeriodPicker place={place} />
+          </Sheet>
+        )}
+        <Menu place={place} />
       </header>
       <main id="content" tabIndex={-1}>
         {children}
       </main>
-      <footer>
-        <a href="/docs">{en.frame.api}</a>
-        {sessionToken() !== undefined && (
-          <button type="button" onClick={signOut}>
-            {en.signIn.signOut}
-          </button>
-        )}
-        <label title={en.frame.digitsHint}>
-          <input
-            type="checkbox"
-            checked={hasAllDigits(place)}
-            onChange={({ currentTarget }) =>
-              go(changed(place, { digits: currentTarget.checked ? "all" : undefined }), { replace: true })
-            }
-          />{" "}
-          {en.frame.digits}
-        </label>
-        <Theme />
-      </footer>
     </>
   );
 }
 
-type ThemeName = keyof typeof en.frame.themes;
+type ViewsProps = Pick<FrameProps, "place" | "tenants" | "view"> & { readonly tenant: string };
 
-function Theme() {
-  const [theme, setTheme] = useState<ThemeName>(
-    () => (localStorage.getItem("theme") ?? "system") as ThemeName,
-  );
-  useEffect(() => {
-    if (theme === "system") localStorage.removeItem("theme");
-    else localStorage.setItem("theme", theme);
-    document.documentElement.dataset.theme = theme;
-  }, [theme]);
+function Views({ place, tenants, tenant, view }: ViewsProps) {
   return (
-    <label>
-      {en.frame.theme}{" "}
-      <select value={theme} onChange={({ currentTarget }) => setTheme(currentTarget.value as ThemeName)}>
-        {Object.entries(en.frame.themes).map(([name, text]) => (
+    <>
+      <select
+        aria-label={en.frame.tenant}
+        value={tenant}
+        onChange={({ currentTarget }) =>
+          // Filters name values of one tenant, so drop them.
+          go(changed(datesAlone(place), {}, viewPath(currentTarget.value, view ?? "overview")))
+        }
+      >
+        {tenants.map((name) => (
           <option key={name} value={name}>
-            {text}
+            {name}
           </option>
         ))}
       </select>
-    </label>
+      <nav aria-label={tenant}>
+        {viewGroups.map((group) => (
+          <ul key={group[0]}>
+            {group.map((each) => (
+              <li key={each}>
+                <Link
+                  href={changed(withoutChoices(place), {}, viewPath(tenant, each))}
+                  aria-current={each === view ? "page" : undefined}
+                >
+                  {en.views[each]}
+                  {each === "worklist" && <ToFix tenant={tenant} place={place} />}
+                </Link>
+              </li>
+            ))}
+          </ul>
+        ))}
+      </nav>
+    </>
+  );
+}
+
+/** The number of costs to fix in the period. */
+function ToFix({ tenant, place }: Pick<ViewsProps, "tenant" | "place">) {
+  const { value, isStale } = useIssues(tenant, periodOf(place), { page: 1, page_size: 1 });
+  return (
+    <span class="count">{value !== undefined && !isStale && ` (${value.total.toLocaleString("en")})`}</span>
   );
 }

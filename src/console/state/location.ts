@@ -3,9 +3,10 @@
  * and back and forward work. Views read the address with `useLocation` and change it with `go`.
  */
 import { useEffect, useState } from "preact/hooks";
-import { columnOfFilter, isFilterColumn } from "./filters.js";
+import { resetBy, withoutChoices, withoutDrawers } from "./parameters.js";
 import type { Changes, Place } from "./place.js";
 
+export { datesAlone, withoutChoices } from "./parameters.js";
 export type { Changes, Place } from "./place.js";
 
 const listeners = new Set<() => void>();
@@ -32,53 +33,39 @@ export function useLocation(): Place {
   return place;
 }
 
-/** Parameters that open a drawer or turn pages of a list further down. Changing them does not scroll to the top. */
-const withoutDrawers = Object.fromEntries(
-  ["why", "dimension", "assign", "history", "rows", "lacking_page"].map((name) => [name, undefined]),
-);
-
-/** Changes the address. `replace` adds no entry to the browser's history. */
-export function go(href: string, { replace = false } = {}): void {
+/**
+ * Changes the address. `replace` adds no entry to the browser's history. Returns whether the page then shows something
+ * else, and not only a drawer or another part of a list.
+ */
+export function go(href: string, { replace = false } = {}): boolean {
   const before = currentPlace();
-  if (href === location.pathname + location.search) return;
+  if (href === location.pathname + location.search) return false;
   if (replace) history.replaceState(null, "", href);
   else history.pushState(null, "", href);
   notify();
-  if (!replace && changed(before, withoutDrawers) !== changed(currentPlace(), withoutDrawers)) scrollTo(0, 0);
+  const isElsewhere = addressOf(withoutDrawers(before)) !== addressOf(withoutDrawers(currentPlace()));
+  if (!replace && isElsewhere) scrollTo(0, 0);
+  return isElsewhere;
 }
-
-/** Parameters that concern every view. */
-const kept: ReadonlySet<string> = new Set(["start_date", "end_date", "digits"]);
-
-/** The address without filters and view parameters, for links from views that ignore filters. */
-export function datesAlone({ path, query }: Place): Place {
-  const dates = [...query].filter(([name]) => kept.has(name));
-  return { path, query: new URLSearchParams(dates) };
-}
-
-/** Parameters with page numbers. The list of `rows` is open only while the address has the parameter. */
-const pageParameters = ["page", "lacking_page", "rows"] as const;
 
 /**
- * Returns the address with changed parameters: undefined removes a parameter, a list repeats it. Changes of days or
- * filters change the rows of all lists, so these go back to their first pages.
+ * Returns the address with changed parameters: undefined removes a parameter, a list repeats it. Parameters that lose
+ * their meaning are reset. A link to another view keeps days and filters.
  */
-export function changed({ path, query }: Place, changes: Changes, to = path): string {
-  const next = new URLSearchParams(query);
-  if (Object.keys(changes).some(choosesRows))
-    for (const name of pageParameters) {
-      if (name === "rows" && next.has(name)) next.set(name, "1");
-      else next.delete(name);
-    }
-  for (const [name, value] of Object.entries(changes)) {
-    next.delete(name);
-    for (const each of value === undefined ? [] : [value].flat()) next.append(name, each);
+export function changed(place: Place, changes: Changes, to = place.path): string {
+  const query = new URLSearchParams((to === place.path ? place : withoutChoices(place)).query);
+  for (const [name, first] of resetBy(Object.keys(changes))) {
+    if (first !== undefined && query.has(name)) query.set(name, first);
+    else query.delete(name);
   }
-  const text = next.toString();
-  return text === "" ? to : `${to}?${text}`;
+  for (const [name, value] of Object.entries(changes)) {
+    query.delete(name);
+    for (const each of value === undefined ? [] : [value].flat()) query.append(name, each);
+  }
+  return addressOf({ path: to, query });
 }
 
-/** Whether a parameter selects rows. */
-function choosesRows(name: string): boolean {
-  return name === "start_date" || name === "end_date" || isFilterColumn(columnOfFilter(name));
+function addressOf({ path, query }: Place): string {
+  const text = query.toString();
+  return text === "" ? path : `${path}?${text}`;
 }

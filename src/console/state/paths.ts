@@ -1,15 +1,10 @@
 /** Paths of the console. The service serves the console only under these (`http/plugins/console.ts`). */
-export const tenantViews = [
-  "overview",
-  "explorer",
-  "statement",
-  "rules",
-  "worklist",
-  "inventory",
-  "tags",
-  "deliveries",
-  "runs",
+/** The views of a tenant, grouped by who needs them: those who pay, and those who run the service. */
+export const viewGroups = [
+  ["overview", "explorer", "statement", "worklist"],
+  ["deliveries", "rules", "inventory", "runs", "tags"],
 ] as const;
+const tenantViews = viewGroups.flat();
 export type TenantView = (typeof tenantViews)[number];
 
 export function viewPath(tenant: string, view: TenantView): string {

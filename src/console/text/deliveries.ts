@@ -1,6 +1,6 @@
 /** Texts of the deliveries view. */
 export const deliveries = {
-  title: "Deliveries",
+  title: "Bills",
   lead: "Delivered bills, newest first. One delivery of a month counts; a later one replaces it.",
   none: "No bill was delivered",
   noneHint: "Only tenants of the ecosystem focus have deliveries, once a run has found one.",

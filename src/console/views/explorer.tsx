@@ -107,7 +107,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
   return (
     <>
       <div class="title">
-        <h1>{text.title}</h1>
+        <h1>{en.views.explorer}</h1>
         <Trail place={place} />
       </div>
       <div onFocusCapture={loadTagKeys} onPointerEnter={loadTagKeys}>

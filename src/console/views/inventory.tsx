@@ -55,7 +55,7 @@ export function Inventory({ place, tenant }: ViewProps) {
           <Link
             key={each}
             class="tab"
-            href={changed(place, { kind: each, type: undefined, status: undefined, page: undefined })}
+            href={changed(place, { kind: each })}
             aria-current={each === kind ? "page" : undefined}
           >
             {text.kinds[each]}

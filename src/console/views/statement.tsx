@@ -57,7 +57,7 @@ export function StatementView({ place, tenant }: ViewProps) {
   return (
     <>
       {filters.length === 0 ? (
-        <h1>{text.title}</h1>
+        <h1>{en.views.statement}</h1>
       ) : (
         <div class="title">
           <h1>

@@ -117,9 +117,6 @@ function Coverage({ breakdown, place, tenant, tagKey }: CoverageProps) {
             {
               ...filterParameters({ column, isExcluding: false, values: [nameOf(group)] }),
               group_by: "identity_id",
-              key: undefined,
-              search: undefined,
-              page: undefined,
             },
             viewPath(tenant, "explorer"),
           )}

@@ -112,7 +112,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
   return (
     <>
       <div class="title">
-        <h1>{text.title}</h1>
+        <h1>{en.views.worklist}</h1>
         <span class="hint">{shownPeriod(period)}</span>
       </div>
       <p>{text.lead}</p>

@@ -1,0 +1,77 @@
+/** The menu in the header: who is signed in, settings of this browser, and links. */
+import { useContext, useEffect, useState } from "preact/hooks";
+import { SignedInCaller } from "../state/caller.js";
+import { hasAllDigits } from "../state/digits.js";
+import { changed, go, type Place } from "../state/location.js";
+import { sessionToken, signOut } from "../state/session.js";
+import { en } from "../text/en.js";
+
+const text = en.frame;
+
+export function Menu({ place }: { readonly place: Place }) {
+  const name = useContext(SignedInCaller)?.name ?? undefined;
+  return (
+    <>
+      <button type="button" class="menu-opener" popovertarget="menu" aria-label={text.menuOf(name)}>
+        <span class="who">{name ?? text.menu}</span> <span aria-hidden="true">⋮</span>
+      </button>
+      <div id="menu" class="menu" popover="auto">
+        <Account name={name} />
+        <Theme />
+        <label title={text.digitsHint}>
+          <input
+            type="checkbox"
+            checked={hasAllDigits(place)}
+            onChange={({ currentTarget }) =>
+              go(changed(place, { digits: currentTarget.checked ? "all" : undefined }), { replace: true })
+            }
+          />{" "}
+          {text.digits}
+        </label>
+        <a href="/docs">{text.api}</a>
+      </div>
+    </>
+  );
+}
+
+function Account({ name }: { readonly name: string | undefined }) {
+  return (
+    <>
+      {name !== undefined && (
+        <p>
+          {text.signedIn} <strong>{name}</strong>
+        </p>
+      )}
+      {sessionToken() !== undefined && (
+        <button type="button" onClick={signOut}>
+          {en.signIn.signOut}
+        </button>
+      )}
+    </>
+  );
+}
+
+type ThemeName = keyof typeof text.themes;
+
+function Theme() {
+  const [theme, setTheme] = useState<ThemeName>(
+    () => (localStorage.getItem("theme") ?? "system") as ThemeName,
+  );
+  useEffect(() => {
+    if (theme === "system") localStorage.removeItem("theme");
+    else localStorage.setItem("theme", theme);
+    document.documentElement.dataset.theme = theme;
+  }, [theme]);
+  return (
+    <label>
+      {text.theme}{" "}
+      <select value={theme} onChange={({ currentTarget }) => setTheme(currentTarget.value as ThemeName)}>
+        {Object.entries(text.themes).map(([each, title]) => (
+          <option key={each} value={each}>
+            {title}
+          </option>
+        ))}
+      </select>
+    </label>
+  );
+}
