@@ -24,6 +24,7 @@ function view(load: () => Promise<FunctionComponent<{ readonly place: Place; rea
 const views = {
   overview: view(async () => (await import("./views/overview.js")).Overview),
   explorer: view(async () => (await import("./views/explorer.js")).Explorer),
+  topics: view(async () => (await import("./views/topics.js")).Topics),
   statement: view(async () => (await import("./views/statement.js")).StatementView),
   inventory: view(async () => (await import("./views/inventory.js")).Inventory),
   tags: view(async () => (await import("./views/tags.js")).Tags),

@@ -225,3 +225,39 @@ export async function get(app: FastifyInstance, url: string, headers: Record<str
     body: response.body === "" ? undefined : response.json(),
   };
 }
+
+interface TopicAttribution {
+  timestamp: string;
+  amount: string;
+  topic_name?: string;
+  cluster_resource_id?: string;
+  product_type?: string;
+  attribution_method?: string;
+  env_id?: string;
+}
+
+export async function insertTopicAttributions(
+  stores: OpenedStores,
+  rows: readonly TopicAttribution[],
+): Promise<void> {
+  const { client, tenantId, ecosystem } = await stores.tenant("acme");
+  await client.insert({
+    table: "topic_attributions",
+    format: "JSONEachRow",
+    values: rows.map(({ amount, ...row }) => ({
+      ecosystem,
+      tenant_id: tenantId,
+      env_id: "env-1",
+      cluster_resource_id: "lkc-1",
+      product_category: "KAFKA",
+      product_type: "KAFKA_NETWORK_WRITE",
+      topic_name: "orders",
+      attribution_method: "bytes_ratio",
+      attribution_detail: "usage_ratio_allocation",
+      metric: "topic_bytes_in",
+      amount_hi: "0",
+      amount_lo: amount,
+      ...row,
+    })),
+  });
+}

@@ -1,42 +1,8 @@
 import t from "tap";
-import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { holds } from "../holds.js";
-import { get, startService } from "./service.js";
+import { get, insertTopicAttributions as insert, startService } from "./service.js";
 
 const base = "/api/v1/tenants/acme/topic-attributions";
-
-interface Input {
-  timestamp: string;
-  amount: string;
-  topic_name?: string;
-  cluster_resource_id?: string;
-  product_type?: string;
-  attribution_method?: string;
-  env_id?: string;
-}
-
-async function insert(stores: OpenedStores, rows: readonly Input[]): Promise<void> {
-  const { client, tenantId, ecosystem } = await stores.tenant("acme");
-  await client.insert({
-    table: "topic_attributions",
-    format: "JSONEachRow",
-    values: rows.map(({ amount, ...row }) => ({
-      ecosystem,
-      tenant_id: tenantId,
-      env_id: "env-1",
-      cluster_resource_id: "lkc-1",
-      product_category: "KAFKA",
-      product_type: "KAFKA_NETWORK_WRITE",
-      topic_name: "orders",
-      attribution_method: "bytes_ratio",
-      attribution_detail: "usage_ratio_allocation",
-      metric: "topic_bytes_in",
-      amount_hi: "0",
-      amount_lo: amount,
-      ...row,
-    })),
-  });
-}
 
 t.test("GET /api/v1/tenants/{tenant_name}/topic-attributions", async (t) => {
   const { app, stores } = await startService(t);

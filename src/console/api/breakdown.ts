@@ -77,22 +77,40 @@ export async function loadBreakdown(request: BreakdownRequest, signal: AbortSign
 /** The largest limit that the API accepts. */
 export const MAX_GROUPS = 1000;
 
+/** The fields that a group of chargebacks and a group of topics share. */
+export type Group = Pick<BreakdownRow, "currency" | "dimensions" | "display_names" | "amounts">;
+
+interface Groups<Row extends Group, Rest> {
+  readonly groups: readonly Row[];
+  readonly others: readonly Rest[];
+}
+
 /** The groups of a currency as they are listed: first those in the order of the request, then the others. */
-export function listed({ groups, others }: ShownBreakdown, currency: string) {
+export function listed<Row extends Group, Rest extends Pick<Others, "currency">>(
+  { groups, others }: Groups<Row, Rest>,
+  currency: string,
+) {
   const all = groups.filter((group) => group.currency === currency);
   return {
     groups: all.filter((group) => !isUnallocated(group)),
     others: others.find((each) => each.currency === currency),
-    /** Costs that nobody pays for. They are always listed last. */
+    /** Costs that nobody pays for, or of no topic. They are always listed last. */
     unallocated: all.find(isUnallocated),
   };
 }
 
-/** Whether the group is all that no identity was found for, as in a list of identities or teams. */
-export function isUnallocated({ dimensions }: BreakdownRow): boolean {
-  const [[column, value] = [], ...more] = Object.entries(dimensions);
-  return more.length === 0 && (column === "identity_id" || column === "team") && value === "UNALLOCATED";
+/** Whether the group is all that no identity, team or topic was found for, in a list of these alone. */
+export function isUnallocated({ dimensions }: Pick<Group, "dimensions">): boolean {
+  const [[column = "", value] = [], ...more] = Object.entries(dimensions);
+  return more.length === 0 && value !== undefined && noneOf[column] === value;
 }
+
+/** The value of a column that stands for nothing found. */
+const noneOf: Readonly<Record<string, string>> = {
+  identity_id: "UNALLOCATED",
+  team: "UNALLOCATED",
+  topic_name: "__UNATTRIBUTED__",
+};
 
 /** The parts of an amount that a table has columns for: not every tenant has costs that were passed on. */
 export function partsOf({ parts }: Sums): (keyof Sums["parts"])[] {
@@ -150,9 +168,9 @@ export function exportAddress(
   });
 }
 
-const tenantPath = (tenant: string) => `/api/v1/tenants/${encodeURIComponent(tenant)}`;
+export const tenantPath = (tenant: string) => `/api/v1/tenants/${encodeURIComponent(tenant)}`;
 
-function addressOf(path: string, query: Readonly<Record<string, unknown>>): string {
+export function addressOf(path: string, query: Readonly<Record<string, unknown>>): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     for (const item of [value].flat()) parameters.append(name, String(item));

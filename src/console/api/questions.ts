@@ -52,6 +52,14 @@ export function useDays(tenant: string, period: Period): Data<Schemas["TrackingD
   );
 }
 
+/** All days with costs by topic. */
+export function useTopicDates(tenant: string): Data<Schemas["TopicAttributionDates"]> {
+  const params = { path: { tenant_name: tenant } };
+  return useData(JSON.stringify(["topic dates", tenant]), (signal) =>
+    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/topic-attributions/dates", { params, signal })),
+  );
+}
+
 type TagKeys = Schemas["TagKeys"];
 
 /** Keys of the tenant's tags, and of the tags on the billing lines of the period. */

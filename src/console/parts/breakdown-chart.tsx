@@ -1,19 +1,31 @@
 import { exact, minus, zero } from "../../common/exact-decimal.js";
-import { type BreakdownRow, isUnallocated, listed } from "../api/breakdown.js";
-import type { BreakdownResult } from "../api/comparison.js";
+import { type BreakdownRequest, type Group, isUnallocated, listed, type Totals } from "../api/breakdown.js";
 import { bucketsOf } from "../state/buckets.js";
 import { colorsOf, OTHERS_COLOR, UNALLOCATED_COLOR } from "../state/colors.js";
 import { shownDay, shownInstant } from "../state/days.js";
 import { en } from "../text/en.js";
 import { Chart, type ChartBucket, type ChartSeries } from "./chart.js";
 
-interface BreakdownChartProps {
+/** Groups over time with their request: of chargebacks or of topics. */
+export interface ChartedResult<Row extends Group> {
+  readonly breakdown: {
+    readonly time_buckets: readonly string[];
+    readonly groups: readonly Row[];
+    readonly others: readonly { readonly currency: string }[];
+    readonly totals: readonly Pick<Totals, "currency" | "group_count" | "amounts">[];
+  };
+  readonly request: Pick<BreakdownRequest, "tenant" | "period" | "groupBy" | "timeBucket">;
+  /** Days whose costs are there; undefined if unknown. */
+  readonly coveredDays: ReadonlySet<string> | undefined;
+}
+
+interface BreakdownChartProps<Row extends Group> {
   readonly title: string;
-  readonly result: BreakdownResult;
+  readonly result: ChartedResult<Row>;
   readonly currency: string;
   readonly kind?: "bars" | "area";
   /** Called with the group that was clicked. */
-  readonly onPick?: ((group: BreakdownRow) => void) | undefined;
+  readonly onPick?: ((group: Row) => void) | undefined;
   /** Address with a row for each of the groups that are not in the response. */
   readonly othersHref?: string | undefined;
 }
@@ -22,17 +34,17 @@ interface BreakdownChartProps {
 const MAX_SERIES = 10;
 
 /** The groups that have a series of their own: the first ones, and what is unallocated. */
-function charted(result: BreakdownResult, currency: string): BreakdownRow[] {
+function charted<Row extends Group>(result: ChartedResult<Row>, currency: string): Row[] {
   const { groups, unallocated } = listed(result.breakdown, currency);
   const shown = groups.length === MAX_SERIES + 1 ? groups : groups.slice(0, MAX_SERIES);
   return unallocated === undefined ? shown : [...shown, unallocated];
 }
 
 /** Colours of the groups that have a series, by `keyOf`. */
-export function chartColors(result: BreakdownResult, currency: string): ReadonlyMap<string, string> {
+export function chartColors(result: ChartedResult<Group>, currency: string): ReadonlyMap<string, string> {
   const { tenant, groupBy } = result.request;
   const groups = charted(result, currency);
-  const nameless = (group: BreakdownRow) => JSON.stringify(group.dimensions);
+  const nameless = (group: Group) => JSON.stringify(group.dimensions);
   const colors = colorsOf(tenant, groups.filter((group) => !isUnallocated(group)).map(nameless));
   return new Map(
     groups.map((group) => [keyOf(group, groupBy), colors.get(nameless(group)) ?? UNALLOCATED_COLOR]),
@@ -40,14 +52,14 @@ export function chartColors(result: BreakdownResult, currency: string): Readonly
 }
 
 /** Groups of one currency over time: the first is at the bottom, then all others in grey, then what is unallocated. */
-export function BreakdownChart({
+export function BreakdownChart<Row extends Group>({
   title,
   result,
   currency,
   kind = "bars",
   onPick,
   othersHref,
-}: BreakdownChartProps) {
+}: BreakdownChartProps<Row>) {
   const { breakdown, request } = result;
   const columns = request.groupBy;
   const groups = charted(result, currency);
@@ -93,7 +105,7 @@ export function BreakdownChart({
 }
 
 /** All buckets of the period, each with its position in the response (-1 if the response leaves it out). */
-function bucketsOfPeriod({ breakdown, request, coveredDays }: BreakdownResult): ChartBucket[] {
+function bucketsOfPeriod({ breakdown, request, coveredDays }: ChartedResult<Group>): ChartBucket[] {
   const positions = new Map(breakdown.time_buckets.map((label, position) => [label, position]));
   const all = bucketsOf(request.period, request.timeBucket ?? "", coveredDays);
   const known = new Set(all?.map(({ label }) => label));
@@ -117,12 +129,12 @@ function bucketName(bucket: string, withYear = false): string {
   return withYear ? shownInstant(bucket) : `${shownDay(day, false)} ${time}`;
 }
 
-export function keyOf(group: BreakdownRow, columns: readonly string[]): string {
+export function keyOf(group: Group, columns: readonly string[]): string {
   return JSON.stringify([group.currency, ...columns.map((column) => group.dimensions[column])]);
 }
 
-export function nameOf(group: BreakdownRow, columns: readonly string[]): string {
-  if (isUnallocated(group)) return en.overview.unallocated;
+export function nameOf(group: Group, columns: readonly string[]): string {
+  if (isUnallocated(group)) return columns[0] === "topic_name" ? en.topics.none : en.overview.unallocated;
   return columns
     .map((column) => group.display_names[column] ?? group.dimensions[column] ?? "")
     .map((name) => (name === "" ? en.unnamed : name))

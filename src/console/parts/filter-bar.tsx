@@ -75,8 +75,13 @@ export function valuesInWords({ isExcluding, values }: Filter): string {
 const joined = (values: readonly string[]) =>
   values.map((value) => (value === "" ? en.unnamed : value)).join(", ");
 
-/** `rest` is the address without this filter. */
-function Chip({ filter, rest }: { readonly filter: Filter; readonly rest: string }) {
+interface ChipProps {
+  readonly filter: Omit<Filter, "column"> & { readonly column: string };
+  /** The address without this filter. */
+  readonly rest: string;
+}
+
+export function Chip({ filter, rest }: ChipProps) {
   const relation = filter.isExcluding ? en.filters.isNot : en.filters.is;
   const text = `${columnName(filter.column)} ${relation} ${joined(filter.values)}`;
   return (

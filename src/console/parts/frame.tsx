@@ -1,6 +1,6 @@
 /** Header around every view: navigation, the period and the menu. */
 import type { ComponentChildren } from "preact";
-import { useIssues } from "../api/questions.js";
+import { useIssues, useTopicDates } from "../api/questions.js";
 import { changed, datesAlone, go, type Place, withoutChoices } from "../state/location.js";
 import { type TenantView, viewGroups, viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
@@ -53,6 +53,8 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
 type ViewsProps = Pick<FrameProps, "place" | "tenants" | "view"> & { readonly tenant: string };
 
 function Views({ place, tenants, tenant, view }: ViewsProps) {
+  const topicDates = useTopicDates(tenant).value?.dates ?? [];
+  const isShown = (each: TenantView) => each !== "topics" || view === "topics" || topicDates.length > 0;
   return (
     <>
       <select
@@ -72,7 +74,7 @@ function Views({ place, tenants, tenant, view }: ViewsProps) {
       <nav aria-label={tenant}>
         {viewGroups.map((group) => (
           <ul key={group[0]}>
-            {group.map((each) => (
+            {group.filter(isShown).map((each) => (
               <li key={each}>
                 <Link
                   href={changed(withoutChoices(place), {}, viewPath(tenant, each))}

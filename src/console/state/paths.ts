@@ -1,7 +1,7 @@
 /** Paths of the console. The service serves the console only under these (`http/plugins/console.ts`). */
 /** The views of a tenant, grouped by who needs them: those who pay, and those who run the service. */
 export const viewGroups = [
-  ["overview", "explorer", "statement", "worklist"],
+  ["overview", "explorer", "topics", "statement", "worklist"],
   ["deliveries", "rules", "inventory", "runs", "tags"],
 ] as const;
 const tenantViews = viewGroups.flat();

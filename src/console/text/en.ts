@@ -9,6 +9,7 @@ import { runsTexts } from "./runs.js";
 import { statementTexts } from "./statement.js";
 import { tagsTexts } from "./tags.js";
 import { healthTexts, tenantsTexts } from "./tenants.js";
+import { topicsTexts } from "./topics.js";
 import { worklistTexts } from "./worklist.js";
 
 export const en = {
@@ -28,6 +29,7 @@ export const en = {
     deliveries: "Bills",
     rules: "Rules",
     inventory: "Inventory",
+    topics: "Topics",
     runs: "Runs",
     tags: "Labels",
   },
@@ -117,6 +119,9 @@ export const en = {
     region_id: "Region",
     sku_id: "SKU",
     rule: "Rule",
+    topic_name: "Topic",
+    cluster_resource_id: "Cluster",
+    attribution_method: "Method",
   } as Readonly<Record<string, string>>,
   tagColumn: (key: string) => `Label ${key}`,
   lineTagColumn: (key: string) => `Bill tag ${key}`,
@@ -168,6 +173,7 @@ export const en = {
   history: historyTexts,
   overview: overviewTexts,
   explorer: explorerTexts,
+  topics: topicsTexts,
   worklist: worklistTexts,
   runs: runsTexts,
   tenants: tenantsTexts,

@@ -70,7 +70,7 @@ export const topicAttributionDatesSchema = Type.Object(
       examples: [["2026-01-01", "2026-01-02"]],
     }),
   },
-  { description: "The days." },
+  { title: "TopicAttributionDates", description: "The days." },
 );
 
 export const attributionFilters = {
