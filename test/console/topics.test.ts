@@ -51,7 +51,8 @@ t.test(
     await t.test("the navigation shows topics of tenants that have some", async (t) => {
       const views = (at: typeof page) => at.locator("header nav").getByRole("link", { name: "Topics" });
       t.equal(await views(page).count(), 1);
-      const other = await open(`/tenants/other/overview?${period}`);
+      const other = await open(`/tenants/globex/overview?${period}`);
+      t.equal(await other.locator("header nav li").count(), 9);
       t.equal(await views(other).count(), 0);
     });
 
