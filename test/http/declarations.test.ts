@@ -39,6 +39,7 @@ const declared = {
   "GET /api/v1/tenants/{tenant_name}/chargebacks/aggregate": "heavy etag=chargebacks showsTags",
   "GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown": "heavy etag=chargebacks showsTags",
   "GET /api/v1/tenants/{tenant_name}/chargebacks/breakdown/sql": "",
+  "GET /api/v1/tenants/{tenant_name}/chargebacks/change": "heavy etag=chargebacks showsTags",
   "GET /api/v1/tenants/{tenant_name}/chargebacks/allocation-issues": "heavy etag=chargebacks showsTags",
   "GET /api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}": "",
   "PATCH /api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}": "",

@@ -15,6 +15,7 @@ import {
   breakdownSeries,
 } from "../../src/query/chargebacks/breakdown-statements.js";
 import { bucketLimitSql } from "../../src/query/chargebacks/bucket-limit.js";
+import { changeGroups } from "../../src/query/chargebacks/change-statement.js";
 import { newestRow } from "../../src/query/chargebacks/dimension-row.js";
 import { matchingDimensions } from "../../src/query/chargebacks/dimensions.js";
 import { ticksOfLine } from "../../src/query/chargebacks/explain/arithmetic.js";
@@ -244,6 +245,16 @@ export const reads: Readonly<Record<string, Statement>> = {
       ["payments", "r-2"],
     ],
   ),
+  "change-by-line": changeGroups({
+    ...breakdown({ groupBy: ["product_type", "resource_id"] }),
+    comparedFrom: 1771459200,
+    comparedTo: 1771459200 + 2 * 86_400,
+  }),
+  "change-by-team-and-tag-every-filter": changeGroups({
+    ...breakdown({ groupBy: ["team", "tag:squad"], filters: { ...everyFilter, tags } }),
+    comparedFrom: 1771459200,
+    comparedTo: window().from,
+  }),
   "summed-days": summedDays({ window: window(), filters: {} }),
   "summed-days-of-lines": summedDays({
     window: window(),

@@ -11,6 +11,7 @@ import { auditRoutes } from "./audit.js";
 import { billingRoutes } from "./billing.js";
 import { breakdownRoutes } from "./breakdown.js";
 import { bulkTagRoutes } from "./bulk-tags.js";
+import { changeRoutes } from "./change.js";
 import { chargebackRoutes } from "./chargebacks.js";
 import { deliveryRoutes } from "./deliveries.js";
 import { descriptionRoutes } from "./description.js";
@@ -49,6 +50,7 @@ const apiRoutes = [
   chargebackRoutes,
   aggregateRoutes,
   breakdownRoutes,
+  changeRoutes,
   allocationIssueRoutes,
   dimensionRoutes,
   explainRoutes,

@@ -6,6 +6,26 @@ import { timeBuckets } from "../../query/time/bucket.js";
 import { amounts, groupBy, groupValues } from "./aggregate.js";
 import { choiceSchema, countSchema, currency, decimalSchema, textSchema } from "./fields.js";
 
+/** The days to compare with. */
+export const comparedDates = {
+  compare_start_date: Type.Optional(
+    Type.String({
+      format: "date",
+      description:
+        "First day of the previous period, inclusive; only with a comparison. Left out: as many days before `start_date` as the period has.",
+      examples: ["2025-12-01"],
+    }),
+  ),
+  compare_end_date: Type.Optional(
+    Type.String({
+      format: "date",
+      description:
+        "Last day of the previous period, inclusive; only with a comparison. Must be before `start_date`. Left out: the day before `start_date`.",
+      examples: ["2025-12-31"],
+    }),
+  ),
+};
+
 export const breakdownParameters = {
   group_by: groupBy(3),
   time_bucket: Type.Optional(
@@ -42,22 +62,7 @@ export const breakdownParameters = {
         "Also return the sums of the previous period: as many days directly before `start_date`, or the days from `compare_start_date` to `compare_end_date`.",
     }),
   ),
-  compare_start_date: Type.Optional(
-    Type.String({
-      format: "date",
-      description:
-        "First day of the previous period, inclusive; only with a comparison. Left out: as many days before `start_date` as the period has.",
-      examples: ["2025-12-01"],
-    }),
-  ),
-  compare_end_date: Type.Optional(
-    Type.String({
-      format: "date",
-      description:
-        "Last day of the previous period, inclusive; only with a comparison. Must be before `start_date`. Left out: the day before `start_date`.",
-      examples: ["2025-12-31"],
-    }),
-  ),
+  ...comparedDates,
   search: Type.Optional(
     Type.String({
       description:

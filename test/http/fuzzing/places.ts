@@ -90,7 +90,7 @@ function placesIn(at: OperationAt, { components = {} }: ApiDocument, known: Know
     if (schema["x-prefix"] === undefined) return [query(name)];
     return [query("tag:team"), place("tag:KEY", (text) => request({ url: url(`tag:${text}`, "x") }))];
   });
-  if (["aggregateChargebacks", "breakDownChargebacks"].includes(operationId))
+  if (["aggregateChargebacks", "breakDownChargebacks", "explainChange"].includes(operationId))
     places.push(place("group_by=tag:KEY", (text) => request({ url: url("group_by", `tag:${text}`) })));
   const [content] = Object.values(requestBody?.content ?? {});
   const fields =

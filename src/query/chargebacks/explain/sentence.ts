@@ -2,6 +2,7 @@
 import { exact } from "../../../common/exact-decimal.js";
 import { dayText, moneyOf, partText, shareText } from "../../../common/figures.js";
 import { counted } from "../../../common/plural.js";
+import { abbreviations, isOfNoResource, productName } from "../../../common/product-name.js";
 import { type SetOf, UNALLOCATED } from "../../../domain/allocation-rule.js";
 import type { Explanation } from "./response.js";
 import type { TriedTier } from "./tiers.js";
@@ -66,39 +67,9 @@ function subject(explained: Explained): string {
   return resource === undefined ? product : `${product} of ${resource}`;
 }
 
-/** Some lines of a bill have no resource. Their id is a text of the gatherer. */
 function resourceOf({ resource_name, resource_id }: Explained): string | undefined {
-  if (resource_id === "" || /^(no_resource|malformed_billing):/.test(resource_id)) return undefined;
-  return resource_name ?? resource_id;
+  return isOfNoResource(resource_id) ? undefined : (resource_name ?? resource_id);
 }
-
-/** Abbreviations that product types are written with. */
-const abbreviations: Readonly<Record<string, string>> = {
-  API: "API",
-  CFU: "CFU",
-  CFUS: "CFUs",
-  CKU: "CKU",
-  CKUS: "CKUs",
-  CPU: "CPU",
-  CSU: "CSU",
-  CSUS: "CSUs",
-  KSQL: "ksqlDB",
-  REST: "REST",
-  USM: "USM",
-};
-
-/** `KAFKA_NETWORK_READ` becomes `Kafka network read`. A name in any other spelling stays as it is. */
-function productName(type: string): string {
-  if (!/^[A-Z][A-Z0-9_]{4,}$/.test(type)) return type;
-  const words = type
-    .replace(/^SELF_KAFKA/, "SELF-MANAGED_KAFKA")
-    .split("_")
-    .filter((word) => word !== "NUM")
-    .map((word, at) => abbreviations[word] ?? (at === 0 ? capitalized(word) : word.toLowerCase()));
-  return words.join(" ").replace("managed kafka", "managed Kafka");
-}
-
-const capitalized = (word: string) => `${word.slice(0, 1)}${word.slice(1).toLowerCase()}`;
 
 function reason(explained: Explained): string {
   const { identity_id, row } = explained;
