@@ -34,6 +34,7 @@ const views = {
   runs: view(async () => (await import("./views/runs.js")).Runs),
 };
 const Explain = lazy(async () => (await import("./parts/explain.js")).Explain);
+const WhySum = lazy(async () => (await import("./parts/why-sum.js")).WhySum);
 const Dimension = lazy(async () => (await import("./parts/dimension.js")).DimensionLink);
 const Tenants = lazy(async () => (await import("./views/tenants.js")).Tenants);
 
@@ -41,6 +42,7 @@ function Console() {
   const place = useLocation();
   const route = viewOf(place.path);
   const why = place.query.get("why");
+  const whySum = place.query.get("why_sum");
   const dimension = place.query.get("dimension");
   // `/me` also lists the tenants. `/tenants` looks at the store of each one, so only the list of tenants waits for it.
   const caller = useData("me", (signal) => bodyOf(api.GET("/api/v1/me", { signal })));
@@ -80,6 +82,7 @@ function Console() {
                     // Not inside the view: while a drawer loads, the view stays mounted and keeps its focus.
                     <Suspense fallback={null}>
                       {why !== null && <Explain key={why} place={place} tenant={route.tenant} why={why} />}
+                      {whySum !== null && <WhySum place={place} tenant={route.tenant} sum={whySum} />}
                       {dimension !== null && (
                         <Dimension
                           key={dimension}

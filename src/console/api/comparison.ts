@@ -48,6 +48,15 @@ export async function loadCompared(request: BreakdownRequest, signal: AbortSigna
   return { request: { ...comparedRequest, limit: breakdown.limit }, breakdown, comparison, coveredDays };
 }
 
+/** The days to compare a period with. */
+export async function loadComparison(
+  tenant: string,
+  period: Period,
+  signal: AbortSignal,
+): Promise<PeriodComparison> {
+  return comparisonOf(period, await loadDays(tenant, period, signal));
+}
+
 const withoutChange = (order: string | undefined) =>
   order !== undefined && /^(change|previous_amount)\b/.test(order) ? undefined : order;
 

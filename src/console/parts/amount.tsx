@@ -35,6 +35,16 @@ export function AmountCell({ value, currency, isNamed = false, isExact = false, 
   );
 }
 
+/** A part of a change: it has a sign, also if it is positive. */
+export function SignedAmount({ value, currency, isNamed = false }: AmountProps) {
+  return (
+    <span class="amount">
+      {value.units > 0n && "+"}
+      <AmountCell value={value} currency={currency} isNamed={isNamed} />
+    </span>
+  );
+}
+
 function Digits({ shown, places }: { readonly shown: ShownAmount; readonly places: number }) {
   return (
     <>

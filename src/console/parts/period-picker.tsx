@@ -1,5 +1,6 @@
 import { useEffect, useRef, useState } from "preact/hooks";
-import { currentDay, shownDay } from "../state/days.js";
+import { firstOfMonth, lastOfMonth } from "../../common/days.js";
+import { currentDay, shownDay, shownMonth } from "../state/days.js";
 import { changed, go, type Place } from "../state/location.js";
 import {
   isPossible,
@@ -106,3 +107,9 @@ export const shownPeriod = ({ first, last }: Period) =>
   first === last
     ? shownDay(first)
     : `${shownDay(first, first.slice(0, 4) !== last.slice(0, 4))} – ${shownDay(last)}`;
+
+/** `in September 2026` for a whole month, or `on 3 – 9 Oct 2026`. */
+export const duringPeriod = ({ first, last }: Period) =>
+  first === firstOfMonth(first) && last === lastOfMonth(first)
+    ? en.period.inMonth(shownMonth(first))
+    : en.period.onDays(shownPeriod({ first, last }));

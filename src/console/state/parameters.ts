@@ -44,6 +44,8 @@ export const parameters: Readonly<Partial<Record<string, Parameter>>> = {
   lacking_page: { kind: "below", views: ["worklist"] },
   rows: { kind: "below", views: ["explorer", "statement"], first: "1" },
   why: { kind: "drawer" },
+  why_sum: { kind: "drawer", resets: ["why_by"] },
+  why_by: { kind: "drawer" },
   dimension: { kind: "drawer" },
   assign: { kind: "drawer", views: ["worklist", "inventory"] },
   history: { kind: "drawer", views: ["inventory"] },

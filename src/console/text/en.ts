@@ -1,6 +1,7 @@
 /** Texts of the console, in one folder so that they can be translated. */
 import { counted } from "../../common/plural.js";
 import { assignTexts } from "./assign.js";
+import { changeTexts } from "./change.js";
 import { explainTexts } from "./explain.js";
 import { explorerTexts } from "./explorer.js";
 import { historyTexts, inventoryTexts } from "./inventory.js";
@@ -100,6 +101,8 @@ export const en = {
     },
     custom: "Custom",
     compared: (days: string) => `compared with ${days}`,
+    inMonth: (month: string) => `in ${month}`,
+    onDays: (days: string) => `on ${days}`,
   },
   columns: {
     identity_id: "Identity",
@@ -167,6 +170,7 @@ export const en = {
   },
   assign: assignTexts,
   explain: explainTexts,
+  why: changeTexts,
   statement: statementTexts,
   tags: tagsTexts,
   inventory: inventoryTexts,

@@ -29,6 +29,7 @@ import { Empty, Shown } from "../parts/messages.js";
 import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
+import { WhySumLink } from "../parts/why-sum-link.js";
 import { OTHERS_COLOR } from "../state/colors.js";
 import {
   type FilterColumn,
@@ -377,6 +378,13 @@ function Groups({ place, result, totals, order }: GroupsProps) {
       isNumber: true,
       total: totals.row_count.toLocaleString("en"),
       cell: (row) => row.row_count.toLocaleString("en"),
+    },
+    {
+      key: "why",
+      title: "",
+      total: <WhySumLink place={place} currency={currency} name={en.total} />,
+      cell: ({ group, name }) =>
+        group && <WhySumLink place={place} currency={currency} group={group} name={name} />,
     },
   ];
   return (
