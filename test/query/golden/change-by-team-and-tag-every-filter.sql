@@ -75,7 +75,7 @@ FROM (
           min(line_unit) = max(line_unit) AS is_one_unit, if(is_one_unit, any(line_unit), '') AS of_unit,
           [toString(quantity_now), toString(quantity_before), toString(cost_now), toString(cost_before)] AS of_bill
         FROM (
-          SELECT *, timestamp >= {now_from:DateTime('UTC')} AS is_now, arrayFirst(name -> name != '', [JSONExtractString(metadata, 'unit'), JSONExtractString(metadata, 'ConsumedUnit'), JSONExtractString(metadata, 'PricingUnit')]) AS line_unit
+          SELECT *, timestamp >= {now_from:DateTime('UTC')} AS is_now, if(JSONExtractString(metadata, 'unit') != '', JSONExtractString(metadata, 'unit'), if(JSONExtractString(metadata, 'ConsumedUnit') != '', JSONExtractString(metadata, 'ConsumedUnit'), JSONExtractString(metadata, 'PricingUnit'))) AS line_unit
           FROM published_billing
           WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND NOT (timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')}) AND resource_id IN {resource_id:Array(String)} AND product_type IN {product_type:Array(String)} AND currency IN {currency:Array(String)}
         )
