@@ -22,7 +22,7 @@ function view(load: () => Promise<FunctionComponent<{ readonly place: Place; rea
 }
 
 const views = {
-  overview: view(async () => (await import("./views/overview.js")).Overview),
+  overview: view(async () => (await import("./views/overview/overview.js")).Overview),
   explorer: view(async () => (await import("./views/explorer.js")).Explorer),
   topics: view(async () => (await import("./views/topics.js")).Topics),
   statement: view(async () => (await import("./views/statement.js")).StatementView),

@@ -211,8 +211,8 @@ t.test("the console sorts, splits and colours costs as the API does", needs("chr
       timeZone: "UTC",
     });
     const page = await open(`/tenants/globex/overview?start_date=${third}&end_date=${third}`);
-    await page.getByText(`Forecast for ${name}`).waitFor();
-    t.equal(await textOf(page, ".head:has-text('Forecast') .large"), `${10 * days} USD`);
+    await page.getByText(`${name} so far`).waitFor();
+    t.equal(await textOf(page, ".forecast"), `Forecast: ${10 * days} at its end`);
     const earlier = await open(`/tenants/globex/overview?${period}`);
     t.equal(await earlier.getByText("Forecast").count(), 0);
   });

@@ -82,6 +82,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     const { body: sums } = await get(app, `${api}/chargebacks/breakdown?${period}`);
     const { body: proof } = await get(app, `${api}/reconciliation?${period}`);
     t.equal(digitsOf(await textOf(page, ".head .amount")), inCents(sums.totals[0].total_amount));
+    await page.getByText("Adds up to the cent").click();
     t.equal(
       await textOf(page, ".proof"),
       [

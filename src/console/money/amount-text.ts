@@ -29,6 +29,12 @@ export function shownAmount(value: Exact, currency: string, isExact: boolean): S
   };
 }
 
+/** `+8.74` or `−8.74`. */
+export function changeText(change: Exact, currency: string): string {
+  const text = moneyText(absolute(change), currency);
+  return text.startsWith("<") ? text : `${change.units < 0n ? "−" : "+"}${text}`;
+}
+
 /** `part` as a percentage of `whole`, such as `12.3 %`; undefined if `whole` is zero. */
 export function percentage(part: Exact, whole: Exact): string | undefined {
   if (whole.units === 0n) return undefined;
