@@ -15,11 +15,15 @@ import { type Manifest, UnusableBackupError } from "./manifest.js";
 type PostgresPart = Manifest["postgres"];
 type Table = PostgresPart["tables"][number];
 
-/** Generated columns are not copied, but generated again. */
+/**
+ * Generated columns are not copied, but generated again. Sessions are not copied: a restore ends them, since nobody knows
+ * which of them ended after the backup.
+ */
 const TABLES = `
   SELECT c.relname AS "table", array_agg(a.attname::text ORDER BY a.attnum) AS columns
   FROM pg_class AS c JOIN pg_attribute AS a ON a.attrelid = c.oid
   WHERE c.relnamespace = 'public'::regnamespace AND c.relkind = 'r' AND a.attnum > 0 AND NOT a.attisdropped AND a.attgenerated = ''
+    AND c.relname <> 'sessions'
   GROUP BY c.relname ORDER BY c.relname`;
 
 const SEQUENCES = `
@@ -70,7 +74,8 @@ export async function loadTables(on: PoolClient, folder: string, part: PostgresP
   // order that foreign keys do not allow.
   await runStatement(on, { query: "SET LOCAL session_replication_role = replica", params: [] });
   await runStatement(on, {
-    query: `TRUNCATE ${known.map(({ table }) => `public.${quoted(table)}`).join(", ")}`,
+    // CASCADE includes `sessions`, which refers to tokens.
+    query: `TRUNCATE ${known.map(({ table }) => `public.${quoted(table)}`).join(", ")} CASCADE`,
     params: [],
   });
   for (const { table, columns, rows } of part.tables) {

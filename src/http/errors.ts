@@ -29,6 +29,16 @@ export const errorTable = {
     title: "Tokens not used",
     when: "api.auth is none",
   },
+  session_needs_token: {
+    status: 400,
+    title: "Session needs a token",
+    when: "the request is not authenticated by a token in `Authorization`",
+  },
+  session_not_found: {
+    status: 404,
+    title: "Session not found",
+    when: "there is no session with this id, or it has ended",
+  },
   token_not_found: { status: 404, title: "Token not found", when: "there is no token with this id" },
   pipeline_unavailable: {
     status: 400,

@@ -1,8 +1,9 @@
 /** API tokens. Only their hashes are stored, so a token is shown only once, when it is created. */
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { Pool } from "pg";
 import type { Scope } from "../domain/scopes.js";
 import { type Actor, addAuditEntry } from "./audit.js";
+import { secretHash } from "./secret-hash.js";
 import { readPostgres, runStatement } from "./statement.js";
 import { type Interruption, withTransaction } from "./transaction.js";
 
@@ -26,11 +27,6 @@ export interface TokenInput {
   readonly days: number;
 }
 
-/** Unsalted SHA-256 is sufficient for 256 random bits: guessing is infeasible, so a slow hash would add nothing. */
-function hashOf(secret: string): Buffer {
-  return createHash("sha256").update(secret).digest();
-}
-
 export async function createToken(
   postgres: Pool,
   { name, scopes, tenants, days }: TokenInput,
@@ -41,7 +37,7 @@ export async function createToken(
   const insert = {
     query: `INSERT INTO api_tokens (secret_hash, name, scopes, tenants, created_by, expires_at)
       VALUES ($1, $2, $3, $4, $5, now() + make_interval(days => $6::int)) RETURNING token_id`,
-    params: [hashOf(token), name, scopes, tenants, actor.name, days],
+    params: [secretHash(token), name, scopes, tenants, actor.name, days],
   };
   return await withTransaction(
     postgres,
@@ -109,6 +105,10 @@ export async function findToken(
   signal?: AbortSignal,
 ): Promise<ValidToken | undefined> {
   if (!TOKEN.test(text)) return undefined;
-  const [found] = await readPostgres<ValidToken>(postgres, { query: FIND, params: [hashOf(text)] }, signal);
+  const [found] = await readPostgres<ValidToken>(
+    postgres,
+    { query: FIND, params: [secretHash(text)] },
+    signal,
+  );
   return found;
 }

@@ -112,6 +112,8 @@ t.test("stores that are in use can be backed up and restored", async (t) => {
   );
   await postgres.query(`INSERT INTO runs (run_id, tenant_name, trigger, epoch, status)
     VALUES (gen_random_uuid(), 'globex', 'cli', 1, 'running')`);
+  await postgres.query(`INSERT INTO sessions (secret_hash, issuer, name, roles)
+    VALUES (sha256('a'), 'https://login.example.org', 'ada', '{}')`);
   const expected = { globex: await seen(stores, "globex") };
   const control = await openBackupControl({ stores, dataDir: live.config.data_dir, logger: testLogger });
   const target = join(folder, "backups", "first");
@@ -181,6 +183,8 @@ t.test("stores that are in use can be backed up and restored", async (t) => {
         "SELECT tenant_name, staged_hash FROM tracking_dates WHERE staged_hash IS NOT NULL",
       );
       t.strictSame(rows, [], "an incomplete day does not count");
+      const sessions = await restored.postgres.query("SELECT * FROM sessions");
+      t.strictSame(sessions.rows, [], "a restore ends all sessions");
       const again = runContext(restored, { ecosystems });
       for (const name of ["acme", "globex"]) {
         const result = await runOnce(again, other.config, name);
@@ -352,7 +356,15 @@ t.test("a backup of an older version is migrated", async (t) => {
   ];
   t.strictSame(
     states.map(({ revision, state }) => `${revision} ${state}`),
-    ["0001 applied", "0003 applied", "9999 applied", "0001 applied", "0002 applied", "9999 applied"],
+    [
+      "0001 applied",
+      "0003 applied",
+      "0004 applied",
+      "9999 applied",
+      "0001 applied",
+      "0002 applied",
+      "9999 applied",
+    ],
   );
   t.strictSame((await restored.postgres.query("SELECT tenant_id, later FROM tenants")).rows, [
     { tenant_id: "old", later: "added" },

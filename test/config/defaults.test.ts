@@ -20,6 +20,7 @@ t.test("an empty file has every default", async (t) => {
       insecure: false,
       public: ["docs"],
       roles: [],
+      sessions: { idle_minutes: 60, max_hours: 12 },
       allowed_hosts: [],
       trusted_proxies: [],
       console: true,

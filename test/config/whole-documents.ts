@@ -436,7 +436,12 @@ const signOn: JsonMapping = {
       jwks_url: "https://login.example.org/keys",
       name_claim: "sub",
       roles_claim: "groups",
+      client_id: "chargehouse",
+      client_secret: "s3cret",
+      request_scopes: "openid groups",
+      issuer_name: "Example",
     },
+    sessions: { idle_minutes: 30, max_hours: 8 },
     roles: [{ role: "finance", scopes: ["read"], tenants: [], every_tenant: true }],
   },
 };

@@ -59,6 +59,11 @@ const unusual = {
   "GET /metrics": "read, every tenant, public as metrics",
   "GET /api/v1/readiness": "read, public as readiness",
   "GET /api/v1/me": "any",
+  "GET /api/v1/sign-in": "public",
+  "POST /api/v1/session": "any",
+  "DELETE /api/v1/session": "any",
+  "GET /api/v1/sessions": "admin, every tenant",
+  "DELETE /api/v1/sessions/:session_id": "admin, every tenant",
   "GET /api/v1/tokens": "admin, every tenant",
   "POST /api/v1/tokens": "admin, every tenant",
   "DELETE /api/v1/tokens/:token_id": "admin, every tenant",
@@ -168,6 +173,7 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
     t.strictSame(body, {
       auth: "tokens",
       name: "bi",
+      session_id: null,
       scopes: ["read", "tags"],
       every_tenant: false,
       tenants: ["globex"],
@@ -332,6 +338,7 @@ t.test("with api.auth: none, the service is open on loopback only", async (t) =>
   t.strictSame(body, {
     auth: "none",
     name: null,
+    session_id: null,
     scopes: ["read", "tags", "assign", "run", "admin"],
     every_tenant: true,
     tenants: ["acme", "globex"],

@@ -62,6 +62,7 @@ t.test("single sign-on authenticates callers", async (t) => {
     t.strictSame(found.body, {
       auth: "oidc",
       name: "ada@example.org",
+      session_id: null,
       scopes: ["read"],
       every_tenant: false,
       tenants: ["acme"],

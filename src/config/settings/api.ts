@@ -3,7 +3,7 @@ import { type Static, Type } from "@sinclair/typebox";
 import { choice, flag, integer, list, section, text } from "../reader/setting.js";
 import { parseOrigin } from "../reader/url.js";
 import { hostOf, isLoopback, parseHostName } from "./host-names.js";
-import { oidcSettings, proxySettings, roleSettings, trustedProxies } from "./sign-on.js";
+import { oidcSettings, proxySettings, roleSettings, sessionSettings, trustedProxies } from "./sign-on.js";
 import { tlsSettings } from "./tls.js";
 
 export const authModes = ["none", "tokens", "oidc", "proxy"] as const;
@@ -56,6 +56,7 @@ export const apiSettings = section(
     oidc: Type.Optional(oidcSettings),
     proxy: Type.Optional(proxySettings),
     roles: roleSettings,
+    sessions: sessionSettings,
     insecure: flag({
       description:
         "Listen on other addresses than loopback although `auth` is `none`. Everybody who can reach the address can " +

@@ -1,21 +1,36 @@
-/** `api.oidc`, `api.proxy`, `api.roles`: single sign-on, and the scopes of its users. */
+/** `api.oidc`, `api.proxy`, `api.roles`, `api.sessions`: single sign-on, the scopes of its users, and sessions. */
 import { isIP } from "node:net";
-import type { Static } from "@sinclair/typebox";
+import { type Static, Type } from "@sinclair/typebox";
 import { scopes } from "../../domain/scopes.js";
 import type { Report } from "../reader/reading-context.js";
-import { choice, flag, list, mapping, type Parsed, text } from "../reader/setting.js";
+import { choice, flag, integer, list, mapping, type Parsed, section, text } from "../reader/setting.js";
 import { parseBaseUrl } from "../reader/url.js";
+import { secretText } from "./credential-keys.js";
 import { isLoopback } from "./host-names.js";
 
 /** Refuses plain HTTP, because anybody on the network could replace the keys. */
 function parseKeysUrl(given: string): Parsed {
   const parsed = parseBaseUrl(given);
-  if ("problem" in parsed) return parsed;
-  const { protocol, hostname } = new URL(parsed.value);
-  return protocol === "https:" || isLoopback(hostname.replace(/^\[|\]$/g, ""))
-    ? parsed
-    : { problem: "must begin with https://, except on loopback" };
+  return "problem" in parsed || isProtected(parsed.value) ? parsed : { problem: MUST_BE_PROTECTED };
 }
+
+const MUST_BE_PROTECTED = "must begin with https://, except on loopback";
+
+function isProtected(url: string): boolean {
+  const { protocol, hostname } = new URL(url);
+  return protocol === "https:" || isLoopback(hostname.replace(/^\[|\]$/g, ""));
+}
+
+/** Requests these of the issuer, so `openid` is mandatory. */
+function parseRequestedScopes(given: string): Parsed {
+  const requested = given.trim().split(/\s+/);
+  return requested.includes("openid") && requested.every((each) => /^[\x21\x23-\x5b\x5d-\x7e]+$/.test(each))
+    ? { value: requested.join(" ") }
+    : { problem: "must be words that are separated by spaces, and one of them is openid" };
+}
+
+/** Keys that concern the sign-in of the console. They need `client_id`. */
+const ofSignIn = ["client_secret", "issuer_name"] as const;
 
 export const oidcSettings = mapping(
   {
@@ -48,8 +63,71 @@ export const oidcSettings = mapping(
         "field of a claim that is an object, as in `realm_access.roles`.",
       default: "groups",
     }),
+    client_id: Type.Optional(
+      text({
+        description:
+          "The id of this service at the issuer. With it, the console offers to sign in at the issuer, by authorization code and PKCE. " +
+          "Register the redirect URI `https://HOST/sign-in/callback` at the issuer for each host name of this service.",
+        maxLength: 2000,
+      }),
+    ),
+    client_secret: Type.Optional(
+      text({
+        ...secretText,
+        description: "The secret of `client_id`. Without it, the issuer must accept a public client.",
+      }),
+    ),
+    request_scopes: text({
+      description:
+        "The scopes that a sign-in in the console requests of the issuer, so that its tokens have the claims of the name and the roles.",
+      expected: "words such as openid profile groups",
+      parse: parseRequestedScopes,
+      default: "openid profile email",
+    }),
+    issuer_name: Type.Optional(
+      text({
+        description: "The name of the issuer on the sign-in page. By default, the host name of `issuer`.",
+        maxLength: 60,
+      }),
+    ),
   },
-  { description: "The issuer of JWTs that callers send as `Authorization: Bearer`." },
+  {
+    description:
+      "The issuer of JWTs that callers send as `Authorization: Bearer`, and at which users of the console sign in.",
+    rules: [
+      {
+        rule: "`client_secret` and `issuer_name` need `client_id`. With `client_id`, `issuer` must begin with `https://`, except on loopback.",
+        check({ client_id, issuer, ...value }, report) {
+          if (client_id !== undefined && issuer !== undefined && URL.canParse(issuer) && !isProtected(issuer))
+            report(["issuer"], MUST_BE_PROTECTED);
+          for (const key of ofSignIn)
+            if (client_id === undefined && value[key] !== undefined)
+              report([key], "is not used without client_id: remove it");
+        },
+      },
+    ],
+  },
+);
+
+export const sessionSettings = section(
+  {
+    idle_minutes: integer({
+      description: "A session ends when it was not used for this time.",
+      unit: "minutes",
+      minimum: 5,
+      maximum: 10_080,
+      default: 60,
+    }),
+    max_hours: integer({
+      description:
+        "A session ends this long after its sign-in. Until then, a user of `oidc` keeps the roles of the sign-in.",
+      unit: "hours",
+      minimum: 1,
+      maximum: 720,
+      default: 12,
+    }),
+  },
+  { description: "Sessions of browsers, which begin when a user signs in to the console." },
 );
 
 const headerName = (description: string, name: string) =>
@@ -159,6 +237,7 @@ export const roleSettings = list(role, {
 
 export type OidcSettings = Static<typeof oidcSettings>;
 export type ProxySettings = Static<typeof proxySettings>;
+export type SessionSettings = Static<typeof sessionSettings>;
 export type RoleSettings = Static<typeof roleSettings>;
 
 /** Reports roles with unknown tenants: they would allow nothing, and nobody would notice. */

@@ -14,6 +14,8 @@ export interface Caller {
   /** Null for a caller without credentials. */
   readonly name: string | null;
   readonly tokenId?: number;
+  /** Set if the cookie of a session authenticated the request. */
+  readonly sessionId?: number;
   readonly grants: readonly Grant[];
 }
 
@@ -33,6 +35,11 @@ export interface SignedOnUser {
   readonly roles: readonly string[];
 }
 
+/** The limits of names in the audit and in `created_by`. */
+export function hasUsableName({ name }: SignedOnUser): boolean {
+  return name.length <= 100 && /^\P{C}+$/u.test(name);
+}
+
 /** Scopes of a token or a role, without the scopes that they include. */
 export interface GrantedScopes {
   readonly scopes: readonly Scope[];
@@ -41,7 +48,7 @@ export interface GrantedScopes {
 }
 
 export function callerOf(
-  identity: Pick<Caller, "kind" | "tokenId"> & { readonly name: string },
+  identity: Pick<Caller, "kind" | "tokenId" | "sessionId"> & { readonly name: string },
   granted: readonly GrantedScopes[],
 ): Caller {
   const grants = granted.map((grant) => ({

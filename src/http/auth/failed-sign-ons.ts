@@ -6,11 +6,17 @@ import { LRUCache } from "lru-cache";
 import { ApiError } from "../errors.js";
 import { withoutPort } from "../server/trusted-proxies.js";
 
+/** Credentials are a header `Authorization`, the secret of a session, or the code of a sign-in. */
 export interface FailedSignOns {
   /** Throws while the address of the request is over the limit. */
-  refuse(request: FastifyRequest, setRetryAfter: (seconds: number) => void): Promise<void>;
-  failed(request: FastifyRequest): Promise<void>;
-  succeeded(request: FastifyRequest): void;
+  refuse(
+    request: FastifyRequest,
+    credentials: string | undefined,
+    setRetryAfter: (seconds: number) => void,
+  ): Promise<void>;
+  /** Without credentials, nothing is counted. */
+  failed(request: FastifyRequest, credentials: string | undefined): Promise<void>;
+  succeeded(credentials: string | undefined): void;
 }
 
 /**
@@ -31,8 +37,8 @@ export function failedSignOns(app: FastifyInstance, mostPerMinute: number): Fail
   // the others.
   const good = new LRUCache<string, true>({ max: MOST_CACHED });
   return {
-    async refuse(request, setRetryAfter) {
-      const digest = digestOf(request);
+    async refuse(request, credentials, setRetryAfter) {
+      const digest = digestOf(credentials);
       if (digest === undefined || good.has(digest)) return;
       const state = await limit(request, { increment: false });
       if (state.isAllowed || state.remaining > 0) return;
@@ -42,16 +48,16 @@ export function failedSignOns(app: FastifyInstance, mostPerMinute: number): Fail
         `Too many credentials from this address were not valid. Try again in ${state.ttlInSeconds} seconds.`,
       );
     },
-    async failed(request) {
-      const digest = digestOf(request);
+    async failed(request, credentials) {
+      const digest = digestOf(credentials);
       if (digest === undefined) return;
       good.delete(digest);
       const state = await limit(request);
       if (!state.isAllowed && state.remaining === 0 && !state.isExceeded)
         request.log.warn({ address: request.ip }, "too many failed sign-ons from an address; it has to wait");
     },
-    succeeded(request) {
-      const digest = digestOf(request);
+    succeeded(credentials) {
+      const digest = digestOf(credentials);
       if (digest !== undefined) good.set(digest, true);
     },
   };
@@ -65,7 +71,6 @@ export function addressOf({ ip }: { readonly ip: string | undefined }): string {
   return ip === undefined ? "" : normalizeIP(withoutPort(ip));
 }
 
-/** Returns undefined for a request without credentials: it does not count as a failed sign-on. */
-function digestOf({ headers: { authorization } }: FastifyRequest): string | undefined {
-  return authorization && createHash("sha256").update(authorization).digest("base64");
+function digestOf(credentials: string | undefined): string | undefined {
+  return credentials && createHash("sha256").update(credentials).digest("base64");
 }

@@ -32,6 +32,7 @@ export function appWithoutStores(version: string): Promise<FastifyInstance> {
         insecure: false,
         public: ["docs"],
         roles: [],
+        sessions: { idle_minutes: 60, max_hours: 12 },
         rate_limit: { max_per_minute: 6000, max_failed_sign_ons_per_minute: 30 },
         allowed_hosts: [],
         trusted_proxies: [],

@@ -10,7 +10,8 @@ import type { Scope } from "../../domain/scopes.js";
 import type { Actor } from "../../postgres/audit.js";
 import { authenticator } from "../auth/authenticate.js";
 import { type Caller, may, mayForEveryTenant, unauthenticated } from "../auth/caller.js";
-import { failedSignOns } from "../auth/failed-sign-ons.js";
+import { cookieOf, sessionSecret } from "../auth/cookies.js";
+import { type FailedSignOns, failedSignOns } from "../auth/failed-sign-ons.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
 import { withoutPort } from "../server/trusted-proxies.js";
@@ -26,6 +27,9 @@ declare module "fastify" {
      * every tenant.
      */
     everyTenant?: boolean;
+  }
+  interface FastifyInstance {
+    readonly signOns: FailedSignOns;
   }
   interface FastifyRequest {
     /** `unauthenticated` until the credentials are verified. */
@@ -57,9 +61,10 @@ export const requiredScopes = fp(
 export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
   async (app, context) => {
     const { api } = context.config;
-    const authenticate = authenticator(context);
     await app.register(rateLimit, { global: false });
     const signOns = failedSignOns(app, api.rate_limit.max_failed_sign_ons_per_minute);
+    const authenticate = authenticator(context, signOns);
+    app.decorate("signOns", signOns);
     const callers = new WeakMap<FastifyRequest, Caller>();
     app.decorateRequest("caller", {
       getter() {
@@ -76,11 +81,12 @@ export const access = fp<Pick<HttpContext, "config" | "stores" | "logger">>(
       if (request.is404 || scope === "public") return;
       // Proxies and browsers must not store what only this caller may see. Routes with an ETag set this header again.
       if (publicAs !== "docs") reply.header("cache-control", "no-store");
-      await signOns.refuse(request, (seconds) => reply.header("retry-after", String(seconds)));
-      const caller = await authenticate(request);
-      if (caller === undefined) await signOns.failed(request);
+      const credentials = request.headers.authorization ?? sessionSecret(request);
+      await signOns.refuse(request, credentials, (seconds) => reply.header("retry-after", String(seconds)));
+      const caller = await authenticate(request, reply);
+      if (caller === undefined) await signOns.failed(request, credentials);
       else {
-        signOns.succeeded(request);
+        signOns.succeeded(credentials);
         callers.set(request, caller);
       }
       if (publicAs !== undefined && api.public.includes(publicAs)) return;
@@ -115,8 +121,11 @@ function challengeTo({ headers }: FastifyRequest): string {
   return headers.authorization === undefined ? realm : `${realm}, error="invalid_token"`;
 }
 
-function detailFor({ headers }: FastifyRequest): string {
-  return headers.authorization === undefined
-    ? "The request has no credentials. Send `Authorization: Bearer TOKEN`, or the token as the password of HTTP Basic authentication."
-    : "The credentials in `Authorization` are not valid, or no longer valid.";
+function detailFor(request: FastifyRequest): string {
+  if (request.headers.authorization !== undefined)
+    return "The credentials in `Authorization` are not valid, or no longer valid.";
+  if (sessionSecret(request) !== undefined) return "The session has ended or expired. Sign in again.";
+  if (cookieOf(request, "chargehouse-session") !== undefined)
+    return "The cookie of a session counts only if the headers of the request prove that a page of this service sent it. Programs send `Authorization: Bearer TOKEN`.";
+  return "The request has no credentials. Send `Authorization: Bearer TOKEN`, or the token as the password of HTTP Basic authentication.";
 }

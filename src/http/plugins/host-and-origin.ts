@@ -68,7 +68,8 @@ export function allowedOrigin(api: CorsSettings, origin: string | undefined): st
   return allowed.includes(origin) ? origin : undefined;
 }
 
-const safeMethods: readonly string[] = ["GET", "HEAD", "OPTIONS"];
+/** Whether requests of the method change nothing. */
+export const isSafe = (method: string): boolean => ["GET", "HEAD", "OPTIONS"].includes(method);
 
 /**
  * Refuses requests that browsers send for pages of other origins, except the origins of `api.cors_origins`.
@@ -81,7 +82,7 @@ export const crossOrigin = fp<Pick<HttpContext, "config">>(
   async (app, { config: { api } }) => {
     if (api.enable_cors) await app.register(cors, corsOptions(api));
     app.addHook("onRequest", async ({ method, headers }) => {
-      if (safeMethods.includes(method) || isSameOrigin(headers)) return;
+      if (isSafe(method) || isSameOrigin(headers)) return;
       if (allowedOrigin(api, headers.origin) !== undefined) return;
       const detail =
         "A browser sent this request for a page of another origin. To allow the origin, add it to `api.cors_origins` and set `api.enable_cors`.";
@@ -110,8 +111,15 @@ function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === "OPTIONS" && headers.origin !== undefined && requestedMethod !== undefined;
 }
 
-/** Falls back to `Origin`, because browsers send `Sec-Fetch-Site` only over TLS or to loopback. */
-function isSameOrigin({ host = "", origin, "sec-fetch-site": site }: FastifyRequest["headers"]): boolean {
+/**
+ * Falls back to `Origin`, because browsers send `Sec-Fetch-Site` only over TLS or to loopback. Returns true for a
+ * request with neither, which no page of another origin sends with a method that may change something.
+ */
+export function isSameOrigin({
+  host = "",
+  origin,
+  "sec-fetch-site": site,
+}: FastifyRequest["headers"]): boolean {
   if (site !== undefined) return site === "same-origin" || site === "none";
   if (origin === undefined) return true;
   // Compare the hosts only: a proxy may terminate TLS, so the schemes may differ.

@@ -29,6 +29,7 @@ import { pipelineRunRoutes } from "./pipeline-runs.js";
 import { readinessRoutes } from "./readiness.js";
 import { reconciliationRoutes } from "./reconciliation.js";
 import { ruleRoutes } from "./rules.js";
+import { sessionRoutes } from "./sessions.js";
 import { tagRoutes } from "./tags.js";
 import { tenantMetricsRoutes } from "./tenant-metrics.js";
 import { tenantRoutes } from "./tenants.js";
@@ -41,6 +42,7 @@ const serviceRoutes = [descriptionRoutes, healthRoutes, metricsRoutes];
 const apiRoutes = [
   readinessRoutes,
   meRoutes,
+  sessionRoutes,
   tokenRoutes,
   auditRoutes,
   tenantRoutes,

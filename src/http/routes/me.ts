@@ -25,6 +25,7 @@ export const meRoutes =
         return {
           auth: config.api.auth,
           name: caller.name,
+          session_id: caller.sessionId ?? null,
           scopes: scopes.filter((scope) => may(caller, scope)),
           every_tenant: mayForEveryTenant(caller, "any"),
           tenants: [...config.tenants.keys()].filter((name) => mayForTenant(caller, "any", name)),

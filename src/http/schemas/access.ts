@@ -25,6 +25,11 @@ export const meSchema = Type.Object(
       examples: ["tokens"],
     }),
     name: nullableText({ description: "Name of the caller; null if `api.auth` is none.", examples: ["bi"] }),
+    session_id: Type.Unsafe<number | null>({
+      type: ["integer", "null"],
+      description: "Id of the session whose cookie authenticated the request; null if none did.",
+      examples: [null],
+    }),
     scopes: Type.Array(scope, { description: "Scopes of the caller.", examples: [["read"]] }),
     every_tenant: Type.Boolean({
       description: "Whether the caller may see every tenant.",
