@@ -24,6 +24,7 @@ import { rateLimits } from "./plugins/rate-limits.js";
 import { requestId, requestIdOf, requestLog } from "./plugins/request-log.js";
 import { responseCache } from "./plugins/response-cache.js";
 import { securityHeaders } from "./plugins/security-headers.js";
+import { signInPages } from "./plugins/sign-in.js";
 import { tagMirror } from "./plugins/tag-mirror.js";
 import { tenant } from "./plugins/tenant.js";
 import { timeLimit } from "./plugins/time-limit.js";
@@ -85,6 +86,7 @@ export async function buildApp(options: AppOptions): Promise<FastifyInstance> {
     await app.register(openapi, context);
     await app.register(routes, context);
     await app.register(consolePages, context);
+    await app.register(signInPages, context);
   }
   app.refuseUnknownMethods();
   return app;

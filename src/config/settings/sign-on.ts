@@ -237,7 +237,6 @@ export const roleSettings = list(role, {
 
 export type OidcSettings = Static<typeof oidcSettings>;
 export type ProxySettings = Static<typeof proxySettings>;
-export type SessionSettings = Static<typeof sessionSettings>;
 export type RoleSettings = Static<typeof roleSettings>;
 
 /** Reports roles with unknown tenants: they would allow nothing, and nobody would notice. */

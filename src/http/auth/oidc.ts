@@ -22,15 +22,29 @@ const ALGORITHMS = [
 ];
 const CLOCK_TOLERANCE_SECONDS = 30;
 
+type Log = Pick<Logger, "warn">;
+
+/** The function returns the user of a token, or undefined. It throws like that of `jwtClaims`. */
+export function authenticateByJwt(
+  settings: OidcSettings,
+  logger: Logger,
+): (token: string, log: Log) => Promise<SignedOnUser | undefined> {
+  const claimsOf = jwtClaims(settings, logger);
+  return async (token, log) => {
+    const claims = await claimsOf(token, log);
+    return claims && userOf([claims], settings, log);
+  };
+}
+
 /**
  * The function returns undefined for an invalid token. It throws an ApiError if the token's key is not cached and the
  * issuer's keys cannot be read.
  */
-export function authenticateByJwt(
+export function jwtClaims(
   settings: OidcSettings,
   logger: Logger,
-): (token: string, log: Pick<Logger, "warn">) => Promise<SignedOnUser | undefined> {
-  const { issuer, audience, jwks_url, name_claim, roles_claim } = settings;
+): (token: string, log: Log) => Promise<JWTPayload | undefined> {
+  const { issuer, audience, jwks_url } = settings;
   const keys = issuerKeys(jwks_url, logger);
   const rules = {
     issuer,
@@ -40,28 +54,43 @@ export function authenticateByJwt(
     clockTolerance: CLOCK_TOLERANCE_SECONDS,
   };
   return async (token, log) => {
-    const refuse = (reason: string) => log.warn({ reason }, `a JWT is refused: ${reason}`);
     try {
-      const { payload } = await jwtVerify(token, keys, rules);
-      const name = claimOf(payload, [name_claim]);
-      if (typeof name === "string") return { name, roles: rolesOf(payload, roles_claim) };
-      refuse(`its \`${name_claim}\` is missing or not text`);
-      return undefined;
+      return (await jwtVerify(token, keys, rules)).payload;
     } catch (error) {
       if (error instanceof KeysNotReadError)
         throw new ApiError("store_unavailable", "The keys of the issuer of credentials cannot be read.");
-      if (error instanceof errors.JOSEError) refuse(jwtRefusal(error, settings));
+      if (error instanceof errors.JOSEError) refuse(log, jwtRefusal(error, settings));
       else log.warn({ err: error }, "the key of a JWT cannot be used");
       return undefined;
     }
   };
 }
 
-function rolesOf(payload: JWTPayload, claim: string): string[] {
+function refuse(log: Log, reason: string): void {
+  log.warn({ reason }, `a JWT is refused: ${reason}`);
+}
+
+/** Returns the user of a sign-on. The first of its tokens that has a claim counts. */
+export function userOf(
+  tokens: readonly JWTPayload[],
+  { name_claim, roles_claim }: OidcSettings,
+  log: Log,
+): SignedOnUser | undefined {
+  const name = firstOf(tokens, (claims) => claimOf(claims, [name_claim]));
+  if (typeof name === "string") return { name, roles: rolesOf(tokens, roles_claim) };
+  refuse(log, `its \`${name_claim}\` is missing or not text`);
+  return undefined;
+}
+
+function rolesOf(tokens: readonly JWTPayload[], claim: string): string[] {
   // A claim's name may contain dots, such as `https://example.org/roles`: try the whole name before the path.
-  const found = claimOf(payload, [claim]) ?? claimOf(payload, claim.split("."));
+  const found = firstOf(tokens, (claims) => claimOf(claims, [claim]) ?? claimOf(claims, claim.split(".")));
   if (typeof found === "string") return found.split(" ");
   return Array.isArray(found) ? found.filter((role) => typeof role === "string") : [];
+}
+
+function firstOf(tokens: readonly JWTPayload[], read: (claims: JWTPayload) => unknown): unknown {
+  return tokens.map(read).find((value) => value !== undefined);
 }
 
 function claimOf(payload: unknown, path: readonly string[]): unknown {
