@@ -101,10 +101,11 @@ function useCauses(
     limit: 1,
     movers: MOVERS,
   };
-  const { value = [] } = useData(`causes ${breakdownKey(parts)}`, async (signal) =>
+  const { value = [], isStale } = useData(`causes ${breakdownKey(parts)}`, async (signal) =>
     values.length === 0 ? [] : ((await loadBreakdown(parts, signal)).movers ?? []),
   );
   const causes = new Map<string, BreakdownRow>();
+  if (isStale) return causes;
   for (const group of groups) {
     const isMore = changeOf(group).units > 0n;
     const cause = value.find(
