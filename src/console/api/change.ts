@@ -2,7 +2,7 @@
 import { compare, type Exact, exact, minus, sumOf } from "../../common/exact-decimal.js";
 import { absolute } from "../money/amount-text.js";
 import { type Filter, filterQuery } from "../state/filters.js";
-import { type Period, periodParameters } from "../state/period.js";
+import { type Period, periodBefore, periodParameters } from "../state/period.js";
 import { type Data, useData } from "../state/use-data.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 import { loadComparison, type PeriodComparison } from "./comparison.js";
@@ -46,14 +46,18 @@ export interface ComparedChange {
 export const LINE = ["product_type", "resource_id"];
 const MOST_GROUPS = 50;
 
-/** Loads the change by product and resource, and by product. */
+/** Loads the change by product and resource, and by product. Default of `before`: the period before. */
 export function useChange({
   tenant,
   period,
+  before: previous = periodBefore(period),
   filters,
-}: Pick<ChangeRequest, "tenant" | "period" | "filters">): Data<ComparedChange> {
-  return useData(JSON.stringify(["change", tenant, period, filterQuery(filters)]), async (signal) => {
-    const comparison = await loadComparison(tenant, period, signal);
+}: Pick<ChangeRequest, "tenant" | "period" | "filters"> & {
+  readonly before?: Period | undefined;
+}): Data<ComparedChange> {
+  const key = JSON.stringify(["change", tenant, period, previous, filterQuery(filters)]);
+  return useData(key, async (signal) => {
+    const comparison = await loadComparison(tenant, period, previous, signal);
     const request = { tenant, period, before: comparison.before, filters, limit: MOST_GROUPS };
     const [lines, products] = await Promise.all(
       [LINE, LINE.slice(0, 1)].map((groupBy) => loadChange({ ...request, groupBy }, signal)),

@@ -37,8 +37,9 @@ export async function loadCompared(request: BreakdownRequest, signal: AbortSigna
   const { tenant, period, timeBucket } = request;
   const isCompared = request.compare === true;
   const needsDays = isCompared || timeBucket === "week" || timeBucket === "month";
-  const loading = needsDays ? loadDays(tenant, period, signal) : Promise.resolve(undefined);
-  const comparison = isCompared ? comparisonOf(period, await loading) : undefined;
+  const previous = request.before ?? periodBefore(period);
+  const loading = needsDays ? loadDays(tenant, period, previous.first, signal) : Promise.resolve(undefined);
+  const comparison = isCompared ? comparisonOf(period, previous, await loading) : undefined;
   const comparedRequest =
     comparison?.firstDay === undefined
       ? { ...request, before: comparison?.before }
@@ -48,13 +49,14 @@ export async function loadCompared(request: BreakdownRequest, signal: AbortSigna
   return { request: { ...comparedRequest, limit: breakdown.limit }, breakdown, comparison, coveredDays };
 }
 
-/** The days to compare a period with. */
+/** The days of `previous` to compare a period with. */
 export async function loadComparison(
   tenant: string,
   period: Period,
+  previous: Period,
   signal: AbortSignal,
 ): Promise<PeriodComparison> {
-  return comparisonOf(period, await loadDays(tenant, period, signal));
+  return comparisonOf(period, previous, await loadDays(tenant, period, previous.first, signal));
 }
 
 const withoutChange = (order: string | undefined) =>
@@ -67,13 +69,13 @@ export function isLikeWithLike({ days }: PeriodComparison): boolean {
 
 export const isWhole = ({ complete, total }: DayCount) => complete === total;
 
-/** The state of the days of both periods; undefined if it could not be loaded. */
+/** The state of the days from `first` to the end of the period; undefined if it could not be loaded. */
 async function loadDays(
   tenant: string,
   period: Period,
+  first: string,
   signal: AbortSignal,
 ): Promise<readonly Day[] | undefined> {
-  const { first } = periodBefore(period);
   const params = {
     path: { tenant_name: tenant },
     query: periodParameters(withYearUntilToday({ first, last: period.last })),
@@ -97,8 +99,7 @@ function withYearUntilToday({ first, last }: Period): Period {
 
 type Day = Schemas["TrackingDate"];
 
-function comparisonOf(period: Period, days: readonly Day[] | undefined): PeriodComparison {
-  const previous = periodBefore(period);
+function comparisonOf(period: Period, previous: Period, days: readonly Day[] | undefined): PeriodComparison {
   if (days === undefined) return { before: previous, missing: undefined, firstDay: undefined, days };
   const charged = days.filter(({ state }) => state === "published" || state === "outdated");
   const latest = within(period, charged).at(-1)?.tracking_date;

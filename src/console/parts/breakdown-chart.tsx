@@ -24,8 +24,8 @@ interface BreakdownChartProps<Row extends Group> {
   readonly result: ChartedResult<Row>;
   readonly currency: string;
   readonly kind?: "bars" | "area";
-  /** Called with the group that was clicked. */
-  readonly onPick?: ((group: Row) => void) | undefined;
+  /** Address that the group's bars and its entry in the legend lead to. */
+  readonly hrefOf?: ((group: Row) => string | undefined) | undefined;
   /** Address with a row for each of the groups that are not in the response. */
   readonly othersHref?: string | undefined;
 }
@@ -57,7 +57,7 @@ export function BreakdownChart<Row extends Group>({
   result,
   currency,
   kind = "bars",
-  onPick,
+  hrefOf,
   othersHref,
 }: BreakdownChartProps<Row>) {
   const { breakdown, request } = result;
@@ -71,6 +71,7 @@ export function BreakdownChart<Row extends Group>({
       key: keyOf(group, columns),
       name: nameOf(group, columns),
       color: colors.get(keyOf(group, columns)) ?? OTHERS_COLOR,
+      href: hrefOf?.(group),
       values: buckets.map(({ position }) => exact(group.amounts?.[position] ?? "0")),
     }),
   );
@@ -95,17 +96,11 @@ export function BreakdownChart<Row extends Group>({
     ...(others > 0 ? [otherSeries] : []),
     ...groupSeries.filter(isLast),
   ];
-  const pick =
-    onPick &&
-    (({ key }: ChartSeries) => {
-      const group = groups.find((each) => keyOf(each, columns) === key);
-      if (group !== undefined) onPick(group);
-    });
-  return <Chart {...{ title, buckets, bucketName, series, currency, kind }} onPick={pick} />;
+  return <Chart {...{ title, buckets, bucketName, series, currency, kind }} />;
 }
 
 /** All buckets of the period, each with its position in the response (-1 if the response leaves it out). */
-function bucketsOfPeriod({ breakdown, request, coveredDays }: ChartedResult<Group>): ChartBucket[] {
+export function bucketsOfPeriod({ breakdown, request, coveredDays }: ChartedResult<Group>): ChartBucket[] {
   const positions = new Map(breakdown.time_buckets.map((label, position) => [label, position]));
   const all = bucketsOf(request.period, request.timeBucket ?? "", coveredDays);
   const known = new Set(all?.map(({ label }) => label));
@@ -122,7 +117,7 @@ function bucketsOfPeriod({ breakdown, request, coveredDays }: ChartedResult<Grou
  * `3 Nov` or `3 Nov 14:00`; with the year `3 Nov 2026` or `3 Nov 2026, 14:00 UTC`. Weeks and months keep the API's
  * labels.
  */
-function bucketName(bucket: string, withYear = false): string {
+export function bucketName(bucket: string, withYear = false): string {
   const [, day, time] = /^(\d{4}-\d{2}-\d{2})(?:T(\d{2}:\d{2}):00Z)?$/.exec(bucket) ?? [];
   if (day === undefined) return bucket;
   if (time === undefined) return shownDay(day, withYear);

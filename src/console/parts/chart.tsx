@@ -2,6 +2,7 @@
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { type Exact, sumOf, zero } from "../../common/exact-decimal.js";
 import { approximate } from "../money/amount-text.js";
+import { go } from "../state/location.js";
 import { en } from "../text/en.js";
 import { AmountCell } from "./amount.js";
 import { Link } from "./link.js";
@@ -11,7 +12,7 @@ export interface ChartSeries {
   readonly name: string;
   /** A colour in CSS. */
   readonly color: string;
-  /** Address that its entry in the legend links to. */
+  /** Address that its bars and its entry in the legend lead to. */
   readonly href?: string | undefined;
   /** One value for each bucket. */
   readonly values: readonly Exact[];
@@ -33,16 +34,16 @@ interface ChartProps {
   readonly series: readonly ChartSeries[];
   readonly currency: string;
   readonly kind?: "bars" | "area";
-  readonly onPick?: ((series: ChartSeries, bucket: string) => void) | undefined;
 }
 
 const HEIGHT = 260;
 const MARGIN = { top: 8, right: 8, bottom: 24, left: 64 };
 const MAX_BARS = 130;
+const TIP_GAP = 8;
 /** Estimated width of a character in the tick font; slightly more than most characters need. */
 const LETTER_PX = 6.5;
 
-export function Chart({ title, buckets, bucketName, series, currency, kind = "bars", onPick }: ChartProps) {
+export function Chart({ title, buckets, bucketName, series, currency, kind = "bars" }: ChartProps) {
   const { frame, width } = useWidth();
   const [hoveredIndex, setHoveredIndex] = useState<number>();
   const stacks = stacked(series, buckets.length);
@@ -137,13 +138,13 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
                   // biome-ignore lint/a11y/noStaticElementInteractions: the table below has the same links for the keyboard
                   <rect
                     key={`${each.key} ${index}`}
-                    class={onPick === undefined ? "series" : "series pickable"}
+                    class={each.href === undefined ? "series" : "series pickable"}
                     style={{ fill: each.color }}
                     x={x(index) + Math.min(step * 0.1, 3)}
                     width={Math.max(1, step - 2 * Math.min(step * 0.1, 3))}
                     y={y(high)}
                     height={Math.max(0.5, y(low) - y(high))}
-                    onClick={onPick && (() => onPick(each, buckets[index]?.label ?? ""))}
+                    onClick={() => each.href !== undefined && go(each.href)}
                   />
                 ),
               ),
@@ -167,14 +168,24 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
           bucket={hovered}
           name={bucketName(hovered.label, true)}
           currency={currency}
-          left={Math.min(Math.max(x(hoveredIndex) + step / 2, 130), Math.max(130, width - 130))}
+          position={
+            x(hoveredIndex) + step / 2 < width / 2
+              ? { left: `${x(hoveredIndex) + step + TIP_GAP}px` }
+              : { right: `${width - x(hoveredIndex) + TIP_GAP}px` }
+          }
         />
       )}
       <ul class="legend">
         {series.map((each) => (
           <li key={each.key}>
             <Swatch color={each.color} />{" "}
-            {each.href === undefined ? <bdi>{each.name}</bdi> : <Link href={each.href}>{each.name}</Link>}
+            {each.href === undefined ? (
+              <bdi>{each.name}</bdi>
+            ) : (
+              <Link href={each.href}>
+                <bdi>{each.name}</bdi>
+              </Link>
+            )}
           </li>
         ))}
       </ul>
@@ -191,16 +202,17 @@ interface TipProps extends Pick<ChartProps, "series" | "currency"> {
   readonly index: number;
   readonly bucket: ChartBucket;
   readonly name: string;
-  readonly left: number;
+  /** Beside the bars that it is about, so that it covers none of them. */
+  readonly position: { readonly left: string } | { readonly right: string };
 }
 
-function Tip({ series, index, bucket, name, currency, left }: TipProps) {
+function Tip({ series, index, bucket, name, currency, position }: TipProps) {
   const values = series.flatMap((each) => {
     const value = each.values[index];
     return value === undefined || value.units === 0n ? [] : [{ each, value }];
   });
   return (
-    <div class="tip" style={{ left: `${left}px` }}>
+    <div class="tip" style={position}>
       <strong>{name}</strong>
       {bucket.note !== undefined && <div>{bucket.note}</div>}
       {bucket.position < 0 && <div>{en.chart.none}</div>}

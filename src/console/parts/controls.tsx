@@ -83,6 +83,7 @@ interface DayProps {
   readonly onInput: (value: string) => void;
   readonly required?: boolean;
   readonly min?: string;
+  readonly max?: string;
 }
 
 /** A labelled day. */

@@ -12,7 +12,7 @@ import {
 } from "../api/change.js";
 import type { Filter } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
-import { type Period, periodOf } from "../state/period.js";
+import { comparedPeriod, type Period, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { factsOf } from "../text/change.js";
 import { columnName, en } from "../text/en.js";
@@ -46,7 +46,7 @@ interface SumProps {
 export function WhySum({ place, tenant, sum }: SumProps) {
   const period = periodOf(place);
   const filters = filtersOfSum(place, sum);
-  const change = useChange({ tenant, period, filters });
+  const change = useChange({ tenant, period, before: comparedPeriod(place), filters });
   return (
     <Drawer place={place} parameter={WHY_SUM} title={text.title} isWide>
       <Shown data={change} height="60vh">

@@ -1,5 +1,5 @@
 /** The period of a view: `start_date` and `end_date` in the address, both included, named as in the API. */
-import { addDays, firstOfMonth, isDay, lastOfMonth } from "../../common/days.js";
+import { addDays, addMonths, firstOfMonth, isDay, lastOfMonth } from "../../common/days.js";
 import { currentDay, dayCount } from "./days.js";
 import type { Place } from "./location.js";
 
@@ -55,4 +55,34 @@ export function periodBefore({ first, last }: Period): Period {
     return { first: firstOfMonth(dayBefore), last: dayBefore };
   const days = dayCount(first, last);
   return { first: addDays(first, -days), last: dayBefore };
+}
+
+/** The same days a year earlier. */
+const yearBefore = ({ first, last }: Period): Period => ({
+  first: addMonths(first, -12),
+  last: addMonths(last, -12),
+});
+
+/** What a period can be compared with. */
+export const comparisons = ["previous", "year", "days"] as const;
+
+/**
+ * The period that the address compares with, undefined if it compares with none. Days that the user enters have to be
+ * in order and before the period; until then they are the days before it.
+ */
+export function comparedPeriod(place: Place): Period | undefined {
+  const { query } = place;
+  const period = periodOf(place);
+  switch (query.get("compare")) {
+    case "previous":
+      return periodBefore(period);
+    case "year":
+      return yearBefore(period);
+    case "days": {
+      const days = { first: query.get("compare_start") ?? "", last: query.get("compare_end") ?? "" };
+      return isPossible(days) && days.last < period.first ? days : periodBefore(period);
+    }
+    default:
+      return undefined;
+  }
 }

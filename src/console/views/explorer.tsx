@@ -1,47 +1,29 @@
 /** Costs grouped by up to three columns, over time, filtered and compared. A click on a group drills down. */
 import { useState } from "preact/hooks";
-import { exact } from "../../common/exact-decimal.js";
 import {
   type BreakdownRequest,
-  type BreakdownRow,
   breakdownAddress,
   breakdownKey,
-  bucketAmount,
   exportAddress,
-  listed,
-  MAX_GROUPS,
-  partsOf,
-  type Sums,
   sqlAddress,
-  type Totals,
 } from "../api/breakdown.js";
-import { type BreakdownResult, isLikeWithLike, loadCompared } from "../api/comparison.js";
+import { loadCompared } from "../api/comparison.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
-import { percentage } from "../money/amount-text.js";
-import { BreakdownChart, chartColors, keyOf, nameOf } from "../parts/breakdown-chart.js";
-import { Swatch } from "../parts/chart.js";
-import { ComparedNotes, comparedWith } from "../parts/compared.js";
+import { BreakdownChart } from "../parts/breakdown-chart.js";
+import { CompareChoice } from "../parts/compare-choice.js";
+import { ComparedNotes } from "../parts/compared.js";
 import { Choice } from "../parts/controls.js";
 import { Download } from "../parts/download.js";
+import { drilled, limits, othersHref } from "../parts/drill-down.js";
 import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
+import { Groups, GroupsOverTime } from "../parts/groups-table.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
-import { DataTable, type TableColumn } from "../parts/table.js";
-import { WhySumLink } from "../parts/why-sum-link.js";
-import { OTHERS_COLOR } from "../state/colors.js";
-import {
-  type FilterColumn,
-  filterParameters,
-  filtersOf,
-  isFilterable,
-  isFilterColumn,
-  isOfLines,
-  withOnly,
-} from "../state/filters.js";
+import { filtersOf, isOfLines, withOnly } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
-import { bucketFor, periodOf } from "../state/period.js";
+import { bucketFor, comparedPeriod, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 
@@ -68,7 +50,6 @@ const groupColumns = [
   "rule",
 ];
 const MAX_COLUMNS = 3;
-const limits = [5, 10, 50, 200, MAX_GROUPS];
 /** The service can sort by these, and by the columns of groups. The last two need a comparison. */
 const sortKeys = ["total_amount", "own", "shared", "passed", "unallocated", "row_count"];
 const comparedSortKeys = ["previous_amount", "change"];
@@ -84,7 +65,9 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
   const shown = groupBy.length === 0 ? ["identity_id"] : groupBy;
   const timeBucket = query.get("time_bucket") ?? bucketFor(period);
   const limit = limits.find((each) => each === Number(query.get("limit"))) ?? 10;
-  const isCompared = query.get("compare") === "previous";
+  const before = comparedPeriod(place);
+  const isCompared = before !== undefined;
+  const isOverTime = query.get("table") === "time";
   const sorts = [...shown, ...sortKeys, ...(isCompared ? comparedSortKeys : [])];
   const orders = sorts.flatMap((by) => [`${by}.asc`, `${by}.desc`]);
   const filters = filtersOf(place);
@@ -99,11 +82,13 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
     limit,
     order: orders.includes(query.get("order") ?? "") ? (query.get("order") ?? undefined) : undefined,
     compare: isCompared,
+    before,
   };
   // The result has its request, because the previous result is shown until the next one arrives.
   const data = useData(`explorer ${breakdownKey(request)}`, (signal) => loadCompared(request, signal));
   const current = data.isStale ? undefined : data.value;
   const comparison = current?.comparison;
+  const Table = isOverTime ? GroupsOverTime : Groups;
   const linkedRequest = current?.request ?? request;
   return (
     <>
@@ -137,17 +122,16 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
           ]}
           onChoose={(chart) => go(changed(place, { chart: chart === "bars" ? undefined : chart }))}
         />
-        <label>
-          <input
-            type="checkbox"
-            checked={isCompared}
-            onChange={({ currentTarget }) =>
-              go(changed(place, { compare: currentTarget.checked ? "previous" : undefined }))
-            }
-          />{" "}
-          {text.compare}
-          {comparison && <span class="hint"> ({comparedWith(comparison)})</span>}
-        </label>
+        <Choice
+          label={text.table}
+          value={isOverTime ? "time" : ""}
+          options={[
+            ["", text.sums],
+            ["time", text.overTime],
+          ]}
+          onChoose={(table) => go(changed(place, { table: table === "" ? undefined : table }))}
+        />
+        <CompareChoice place={place} comparison={comparison} />
         <span class="spring" />
         <span class="exports">
           {text.export}:{" "}
@@ -192,9 +176,9 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
                   currency={totals.currency}
                   kind={query.get("chart") === "area" ? "area" : "bars"}
                   othersHref={othersHref(place, result, totals)}
-                  onPick={(group) => go(drilled(place, group, result.request.groupBy) ?? changed(place, {}))}
+                  hrefOf={(group) => drilled(place, group, result.request.groupBy)}
                 />
-                <Groups place={place} result={result} totals={totals} order={request.order} />
+                <Table place={place} result={result} totals={totals} order={request.order} />
               </section>
             ))
           )
@@ -238,22 +222,6 @@ function GroupBy({ place, groupBy, tagColumns }: GroupByProps) {
   );
 }
 
-/** Address after a click on a group: filtered to the group, and grouped by the next column. The trail leads back. */
-function drilled(place: Place, group: BreakdownRow, groupBy: readonly string[]): string | undefined {
-  const filters = filtersOf(place);
-  const narrowed = groupBy.filter(isFilterColumn);
-  const valueIn = (column: string) => group.dimensions[column] ?? "";
-  if (narrowed.some((column) => !isFilterable(column, valueIn(column)))) return undefined;
-  const changes = narrowed.map((column) =>
-    filterParameters({ column, isExcluding: false, values: [valueIn(column)] }),
-  );
-  const fixed = new Set([...narrowed, ...filters.map(({ column }) => column)]);
-  const next = ["resource_id", "identity_id", "product_type", "cost_type"].find(
-    (column) => !fixed.has(column as FilterColumn),
-  );
-  return changed(place, { ...Object.assign({}, ...changes), group_by: next ?? "allocation_method" });
-}
-
 /** Breadcrumbs of the filters. Each leads back to the filters up to it. */
 function Trail({ place }: { readonly place: Place }) {
   const only = filtersOf(place);
@@ -275,166 +243,5 @@ function Trail({ place }: { readonly place: Place }) {
         </span>
       ))}
     </nav>
-  );
-}
-
-/** Address with more groups, for what is summed up as others; undefined if there are none, or no more can be shown. */
-function othersHref(place: Place, { request, breakdown }: BreakdownResult, totals: Totals) {
-  const isCut = breakdown.others.some(({ currency }) => currency === totals.currency);
-  const next = limits.find((each) => each >= totals.group_count) ?? MAX_GROUPS;
-  return isCut && request.limit < MAX_GROUPS ? changed(place, { limit: String(next) }) : undefined;
-}
-
-interface GroupsProps {
-  readonly place: Place;
-  readonly result: BreakdownResult;
-  readonly totals: Totals;
-  /** The order in the address: the rows may still have the one before. */
-  readonly order: string | undefined;
-}
-
-/** A row of the table: a group, or the sum of all others. */
-interface Row extends Sums {
-  readonly group?: BreakdownRow;
-  readonly key: string;
-  readonly name: string;
-}
-
-function Groups({ place, result, totals, order }: GroupsProps) {
-  const { breakdown, request, comparison } = result;
-  const { groupBy } = request;
-  const whole = bucketAmount(totals);
-  const { currency } = totals;
-  const { groups, others, unallocated } = listed(breakdown, currency);
-  const colors = chartColors(result, currency);
-  const rowOf = (group: BreakdownRow): Row => ({
-    ...group,
-    group,
-    key: keyOf(group, groupBy),
-    name: nameOf(group, groupBy),
-  });
-  const rows: Row[] = [
-    ...groups.map(rowOf),
-    ...(others === undefined ? [] : [{ ...others, key: "", name: en.other(others.group_count) }]),
-    ...(unallocated === undefined ? [] : [rowOf(unallocated)]),
-  ];
-  const number = (sortKey: string, title: string, sumOf: (sums: Sums) => string): TableColumn<Row> => ({
-    key: sortKey,
-    sortKey,
-    title: sortKey === "total_amount" ? en.inCurrency(title, currency) : title,
-    isNumber: true,
-    leads: sortKey === "total_amount",
-    money: (row) => [{ value: exact(sumOf(row)), currency, isNamed: true }],
-    totalMoney: [{ value: exact(sumOf(totals)), currency, isNamed: true }],
-  });
-  const before = (sums: Sums) => exact(sums.previous_amount ?? "0");
-  const isUnsure = comparison !== undefined && !isLikeWithLike(comparison);
-  const shown: TableColumn<Row>[] = [
-    ...groupBy.map(
-      (column, index): TableColumn<Row> => ({
-        key: column,
-        title: columnName(column),
-        sortKey: column,
-        cell: (row) =>
-          index === 0 ? (
-            <Name
-              row={row}
-              place={place}
-              columns={groupBy}
-              color={colors.get(row.key) ?? OTHERS_COLOR}
-              othersHref={othersHref(place, result, totals)}
-            />
-          ) : (
-            <bdi title={row.group?.dimensions[column]}>{row.group && nameOf(row.group, [column])}</bdi>
-          ),
-      }),
-    ),
-    number("total_amount", en.overview.amount, ({ total_amount }) => total_amount),
-    {
-      key: "share",
-      title: en.overview.share,
-      isNumber: true,
-      total: percentage(whole, whole),
-      cell: (row) => percentage(bucketAmount(row), whole),
-    },
-    ...(totals.previous_amount !== undefined
-      ? [
-          number("previous_amount", en.overview.before, ({ previous_amount }) => previous_amount ?? "0"),
-          {
-            key: "change",
-            sortKey: "change",
-            title: en.overview.change,
-            isNumber: true,
-            change: (row: Row) => ({ now: bucketAmount(row), before: before(row), currency, isUnsure }),
-            totalChange: { now: whole, before: before(totals), currency, isUnsure },
-          },
-        ]
-      : []),
-    ...partsOf(totals).map((part) => number(part, text.parts[part], ({ parts }) => parts[part])),
-    {
-      key: "row_count",
-      sortKey: "row_count",
-      title: en.overview.rows,
-      isNumber: true,
-      total: totals.row_count.toLocaleString("en"),
-      cell: (row) => row.row_count.toLocaleString("en"),
-    },
-    {
-      key: "why",
-      title: "",
-      total: <WhySumLink place={place} currency={currency} name={en.total} />,
-      cell: ({ group, name }) =>
-        group && <WhySumLink place={place} currency={currency} group={group} name={name} />,
-    },
-  ];
-  return (
-    <DataTable
-      caption={text.title}
-      columns={shown}
-      rows={rows}
-      keyOf={({ key }) => key}
-      order={order}
-      onSort={(next) => go(changed(place, { order: next }), { replace: true })}
-      totalTitle={breakdown.groups.some(({ provisional }) => provisional) ? en.provisionalTotal : en.total}
-    />
-  );
-}
-
-interface NameProps {
-  readonly row: Row;
-  readonly place: Place;
-  readonly columns: readonly string[];
-  readonly color: string;
-  readonly othersHref: string | undefined;
-}
-
-function Name({ row, place, columns: groupBy, color, othersHref: more }: NameProps) {
-  const { group } = row;
-  const swatch = <Swatch color={color} />;
-  if (group === undefined)
-    return (
-      <>
-        {swatch} {more === undefined ? row.name : <Link href={more}>{row.name}</Link>}
-      </>
-    );
-  const inside = drilled(place, group, groupBy);
-  const name = <bdi>{nameOf(group, groupBy.slice(0, 1))}</bdi>;
-  return (
-    <>
-      {swatch}{" "}
-      {inside === undefined ? (
-        name
-      ) : (
-        <Link href={inside} title={Object.values(group.dimensions).join(" · ")}>
-          {name}
-        </Link>
-      )}
-      {group.provisional && (
-        <span class="badge" title={text.provisionalGroup}>
-          {" ≈"}
-          <span class="unseen"> {text.provisionalGroup}</span>
-        </span>
-      )}
-    </>
   );
 }

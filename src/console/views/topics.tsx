@@ -124,7 +124,7 @@ export function Topics({ place, tenant }: { readonly place: Place; readonly tena
                   title={text.title}
                   result={result}
                   currency={totals.currency}
-                  onPick={(group) => go(narrowed(place, by, group))}
+                  hrefOf={(group) => narrowed(place, by, group)}
                 />
                 <Groups place={place} result={result} totals={totals} by={by} order={order} />
               </section>

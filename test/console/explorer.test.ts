@@ -1,0 +1,123 @@
+/** The explorer in a real browser: amounts over time, comparisons, and what leads from the chart to a group. */
+import t from "tap";
+import { insertChargebacks } from "../http/service.js";
+import { needs } from "../programs.js";
+import { until } from "../until.js";
+import { noBarriers, shows, startConsole, textOf } from "./pages.js";
+
+const period = "start_date=2026-03-02&end_date=2026-03-04";
+
+/** Costs of three days in March 2026, of the three days before, and of the same days a year earlier. */
+const rows = [
+  ["2026-03-02", "sa-1", "10"],
+  ["2026-03-02", "sa-2", "5"],
+  ["2026-03-04", "sa-1", "20"],
+  ["2026-03-04", "sa-3", "1"],
+  ["2026-03-04", "sa-4", "0.5"],
+  ["2026-03-04", "sa-5", "0.25"],
+  ["2026-03-04", "sa-6", "0.125"],
+  ["2026-03-04", "sa-7", "0.125"],
+  ["2026-03-04", "UNALLOCATED", "7"],
+  ["2026-02-27", "sa-1", "4"],
+  ["2026-01-15", "sa-1", "100"],
+  ["2025-03-03", "sa-1", "3"],
+  ["2025-03-04", "sa-2", "6"],
+] as const;
+
+t.test("the explorer shows amounts over time and compares with any period", needs("chromium"), async (t) => {
+  const { stores, open, troubles } = await startConsole(t);
+  await insertChargebacks(
+    stores,
+    "acme",
+    rows.map(([day, identity_id, amount]) => ({ timestamp: `${day}T00:00:00Z`, identity_id, amount })),
+  );
+  const page = await open(`/tenants/acme/explorer?${period}&limit=5`);
+  const table = async () =>
+    (await page.locator("main section.table tr").allInnerTexts()).map((row) =>
+      row.replace(/\s+/g, " ").trim(),
+    );
+  const settled = () => shows(page, ".updating", 0);
+
+  await t.test("a table has a column for each day, and every row and column adds up", async (t) => {
+    await page.getByLabel("Table of").selectOption("amounts over time");
+    await page.waitForFunction("location.search.includes('table=time')");
+    await settled();
+    t.strictSame(await table(), [
+      "Identity ↕ Sort by this column Total (USD) ↕ Sort by this column 2 Mar 3 Mar 4 Mar",
+      "sa-1 30.00 10.00 20.00",
+      "sa-2 5.00 5.00 0.00",
+      "sa-3 1.00 0.00 1.00",
+      "sa-4 0.50 0.00 0.50",
+      "sa-5 0.25 0.00 0.25",
+      "2 others 0.25 0.00 0.25",
+      "Unallocated 7.00 0.00 7.00",
+      "Total 44.00 15.00 29.00",
+    ]);
+    await noBarriers(t, page, "the table over time");
+  });
+
+  await t.test("too many columns for a table are refused in words", async (t) => {
+    const hours = await open(
+      "/tenants/acme/explorer?start_date=2026-03-01&end_date=2026-03-06&table=time&time_bucket=hour",
+    );
+    t.equal(
+      await textOf(hours, "section.card > p"),
+      "144 columns are too many for a table. Choose longer bars or fewer days.",
+    );
+  });
+
+  const compared = async (choice: string, hint: string) => {
+    await page.getByLabel("Compare with").selectOption(choice);
+    await until(hint, async () => (await page.locator(".compare .hint").allInnerTexts())[0] === hint);
+    await settled();
+    return (await table()).filter((row) => /^(sa-[12]|Total) /.test(row));
+  };
+
+  await t.test("a period is compared with the one before, a year earlier, or chosen days", async (t) => {
+    await page.getByLabel("Table of").selectOption("sums");
+    t.strictSame(await compared("the period before", "compared with 27 Feb – 1 Mar 2026"), [
+      "sa-1 30.00 68 % 4.00 ▲ +26.00 650 % 30.00 0.00 0.00 2 Why?",
+      "sa-2 5.00 11 % 0.00 ▲ +5.00 new 5.00 0.00 0.00 1 Why?",
+      "Total 44.00 100 % 4.00 ▲ +40.00 1000 % 37.00 0.00 7.00 9 Why?",
+    ]);
+    const year = [
+      "sa-1 30.00 68 % 3.00 ▲ +27.00 900 % 30.00 0.00 0.00 2 Why?",
+      "sa-2 5.00 11 % 6.00 ▼ −1.00 17 % 5.00 0.00 0.00 1 Why?",
+      "Total 44.00 100 % 9.00 ▲ +35.00 389 % 37.00 0.00 7.00 9 Why?",
+    ];
+    t.strictSame(await compared("a year earlier", "compared with 2 Mar – 4 Mar 2025"), year);
+    t.strictSame(await compared("other days", "compared with 2 Mar – 4 Mar 2025"), year);
+    await page.locator(".compare input").first().fill("2026-01-01");
+    await page.locator(".compare input").last().fill("2026-01-31");
+    await until("January", async () => /1 Jan – 31 Jan/.test(await textOf(page, ".compare .hint")));
+    await settled();
+    t.match(page.url(), /compare=days&compare_start=2026-01-01&compare_end=2026-01-31/);
+    t.equal((await table()).at(-1), "Total 44.00 100 % 100.00 ▼ −56.00 56 % 37.00 0.00 7.00 9 Why?");
+  });
+
+  await t.test("an entry of the legend leads to its group, like its bars", async (t) => {
+    const chart = await open(`/tenants/acme/explorer?${period}&limit=5`);
+    await chart.locator(".legend").getByRole("link", { name: "sa-2" }).click();
+    await chart.waitForFunction("location.search.includes('identity_id=sa-2')");
+    await chart.goBack();
+    await shows(chart, ".legend li", 7);
+    await chart.locator("rect.pickable").first().click();
+    await chart.waitForFunction("location.search.includes('identity_id=sa-1')");
+    await shows(chart, ".trail", 1);
+    t.equal(await textOf(chart, ".trail"), "Everything › sa-1");
+  });
+
+  await t.test("the tooltip is beside the bars that it is about", async (t) => {
+    const chart = await open(`/tenants/acme/explorer?${period}&limit=5`);
+    for (const nth of [0, 1]) {
+      const bar = chart.locator("rect.series").nth(nth);
+      await bar.hover();
+      const [of, tip] = await Promise.all([bar.boundingBox(), chart.locator(".tip").boundingBox()]);
+      t.ok(
+        of !== null && tip !== null && (tip.x > of.x + of.width || tip.x + tip.width < of.x),
+        `bar ${nth}`,
+      );
+    }
+  });
+  t.strictSame(troubles, []);
+});
