@@ -40,7 +40,7 @@ t.test("why a sum changed is a sentence, its causes, and a table of them", needs
     },
   ]);
   const sentence =
-    "notifier pays 42.50 USD more than on 3 Mar 2026: 25.00 because the share in Storage of r-1 grew (33.3 % instead of 25.0 %), 12.50 because more was used of Storage of r-1 (720 instead of 600 GB), and 5.00 because Network of r-1 is new.";
+    "notifier pays 42.50 USD more than on 3 Mar 2026: 25.00 because the share in Storage of r-1 grew (33.3 % instead of 25.0 %), 12.50 because more was used of Storage of r-1 (720 instead of 600 GB), and 5.00 because Network of r-1 appeared on the bill.";
   const page = await open(`/tenants/acme/explorer?${period}&compare=previous`);
   const dialog = page.getByRole("dialog", { name: "Why did it change?" });
 
@@ -84,7 +84,7 @@ t.test("why a sum changed is a sentence, its causes, and a table of them", needs
     await whole.getByRole("link", { name: "Why Total changed" }).click();
     await whole
       .getByRole("heading", {
-        name: "acme pays 53.00 USD more than on 3 Mar 2026: 50.00 because more was used of Storage of r-1 (720 instead of 600 GB), 5.00 because Network of r-1 is new, and 2.00 less because the cost of Support of r-1 fell.",
+        name: "acme pays 53.00 USD more than on 3 Mar 2026: 50.00 because more was used of Storage of r-1 (720 instead of 600 GB), 5.00 because Network of r-1 appeared on the bill, and 2.00 less because the cost of Support of r-1 fell.",
       })
       .waitFor();
     t.equal(await textOf(whole, ".drawer tfoot tr"), "Total 270.00 323.00 ▲ +53.00 20 %");

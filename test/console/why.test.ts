@@ -87,7 +87,7 @@ t.test("why an amount is paid is a sentence, and a way from the bill to it", nee
       [statement.pathname, statement.searchParams.get("identity_id"), statement.searchParams.get("why")],
       ["/tenants/acme/statement", "notifier", null],
     );
-    const days = dialog.locator(".days li");
+    const days = dialog.locator(".bars li");
     // Both parts of the line: by usage, and evenly among nobody.
     const shown = await days.evaluateAll((found) => found.map((each) => each.textContent));
     t.strictSame(shown, [

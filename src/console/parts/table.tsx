@@ -45,6 +45,8 @@ interface TableProps<Row> {
   readonly columns: readonly TableColumn<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** Whether the row is the sum of rows below it. */
+  readonly isSubtotal?: (row: Row) => boolean;
   /** The order of `rows`: a `sortKey` with `.asc` or `.desc`. */
   readonly order?: string | undefined;
   readonly onSort?: ((order: string) => void) | undefined;
@@ -64,6 +66,7 @@ export function DataTable<Row>({
   columns,
   rows,
   keyOf,
+  isSubtotal,
   order,
   onSort,
   totalTitle,
@@ -99,7 +102,11 @@ export function DataTable<Row>({
         <tbody>
           {isWindowed && first > 0 && <Gap rows={first} columns={columns.length} />}
           {shown.map((row, index) => (
-            <tr key={keyOf(row)} aria-rowindex={isWindowed ? first + index + 2 : undefined}>
+            <tr
+              key={keyOf(row)}
+              class={isSubtotal?.(row) ? "subtotal" : undefined}
+              aria-rowindex={isWindowed ? first + index + 2 : undefined}
+            >
               {columns.map((column, at) => (
                 <td key={column.key} class={classOf(column)} data-title={column.title}>
                   {column.money !== undefined ? (

@@ -14,7 +14,7 @@ interface WhoseInput {
 }
 
 /** Returns the values of a filter in words. Identities have their names, once these are loaded. */
-function useFilterNames(
+export function useFilterNames(
   { tenant, period, filters }: WhoseInput,
   named: (name: string, id: string) => string,
 ): (filter: Filter) => string {

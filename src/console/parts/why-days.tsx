@@ -3,12 +3,11 @@ import { addDays } from "../../common/days.js";
 import { exact, zero } from "../../common/exact-decimal.js";
 import { breakdownKey, loadBreakdown } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
-import { approximate } from "../money/amount-text.js";
 import { shownDay } from "../state/days.js";
 import { isFilterable } from "../state/filters.js";
 import { changed, type Place } from "../state/location.js";
 import { useData } from "../state/use-data.js";
-import { AmountCell } from "./amount.js";
+import { Bars } from "./bars.js";
 import { Link } from "./link.js";
 import { Shown } from "./messages.js";
 
@@ -38,27 +37,21 @@ export function WhyDays({ explanation, place, tenant, why }: DaysProps) {
       {({ time_buckets: buckets, totals: [total] }) => {
         const days = Array.from({ length: 2 * DAYS + 1 }, (_, index) => addDays(period.first, index));
         const amounts = days.map((day) => exact(total?.amounts?.[buckets.indexOf(day)] ?? "0"));
-        const sizes = amounts.map((amount) => Math.abs(approximate(amount)));
-        const most = Math.max(...sizes, Number.MIN_VALUE);
         return (
-          <ol class="days">
-            {days.map((day, index) => {
+          <Bars
+            currency={currency}
+            bars={days.map((day, index) => {
               const amount = amounts[index] ?? zero;
-              return (
-                <li key={day} aria-current={day === date ? "date" : undefined}>
-                  <span class="bar" aria-hidden="true">
-                    <span class="color-1" style={{ height: `${(100 * (sizes[index] ?? 0)) / most}%` }} />
-                  </span>
-                  <AmountCell value={amount} currency={currency} isNamed />
-                  {day === date || amount.units === 0n ? (
-                    <span>{shownDay(day, false)}</span>
-                  ) : (
-                    <Link href={changed(place, { why: sameOn(day) })}>{shownDay(day, false)}</Link>
-                  )}
-                </li>
-              );
+              const name = shownDay(day, false);
+              const isLinked = day !== date && amount.units !== 0n;
+              return {
+                key: day,
+                amount,
+                name: isLinked ? <Link href={changed(place, { why: sameOn(day) })}>{name}</Link> : name,
+                isCurrent: day === date,
+              };
             })}
-          </ol>
+          />
         );
       }}
     </Shown>

@@ -17,7 +17,8 @@ interface SentenceProps {
   readonly period: Period;
   readonly filters: readonly Filter[];
   readonly change: ComparedChange;
-  readonly totals: ChangeSums;
+  /** Of the currency. Undefined if it had no costs in either period. */
+  readonly totals: ChangeSums | undefined;
 }
 
 export function WhySentence(props: SentenceProps) {
@@ -42,9 +43,10 @@ export function WhySentence(props: SentenceProps) {
   );
 }
 
-function useSentence({ tenant, period, filters, change, totals }: SentenceProps): string {
+export function useSentence({ tenant, period, filters, change, totals }: SentenceProps): string {
   const payer = usePayer({ tenant, period, filters });
   const { before, firstDay } = change.comparison;
+  if (totals === undefined) return "";
   const { currency, amount } = totals;
   if (firstDay !== undefined)
     return en.why.nothingBefore(

@@ -10,9 +10,9 @@ export const dayCount = (first: string, last: string) => daysBetween(first, last
 /** `3 Nov 2026` or `3 Nov`. Always in English, like all texts of the console. */
 export const shownDay = dayText;
 
-/** `November 2026`. */
-export const shownMonth = (day: string) =>
-  new Intl.DateTimeFormat("en-GB", { month: "long", year: "numeric", timeZone: "UTC" }).format(
+/** `November 2026`, or `Nov 2026`. */
+export const shownMonth = (day: string, month: "long" | "short" = "long") =>
+  new Intl.DateTimeFormat("en-GB", { month, year: "numeric", timeZone: "UTC" }).format(
     new Date(`${day}T00:00:00Z`),
   );
 

@@ -43,6 +43,7 @@ export const parameters: Readonly<Partial<Record<string, Parameter>>> = {
   status: { kind: "choice", views: ["inventory"], resets: ["page"] },
   search: { kind: "choice", views: ["topics", "inventory", "tags"], resets: ["page"] },
   key: { kind: "choice", views: ["tags"] },
+  of: { kind: "choice", views: ["statement"] },
   page: { kind: "page", views: ["worklist", "inventory", "tags", "deliveries"] },
   lacking_page: { kind: "below", views: ["worklist"] },
   rows: { kind: "below", views: ["explorer", "statement"], first: "1" },

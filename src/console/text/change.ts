@@ -93,6 +93,7 @@ function reasonText({ cause, amount, group }: Reason): string {
   const what = subject(group);
   const facts = factsOf(cause, group);
   const detail = facts === undefined ? "" : ` (${facts})`;
+  const several = group.dimensions.resource_id === undefined ? "resources with " : "";
   switch (cause) {
     case "quantity":
       return `${isMore ? "more" : "less"} was used of ${what}${detail}`;
@@ -101,9 +102,9 @@ function reasonText({ cause, amount, group }: Reason): string {
     case "share":
       return `the share in ${what} ${isMore ? "grew" : "shrank"}${detail}`;
     case "new":
-      return `${what} is new`;
+      return `${several}${what} appeared on the bill`;
     case "gone":
-      return `${what} is gone`;
+      return `${several}${what} disappeared from the bill`;
     case "other":
       return `the cost of ${what} ${isMore ? "rose" : "fell"}`;
   }

@@ -1,5 +1,7 @@
 /** Texts of the statement. */
 import type { Coverage } from "../../common/coverage.js";
+import { counted } from "../../common/plural.js";
+import { productName } from "../../common/product-name.js";
 
 const coverageStates: Readonly<Record<Coverage["state"], string>> = {
   final: "final",
@@ -7,17 +9,35 @@ const coverageStates: Readonly<Record<Coverage["state"], string>> = {
   incomplete: "incomplete",
 };
 
+interface SharedBy {
+  /** Name of the configured rule; empty for the rule of the product. */
+  readonly rule: string;
+  readonly product: string;
+  readonly how: string;
+  readonly whole: string;
+  readonly part: string;
+}
+
 export const statementTexts = {
-  title: "Statement",
   of: (who: string) => `Statement of ${who}`,
   named: (name: string, id: string) => `${name} (${id})`,
+  all: "All statements",
+  tenant: "Tenant",
+  period: "Period",
+  state: "State",
+  made: "Made",
   coverage: ({ covered, days, state }: Coverage) =>
-    `${covered.toLocaleString("en")} of ${days.toLocaleString("en")} ${days === 1 ? "day" : "days"}: ${coverageStates[state]}`,
+    `${covered.toLocaleString("en")} of ${counted(days, "day", "days")}: ${coverageStates[state]}`,
   choose: "Whose statement?",
-  chooseHint: "Choose an identity, or add a filter: by team, by a label, or by any other column.",
-  search: "Search identities",
+  chooseHint: "Choose an identity or a team, or add a filter: by a label, or by any other column.",
+  by: "By",
+  payers: { identity_id: "identity", team: "team" },
+  search: { identity_id: "Search identities", team: "Search teams" },
   more: (count: number) => `${count.toLocaleString("en")} more: search for ${count === 1 ? "it" : "them"}`,
-  noneFound: "No identity found in this period",
+  noneFound: {
+    identity_id: "No identity found in this period",
+    team: "No team found in this period",
+  },
   charged: "Charged",
   ofBill: (percent: string) => `${percent} of the bill`,
   parts: {
@@ -26,16 +46,23 @@ export const statementTexts = {
     passed: "Passed on from others",
     unallocated: "Unallocated: no identity was found",
   },
+  months: "The last six months",
   lines: "By product and resource",
-  methods: "How it was allocated",
+  resources: (count: number) => counted(count, "resource", "resources"),
+  shared: "Shared costs",
+  sharedBy: ({ rule, product, how, whole, part }: SharedBy) => {
+    const by = rule === "" ? "" : ` by the rule “${rule}”`;
+    return `${whole} for ${productName(product)} was divided${by} ${how}. ${part} of it is charged here.`;
+  },
+  unallocated: "Unallocated",
   method: {
-    usage_ratio: "By measured usage: in proportion to what each identity used",
-    direct_owner: "To the only owner",
-    even_split: "Divided evenly among several identities",
-    line_identity: "To the identity that the line names",
-    cost_ratio: "In proportion to costs",
-    fixed_ratio: "In fixed shares",
-    terminal: "Unallocated: no identity was found",
+    usage_ratio: "by measured usage",
+    direct_owner: "to the only owner",
+    even_split: "evenly among several identities",
+    line_identity: "to the identity that the line names",
+    cost_ratio: "in proportion to costs",
+    fixed_ratio: "in fixed shares",
+    terminal: "to nobody, because no identity was found",
   } as Readonly<Record<string, string>>,
   others: (count: number) => `The ${count.toLocaleString("en")} smallest`,
   csv: "Rows as CSV",
