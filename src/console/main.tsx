@@ -12,13 +12,26 @@ import { copyExactAmounts } from "./state/copy.js";
 import { AllDigits, hasAllDigits } from "./state/digits.js";
 import { type Place, useLocation } from "./state/location.js";
 import { viewOf } from "./state/paths.js";
-import { useSignInRequired } from "./state/session.js";
+import { signedIn, useSignInRequired } from "./state/session.js";
 import { useData } from "./state/use-data.js";
 import { en } from "./text/en.js";
 
+/** A component whose code is loaded when it is rendered. */
+function lazily<Props>(load: () => Promise<FunctionComponent<Props>>) {
+  return lazy(async () => {
+    try {
+      return await load();
+    } catch (error) {
+      // If a proxy wants the user to sign in, the client of the API notices it.
+      await api.GET("/api/v1/me");
+      throw error;
+    }
+  });
+}
+
 /** A view whose code is loaded when it is rendered, or earlier by `load`. */
 function view(load: () => Promise<FunctionComponent<{ readonly place: Place; readonly tenant: string }>>) {
-  return Object.assign(lazy(load), { load });
+  return Object.assign(lazily(load), { load });
 }
 
 const views = {
@@ -33,10 +46,10 @@ const views = {
   deliveries: view(async () => (await import("./views/deliveries.js")).Deliveries),
   runs: view(async () => (await import("./views/runs.js")).Runs),
 };
-const Explain = lazy(async () => (await import("./parts/explain.js")).Explain);
-const WhySum = lazy(async () => (await import("./parts/why-sum.js")).WhySum);
-const Dimension = lazy(async () => (await import("./parts/dimension.js")).DimensionLink);
-const Tenants = lazy(async () => (await import("./views/tenants.js")).Tenants);
+const Explain = lazily(async () => (await import("./parts/explain.js")).Explain);
+const WhySum = lazily(async () => (await import("./parts/why-sum.js")).WhySum);
+const Dimension = lazily(async () => (await import("./parts/dimension.js")).DimensionLink);
+const Tenants = lazily(async () => (await import("./views/tenants.js")).Tenants);
 
 function Console() {
   const place = useLocation();
@@ -46,6 +59,11 @@ function Console() {
   const dimension = place.query.get("dimension");
   // `/me` also lists the tenants. `/tenants` looks at the store of each one, so only the list of tenants waits for it.
   const caller = useData("me", (signal) => bodyOf(api.GET("/api/v1/me", { signal })));
+  // The session may have begun at the issuer: other tabs that wait for a sign-in use it as well.
+  const hasSession = typeof caller.value?.session_id === "number";
+  useEffect(() => {
+    if (hasSession) signedIn();
+  }, [hasSession]);
   const title = route?.view === undefined ? en.views.tenants : `${en.views[route.view]} · ${route.tenant}`;
   useEffect(() => {
     document.title = `${title} · ${en.product}`;
@@ -67,7 +85,12 @@ function Console() {
                 <Guard key={place.path}>
                   <Suspense fallback={<div class="loading">{en.loading}</div>}>
                     {route === undefined || !isKnown ? (
-                      <Empty title={en.frame.noSuchPage}>
+                      <Empty
+                        title={
+                          route?.tenant === undefined ? en.frame.noSuchPage : en.signIn.noAccess(route.tenant)
+                        }
+                      >
+                        {me.name !== null && <p>{en.signIn.noAccessAs(me.name)}</p>}
                         <p>
                           <Link href="/">{en.frame.home}</Link>
                         </p>

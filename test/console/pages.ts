@@ -49,11 +49,12 @@ export async function startConsole(
     /** Opens a page and waits until it has loaded. `at` is another address of the service. */
     async open(path: string, options: { width?: number; dark?: boolean; at?: string } = {}): Promise<Page> {
       const { at = url } = options;
-      const page = await browser.newPage({
+      const context = await browser.newContext({
         viewport: { width: options.width ?? 1280, height: 900 },
         colorScheme: options.dark === true ? "dark" : "light",
       });
-      t.teardown(() => page.close());
+      t.teardown(() => context.close());
+      const page = await context.newPage();
       page.on("console", (message) => {
         if (message.type() === "error") troubles.push(`${path}: ${message.text()}`);
       });

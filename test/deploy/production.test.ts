@@ -6,7 +6,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type IncomingHttpHeaders } from "node:http";
 import { request } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -24,8 +24,8 @@ import { temporaryFolder, testLogger } from "../stores.js";
 import { until } from "../until.js";
 import { postgresProgram, startDebianPostgres } from "./debian-postgres.js";
 import { deployText, envOf } from "./files.js";
+import { NGINX, startNginx } from "./nginx.js";
 
-const NGINX = "/usr/sbin/nginx";
 const HOST = "costs.example.org";
 const main = programArguments("../../src/main.js", import.meta.url);
 
@@ -69,26 +69,6 @@ async function start(t: Test, config: string, env: Environment): Promise<void> {
       ({ ok }) => ok,
       () => false,
     );
-  });
-}
-
-async function startNginx(t: Test, folder: string, site: string): Promise<void> {
-  const file = join(folder, "nginx.conf");
-  const paths = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-    .map((name) => `${name}_temp_path ${join(folder, name)};`)
-    .join("\n");
-  const user = process.getuid?.() === 0 ? "user root;" : "";
-  writeFileSync(
-    file,
-    `daemon off; ${user} pid ${join(folder, "nginx.pid")}; error_log stderr warn; events {}
-http { access_log off; ${paths}
-${site} }`,
-  );
-  const nginx = spawn(NGINX, ["-c", file, "-p", folder], { stdio: ["ignore", "ignore", "inherit"] });
-  const ended = once(nginx, "exit");
-  t.teardown(async () => {
-    nginx.kill("SIGTERM");
-    await ended;
   });
 }
 
@@ -155,7 +135,7 @@ t.test(
         headers = {},
         to = port,
       }: { method?: string; headers?: Environment; to?: number } = {},
-    ): Promise<{ status: number | undefined; body: string }> =>
+    ): Promise<{ status: number | undefined; body: string; headers: IncomingHttpHeaders }> =>
       await new Promise((resolve, reject) => {
         const options = {
           host: "127.0.0.1",
@@ -171,7 +151,9 @@ t.test(
             response.setEncoding("utf8").on("data", (text) => {
               body += text;
             });
-            response.once("end", () => resolve({ status: response.statusCode, body }));
+            response.once("end", () =>
+              resolve({ status: response.statusCode, body, headers: response.headers }),
+            );
           },
         );
         sent.once("error", reject);
@@ -197,6 +179,18 @@ t.test(
       t.equal((await send("/metrics")).status, 404, "the metrics are not passed on");
       const insecure = await fetch(`http://127.0.0.1:${plain}/x`, { redirect: "manual" });
       t.equal(insecure.status, 301);
+    });
+
+    await t.test("behind nginx with TLS, the cookie of a session belongs to this host", async (t) => {
+      const { headers, status } = await send("/api/v1/session", { ...bearer(token), method: "POST" });
+      t.equal(status, 200);
+      const [cookie = ""] = headers["set-cookie"] ?? [];
+      t.match(
+        cookie,
+        /^__Host-chargehouse-session=chgs_[\w-]{43}; Path=\/; HttpOnly; SameSite=Strict; Secure$/,
+      );
+      const ofSession = { headers: { cookie: cookie.split(";")[0] ?? "" } };
+      t.equal(JSON.parse((await send("/api/v1/me", ofSession)).body).name, "ada");
     });
 
     await t.test("the worker runs the tenant, and the API shows its costs", async (t) => {

@@ -1,21 +1,29 @@
 /** Client of the public REST API. Its types are generated from the OpenAPI description. */
 import createClient from "openapi-fetch";
-import { requireSignIn, sessionToken } from "../state/session.js";
+import { reloadForProxy, requireSignIn } from "../state/session.js";
+import { en } from "../text/en.js";
 import type { components, paths } from "./schema.js";
 
-export const api = createClient<paths>({ baseUrl: location.origin });
+/** The API never redirects, so a redirect is of a proxy in front of it. */
+export const api = createClient<paths>({ baseUrl: location.origin, redirect: "manual" });
 
 api.use({
-  onRequest({ request }) {
-    const token = sessionToken();
-    if (token !== undefined) request.headers.set("authorization", `Bearer ${token}`);
-    return request;
-  },
-  onResponse({ response }) {
+  onResponse({ request, response }) {
+    if (isOfProxy(response)) {
+      // A reload would discard what the user has typed.
+      if (request.method === "GET") reloadForProxy();
+      throw new ApiRequestError(en.failed.atProxy, "sign_in_at_proxy", response.status, undefined);
+    }
     if (response.status === 401) requireSignIn();
     return undefined;
   },
 });
+
+/** Whether a proxy in front of the service wants the user to sign in: it redirects, or returns a page. */
+function isOfProxy({ type, status, headers }: Response): boolean {
+  const isPage = headers.get("content-type")?.startsWith("text/html") ?? false;
+  return type === "opaqueredirect" || (isPage && status < 500);
+}
 
 export type Schemas = components["schemas"];
 

@@ -1,10 +1,11 @@
 /** The menu in the header: who is signed in, settings of this browser, and links. */
 import { useContext, useEffect, useState } from "preact/hooks";
+import { signOut } from "../api/session.js";
 import { SignedInCaller } from "../state/caller.js";
 import { hasAllDigits } from "../state/digits.js";
 import { changed, go, type Place } from "../state/location.js";
-import { sessionToken, signOut } from "../state/session.js";
 import { en } from "../text/en.js";
+import { FieldError } from "./messages.js";
 
 const text = en.frame;
 
@@ -16,7 +17,7 @@ export function Menu({ place }: { readonly place: Place }) {
         <span class="who">{name ?? text.menu}</span> <span aria-hidden="true">⋮</span>
       </button>
       <div id="menu" class="menu" popover="auto">
-        <Account name={name} />
+        <Account />
         <Theme />
         <label title={text.digitsHint}>
           <input
@@ -34,18 +35,25 @@ export function Menu({ place }: { readonly place: Place }) {
   );
 }
 
-function Account({ name }: { readonly name: string | undefined }) {
+function Account() {
+  const caller = useContext(SignedInCaller);
+  const [error, setError] = useState<unknown>();
+  if (!caller?.name) return null;
   return (
     <>
-      {name !== undefined && (
-        <p>
-          {text.signedIn} <strong>{name}</strong>
-        </p>
-      )}
-      {sessionToken() !== undefined && (
-        <button type="button" onClick={signOut}>
-          {en.signIn.signOut}
-        </button>
+      <p>
+        {text.signedIn} <strong>{caller.name}</strong>
+      </p>
+      {caller.session_id !== null && (
+        <>
+          <button type="button" onClick={() => signOut(false).catch(setError)}>
+            {en.signIn.signOut}
+          </button>
+          <button type="button" onClick={() => signOut(true).catch(setError)}>
+            {en.signIn.everywhere}
+          </button>
+          <FieldError error={error} />
+        </>
       )}
     </>
   );

@@ -1,17 +1,12 @@
 /**
- * The API token, kept while the tab is open. There is none if the service needs no sign-in, or if a proxy signs users
- * in.
+ * Whether the user has to sign in. The session itself is in a cookie, which scripts cannot read and all tabs share, so
+ * the tabs tell each other when it begins and ends.
  */
 import { useEffect, useState } from "preact/hooks";
-import { clearCaches } from "./use-data.js";
+import { clearCaches, reloadAll } from "./use-data.js";
 
-const KEY = "token";
-
-export const sessionToken = (): string | undefined => sessionStorage.getItem(KEY) ?? undefined;
-
+const tabs = new BroadcastChannel("session");
 let isSignInRequired = false;
-/** The last token was not valid, or has expired. */
-let wasRejected = false;
 const listeners = new Set<() => void>();
 
 function setSignInRequired(required: boolean): void {
@@ -21,26 +16,52 @@ function setSignInRequired(required: boolean): void {
   for (const listener of listeners) listener();
 }
 
-export function signIn(token: string): void {
-  sessionStorage.setItem(KEY, token.trim());
-  setSignInRequired(false);
-}
-
-export function signOut(): void {
-  sessionStorage.removeItem(KEY);
-  wasRejected = false;
-  setSignInRequired(true);
-}
-
 /** Shows the sign-in form after the service rejected a request. */
 export function requireSignIn(): void {
-  if (isSignInRequired) return;
-  const hadToken = sessionToken() !== undefined;
-  signOut();
-  wasRejected = hadToken;
+  if (!isSignInRequired) setSignInRequired(true);
 }
 
-export const wasTokenRejected = (): boolean => wasRejected;
+/** Loads everything again, as the caller that the browser now is. */
+function beginAgain(): void {
+  setSignInRequired(false);
+  reloadAll();
+}
+
+tabs.addEventListener("message", ({ data }) => {
+  if (data === "signed out" || isSignInRequired) beginAgain();
+});
+
+export function signedIn(): void {
+  if (isSignInRequired) beginAgain();
+  tabs.postMessage("signed in");
+}
+
+export function signedOut(): void {
+  setSignInRequired(true);
+  tabs.postMessage("signed out");
+}
+
+const FAILURE = "sign_in_failed";
+
+/** Removes the failure of a sign-in at the issuer from the address, and returns it. */
+function takeFailure(): string | undefined {
+  const address = new URL(location.href);
+  const failure = address.searchParams.get(FAILURE) ?? undefined;
+  address.searchParams.delete(FAILURE);
+  if (failure !== undefined) history.replaceState(null, "", address);
+  return failure;
+}
+export const signInFailure = takeFailure();
+
+const RELOADED = "reloaded_at";
+const RELOAD_AGAIN_MS = 30_000;
+
+/** Reloads the page, so that a proxy shows its sign-in page and comes back here. Does not reload again and again. */
+export function reloadForProxy(): void {
+  if (Date.now() - Number(sessionStorage.getItem(RELOADED)) < RELOAD_AGAIN_MS) return;
+  sessionStorage.setItem(RELOADED, String(Date.now()));
+  location.reload();
+}
 
 /** Whether the user has to sign in. */
 export function useSignInRequired(): boolean {

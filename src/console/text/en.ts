@@ -7,6 +7,7 @@ import { explorerTexts } from "./explorer.js";
 import { historyTexts, inventoryTexts } from "./inventory.js";
 import { overviewTexts } from "./overview.js";
 import { runsTexts } from "./runs.js";
+import { signInTexts } from "./sign-in.js";
 import { statementTexts } from "./statement.js";
 import { tagsTexts } from "./tags.js";
 import { healthTexts, tenantsTexts } from "./tenants.js";
@@ -49,17 +50,11 @@ export const en = {
     home: "All tenants",
     refused: "This part of the page could not be shown.",
   },
-  signIn: {
-    title: "Sign in",
-    hint: "This service requires an API token. Ask its operator for one. The token is kept until you close this tab.",
-    token: "Token",
-    submit: "Sign in",
-    refused: "The service rejected this token. It may be wrong, expired or revoked.",
-    signOut: "Sign out",
-  },
+  signIn: signInTexts,
   failed: {
     title: "This could not be loaded",
     unreachable: "The service cannot be reached. Is it running?",
+    atProxy: "A proxy in front of the service asks you to sign in. Reload the page to do that.",
     request: (id: string) => `request ${id}`,
     retry: "Try again",
   },

@@ -140,13 +140,13 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
               {text.files[file]}
             </Download>
           ))}
-          <Download href={sqlAddress(linkedRequest, false)} opened="breakdown.sql">
+          <Download href={sqlAddress(linkedRequest, false)} opened>
             {text.sql}
           </Download>
-          <Download href={sqlAddress(linkedRequest, true)} opened="breakdown.sql">
+          <Download href={sqlAddress(linkedRequest, true)} opened>
             {text.sqlOverTime}
           </Download>
-          <Download href={breakdownAddress(linkedRequest)} opened="breakdown.json">
+          <Download href={breakdownAddress(linkedRequest)} opened>
             {text.json}
           </Download>
         </span>

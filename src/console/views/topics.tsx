@@ -104,10 +104,7 @@ export function Topics({ place, tenant }: { readonly place: Place; readonly tena
         />
         <PlaceSearch place={place} label={text.search} />
         <span class="spring" />
-        <Download
-          href={addressOf(`${tenantPath(tenant)}/topic-attributions/breakdown`, parameters)}
-          opened="topics.json"
-        >
+        <Download href={addressOf(`${tenantPath(tenant)}/topic-attributions/breakdown`, parameters)} opened>
           {text.json}
         </Download>
       </div>

@@ -1,0 +1,25 @@
+/** Texts of signing in and out. */
+export const signInTexts = {
+  title: "Sign in",
+  at: (issuer: string) => `Sign in with ${issuer}`,
+  withToken: "Sign in with a token",
+  hint: "This service requires an API token. Ask its operator for one.",
+  atProxy: "A proxy in front of the service signs people in. Reload the page if your sign-in has ended.",
+  reload: "Reload",
+  kept: "The session ends when you sign out, close the browser or do not use it for a while.",
+  token: "Token",
+  submit: "Sign in",
+  refused: "The service rejected this token. It may be wrong, expired or revoked.",
+  signOut: "Sign out",
+  everywhere: "Sign out everywhere",
+  noAccess: (tenant: string) => `You have no access to ${tenant}, or it does not exist`,
+  noAccessAs: (name: string) => `You are signed in as ${name}.`,
+  failed: (issuer: string): Readonly<Record<string, string>> => ({
+    denied: `${issuer} did not let you in, or you cancelled the sign-in.`,
+    unreachable: `${issuer} cannot be reached. Try again later.`,
+    refused: `The sign-in at ${issuer} failed. The log of this service has the reason.`,
+    not_begun: "This sign-in began in another browser, or too long ago. Try again.",
+    nameless: `${issuer} did not send a name that this service can use. Ask the operator of the service.`,
+    throttled: "Too many sign-ins from your address failed. Try again in a minute.",
+  }),
+};
