@@ -16,6 +16,42 @@ const modest = ["test/http/modest-json.test.ts"];
 const fullDisk = ["test/runner/full-postgres-disk.test.ts"];
 
 export const guardMutants = [
+  ...mutantsOf(
+    "src/http/auth/cookies.ts",
+    ["test/http/sessions.test.ts"],
+    [
+      ["the cookie counts for every page", " && isOfOwnPage(request) ? secret", " ? secret"],
+      [
+        "an origin of plain HTTP proves a change over TLS",
+        ` && !(protocol === "https" && /^http:/i.test(origin))`,
+        "",
+      ],
+      ["the first of two cookies counts", "values.length === 1 ? values[0] : undefined", "values[0]"],
+    ],
+  ),
+  ...mutantsOf(
+    "src/postgres/sessions.ts",
+    ["test/http/sessions.test.ts"],
+    [
+      [
+        "the former secret ends at once",
+        " OR s.former_hash = $1 AND (s.former_until IS NULL OR s.former_until > now())",
+        "",
+      ],
+      ["parallel requests rotate twice", " AND s.secret_hash = found.secret_hash", ""],
+      ["a revoked token keeps its sessions", "t.revoked_at IS NULL AND ", ""],
+    ],
+  ),
+  ...mutantsOf(
+    "src/http/plugins/sign-in.ts",
+    ["test/http/issuer-sign-in.test.ts"],
+    [["a sign-in ends at any address", `isPage ? pathname + search : "/"`, "given"]],
+  ),
+  ...mutantsOf(
+    "src/http/auth/issuer-sign-in.ts",
+    ["test/http/issuer-sign-in.test.ts"],
+    [["the nonce is not checked", "expectedNonce: nonce, ", ""]],
+  ),
   ...mutantsOf("src/http/auth/authenticate.ts", signOn, [
     [
       "the user name of Basic authentication is taken for the token",

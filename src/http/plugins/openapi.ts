@@ -39,7 +39,7 @@ export const openapi = fp<Pick<HttpContext, "config" | "version">>(
         },
         tags: [
           { name: "Health", description: "Liveness and readiness." },
-          { name: "Access", description: "The caller, tokens and the audit." },
+          { name: "Access", description: "The caller, sessions of browsers, tokens and the audit." },
           { name: "Tenants", description: "Configured tenants and the state of their days." },
           { name: "Billing", description: "Billed costs." },
           {
