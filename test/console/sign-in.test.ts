@@ -214,6 +214,7 @@ t.test("users sign in with a token", needs("chromium", NGINX), async (t) => {
     await tab.goto(`${back}${tags}`);
     await tab.getByRole("link", { name: "Proxy login" }).click();
     await tab.locator("form.tag-form").waitFor();
+    await tab.waitForLoadState("networkidle");
     await tab.context().clearCookies({ name: "proxy" });
     await tab.getByRole("link", { name: "Inventory" }).click();
     await tab.getByRole("link", { name: "Proxy login" }).click();
