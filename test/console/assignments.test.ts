@@ -9,7 +9,7 @@ import { runContext, runOnce } from "../runner/runs.js";
 import { temporaryFolder } from "../stores.js";
 import { noBarriers, shows, startConsole, textOf } from "./pages.js";
 
-const list = "[aria-label=Worklist] tbody tr";
+const list = "[aria-label=Resources] tbody tr";
 
 t.test("what nobody pays for is assigned, and leaves the worklist", needs("chromium"), async (t) => {
   const folder = temporaryFolder(t);

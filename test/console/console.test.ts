@@ -101,9 +101,9 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     await page.getByRole("heading", { name: "To fix" }).waitFor();
     t.equal(await page.getByLabel("Reason").inputValue(), "owner_unknown");
     // Unallocated lines are in another table.
-    await shows(page, "[aria-label=Worklist] tbody tr", 1);
+    await shows(page, "[aria-label=Resources] tbody tr", 1);
     await page.getByLabel("Reason").selectOption("No identity is known");
-    await page.getByText("No costs in this period have this reason: No identity is known").waitFor();
+    await page.getByText("No costs in this period have this cause.").waitFor();
   });
 
   await t.test(
@@ -135,7 +135,10 @@ t.test("the console shows the figures of the API in every view", needs("chromium
         t.equal((await app.inject({ url: address ?? "" })).statusCode, 200, name);
       }
 
-      await page.getByRole("link", { name: hostile[3] ?? "", exact: true }).click();
+      await page
+        .locator("tbody")
+        .getByRole("link", { name: hostile[3] ?? "", exact: true })
+        .click();
       await shows(page, "tbody tr", 1);
       t.equal(new URL(page.url()).searchParams.get("identity_id"), hostile[3]);
       t.equal(new URL(page.url()).searchParams.get("group_by"), "resource_id");
@@ -258,7 +261,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     const page = await open(`/tenants/acme/worklist?${period}`);
     await tabTo(page, "The owner is unknown");
     await page.keyboard.press("Enter");
-    await page.getByText("Or set its owner").waitFor();
+    await page.waitForFunction("location.search.includes('cause_product=STORAGE')");
     await tabTo(page, "Assign r-1");
     await page.keyboard.press("Enter");
     await page.getByRole("dialog").getByLabel("Identity or team").waitFor();
@@ -311,7 +314,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
   await t.test("the worklist, the runs and the list of tenants show the figures of the API", async (t) => {
     const worklist = await open(`/tenants/acme/worklist?${period}`);
     t.match(
-      await textOf(worklist, "tbody tr"),
+      await textOf(worklist, "[aria-label=Resources] tbody tr"),
       /^r-1 STORAGE UNALLOCATED The owner is unknown 3 7\.50 USD Assign$/,
     );
     await noBarriers(t, worklist, "the worklist");

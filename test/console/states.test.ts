@@ -238,7 +238,7 @@ t.test("a slow API never shows wrong or stale figures", needs("chromium"), async
       const both = "start_date=2026-02-01&end_date=2026-02-02";
       const second = "start_date=2026-02-02&end_date=2026-02-02";
       const at = (page: Page) => new URL(page.url()).searchParams;
-      const list = "[aria-label=Worklist] tbody tr";
+      const list = "[aria-label=Resources] tbody tr";
       const lacking = "[aria-label='Unallocated lines, and what they are missing'] tbody tr";
 
       const worklist = await open(`/tenants/acme/worklist?${both}&page=2&lacking_page=2`);
@@ -266,7 +266,7 @@ t.test("a slow API never shows wrong or stale figures", needs("chromium"), async
       await overview.getByText("There is nothing to check.").waitFor();
       t.equal(await overview.getByText(clear).count(), 0);
       const reason = await open(`/tenants/acme/worklist?${second}&allocation_detail=no_identities_located`);
-      await reason.getByText("No costs in this period have this reason: No identity is known").waitFor();
+      await reason.getByText("No costs in this period have this cause.").waitFor();
 
       const explorer = await open(`/tenants/acme/explorer?${both}&group_by=resource_id&rows=2`);
       await shows(explorer, ".rows tbody tr", 50);

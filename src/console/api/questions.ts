@@ -1,6 +1,7 @@
 /** Requests that several views use. */
 import { type Filter, filterQuery } from "../state/filters.js";
 import { type Period, periodParameters } from "../state/period.js";
+import type { Changes } from "../state/place.js";
 import { type Data, useData } from "../state/use-data.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
@@ -29,16 +30,18 @@ export function useReconciliation(
   );
 }
 
-interface IssuesQuery {
+interface IssuesPage {
   readonly page: number;
   readonly page_size: number;
-  /** Only issues with these reasons. */
-  readonly allocation_detail?: Schemas["AllocationIssue"]["allocation_detail"][];
+  /** Parameters of filters. */
+  readonly filters?: Changes;
 }
 
 /** Allocation issues of the period, the most expensive first. */
-export function useIssues(tenant: string, period: Period, issuesQuery: IssuesQuery) {
-  const params = { path: { tenant_name: tenant }, query: { ...periodParameters(period), ...issuesQuery } };
+export function useIssues(tenant: string, period: Period, { filters, ...page }: IssuesPage) {
+  const query = { ...periodParameters(period), ...page, ...filters };
+  // The names of filters are computed, so they have no static type. The service checks them.
+  const params = { path: { tenant_name: tenant }, query: query as never };
   return useData(JSON.stringify(["issues", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", { params, signal })),
   );

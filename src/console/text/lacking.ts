@@ -1,4 +1,5 @@
 /** Texts about what is missing on unallocated lines. */
+import { counted } from "../../common/plural.js";
 import type { Schemas } from "../api/client.js";
 
 type Lack = Schemas["WorklistItem"]["lacks"][number];
@@ -28,5 +29,5 @@ export const lacking = {
   named: (identity: string) => `names ${identity}, but its rule does not use that`,
   lines: "Lines",
   example: "Example",
-  count: (count: number) => (count === 1 ? "1 cause" : `${count.toLocaleString("en")} causes`),
+  count: (count: number) => counted(count, "cause", "causes"),
 } as const;

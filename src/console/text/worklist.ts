@@ -1,13 +1,21 @@
 /** Texts of the worklist. */
+import { counted } from "../../common/plural.js";
+
 export const worklistTexts = {
-  title: "Worklist",
   lead: "Costs whose cause is unknown, or that were divided without better data. Largest first.",
   nothing: "Nothing in this period needs attention",
-  nothingOf: (reason: string) => `No costs in this period have this reason: ${reason}`,
   nothingHint: "Every cost went to those who caused it, or was shared by design.",
+  byCause: "By cause",
+  cause: "Cause",
+  together: "Together",
+  smaller: (count: number) =>
+    `Show ${counted(count, "smaller cause", "smaller causes")}, together less than 1 %`,
+  resources: "Resources",
+  noneOfCause: "No costs in this period have this cause.",
   paidBy: "Paid by",
   anyReason: "any",
-  causes: (count: number) => (count === 1 ? "1 cause" : `${count.toLocaleString("en")} causes`),
+  causes: (count: number) => counted(count, "cause", "causes"),
+  resourceCount: (count: number) => counted(count, "resource and reason", "resources and reasons"),
   reasons: {
     no_metrics_located: {
       why: "No metrics for the resource",

@@ -5,8 +5,10 @@ import type { Schemas } from "../api/client.js";
 import { useIssues, useReconciliation } from "../api/questions.js";
 import { AssignDrawer, AssignLink } from "../parts/assign.js";
 import { Assignments, useAssignedOn, useAssignments } from "../parts/assignment-list.js";
+import { Causes, causeOf, causeParameters } from "../parts/causes.js";
 import { Choice, narrow } from "../parts/controls.js";
 import { Download } from "../parts/download.js";
+import { Chip } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { Lacking } from "../parts/missing-days.js";
@@ -30,14 +32,20 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
   const page = shownPage(place);
   const requestedReason = place.query.get("allocation_detail");
   const reason = isIssueReason(requestedReason) ? requestedReason : undefined;
+  const { product_type, rule } = causeOf(place);
+  const cause = { product_type, rule };
   const data = useIssues(tenant, period, {
     page,
     page_size: 100,
-    ...(reason !== undefined && { allocation_detail: [reason] }),
+    filters: {
+      ...(reason !== undefined && { allocation_detail: reason }),
+      ...(product_type !== undefined && { product_type }),
+      ...(rule !== undefined && { rule }),
+    },
   });
   useLastPage(place, data);
   const proof = useReconciliation(tenant, period);
-  // Links keep only the reason, because this view ignores other filters.
+  // Links keep only the reason and the row's own values, because this view ignores other filters.
   const linked = (view: TenantView, { identity_id, resource_id, product_type }: Issue, more: Changes = {}) =>
     changed(
       datesAlone(place),
@@ -119,27 +127,49 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       <Shown data={proof} height="4rem">
         {(reconciliation) => <ReconciliationBanner reconciliation={reconciliation} />}
       </Shown>
-      <div class="controls">
-        <Choice
-          label={en.overview.reason}
-          value={reason ?? ""}
-          options={[["", text.anyReason], ...issueReasons.map((each) => [each, reasonOf(each)] as const)]}
-          onChoose={(allocation_detail) => narrow(place, { allocation_detail })}
-        />
-        {selected.size > 0 && (
-          <button type="button" class="primary" onClick={() => go(changed(place, { assign: [...selected] }))}>
-            {en.assign.assignSelected(selected.size)}
-          </button>
-        )}
-      </div>
+      <Causes place={place} tenant={tenant} />
       <Shown data={data} height="20rem">
         {({ items, total, pages }) =>
-          total === 0 ? (
-            <NothingListed tenant={tenant} reason={reason} proof={proof} />
+          total === 0 && reason === undefined && product_type === undefined && rule === undefined ? (
+            <NothingListed tenant={tenant} proof={proof} />
           ) : (
             <section class="card">
+              <h2>{text.resources}</h2>
+              <div class="filters">
+                {Object.entries(cause).map(
+                  ([column, value]) =>
+                    value !== undefined && (
+                      <Chip
+                        key={column}
+                        filter={{ column, isExcluding: false, values: [value] }}
+                        rest={changed(place, causeParameters({ ...cause, [column]: undefined }))}
+                      />
+                    ),
+                )}
+              </div>
+              <div class="controls">
+                <Choice
+                  label={en.overview.reason}
+                  value={reason ?? ""}
+                  options={[
+                    ["", text.anyReason],
+                    ...issueReasons.map((each) => [each, reasonOf(each)] as const),
+                  ]}
+                  onChoose={(allocation_detail) => narrow(place, { allocation_detail })}
+                />
+                {selected.size > 0 && (
+                  <button
+                    type="button"
+                    class="primary"
+                    onClick={() => go(changed(place, { assign: [...selected] }))}
+                  >
+                    {en.assign.assignSelected(selected.size)}
+                  </button>
+                )}
+              </div>
+              {total === 0 && <p class="hint">{text.noneOfCause}</p>}
               <DataTable
-                caption={text.title}
+                caption={text.resources}
                 columns={columns}
                 rows={items}
                 keyOf={(row) =>
@@ -153,7 +183,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
                   ])
                 }
               />
-              <PageLinks place={place} page={page} pages={pages} countText={text.causes(total)} />
+              <PageLinks place={place} page={page} pages={pages} countText={text.resourceCount(total)} />
             </section>
           )
         }
@@ -189,13 +219,11 @@ function AllAssignments({ tenant }: { readonly tenant: string }) {
 
 interface NothingListedProps {
   readonly tenant: string;
-  readonly reason: string | undefined;
   readonly proof: Data<Schemas["Reconciliation"]>;
 }
 
-/** Says that nothing needs attention only if there are costs, and the list was not limited to one reason. */
-function NothingListed({ tenant, reason, proof }: NothingListedProps) {
-  if (reason !== undefined) return <Empty title={text.nothingOf(reasonOf(reason))} />;
+/** Says that nothing needs attention only if there are costs. */
+function NothingListed({ tenant, proof }: NothingListedProps) {
   // Costs are still loading, or failed to load; the error is shown above.
   if (proof.value === undefined || proof.isStale) return null;
   return proof.value.totals.length === 0 ? (

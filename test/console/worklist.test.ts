@@ -1,0 +1,75 @@
+/** Costs to fix, by the causes that one can remove, in a real browser. */
+import t from "tap";
+import { insertChargebacks } from "../http/service.js";
+import { needs } from "../programs.js";
+import { noBarriers, shows, startConsole, textOf } from "./pages.js";
+
+const period = "start_date=2026-03-01&end_date=2026-03-02";
+
+t.test("costs to fix are grouped by cause, with the share that each adds", needs("chromium"), async (t) => {
+  const { stores, open, troubles } = await startConsole(t);
+  const issue = (amount: string, resource_id: string, product_type: string, detail: string, rule = "") => ({
+    timestamp: "2026-03-01T00:00:00Z",
+    identity_id: "UNALLOCATED",
+    resource_id,
+    product_type,
+    cost_type: "shared" as const,
+    allocation_method: "terminal",
+    allocation_detail: detail,
+    rule,
+    amount,
+  });
+  await insertChargebacks(stores, "acme", [
+    issue("300", "r-1", "STORAGE", "no_identity_on_line", "storage"),
+    issue("200", "r-2", "STORAGE", "no_identity_on_line", "storage"),
+    issue("495", "r-3", "NETWORK", "no_metrics_located"),
+    issue("3", "r-4", "SUPPORT", "no_allocator_for_product_type"),
+    issue("2", "r-5", "COMPUTE", "owner_unknown"),
+    { timestamp: "2026-03-01T00:00:00Z", identity_id: "sa-1", amount: "5000" },
+  ]);
+  const page = await open(`/tenants/acme/worklist?${period}`);
+  /** The rows of a table: the link in the first cell, then the other cells. */
+  const rowsOf = async (caption: string) => {
+    const rows = await page.locator(`section[aria-label='${caption}'] tbody tr`).all();
+    return await Promise.all(
+      rows.map(async (row) => {
+        const [link] = await row.locator("a").allInnerTexts();
+        const [, ...cells] = await row.locator("td").allInnerTexts();
+        return [link, ...cells].join(" ").replace(/\s+/g, " ").trim();
+      }),
+    );
+  };
+
+  await t.test("the largest causes come first, and small ones on demand", async (t) => {
+    const large = [
+      "The line names no identity STORAGE storage 500.00 50 % 50 %",
+      "No metrics for the resource NETWORK 495.00 50 % 100 %",
+    ];
+    t.strictSame(await rowsOf("By cause"), large);
+    t.equal(await textOf(page, "[aria-label='By cause'] tfoot"), "4 causes 1,000.00");
+    await page.getByRole("link", { name: "Show 2 smaller causes, together less than 1 %" }).click();
+    await shows(page, "[aria-label='By cause'] tbody tr", 4);
+    t.strictSame(await rowsOf("By cause"), [
+      ...large,
+      "There is no rule for the product SUPPORT 3.00 0.3 % 100 %",
+      "The owner is unknown COMPUTE 2.00 0.2 % 100 %",
+    ]);
+    await noBarriers(t, page, "the causes");
+  });
+
+  await t.test("a cause shows its resources, and all of them without it", async (t) => {
+    await shows(page, "[aria-label=Resources] tbody tr", 5);
+    await page.getByRole("link", { name: "The line names no identity" }).click();
+    await shows(page, "[aria-label=Resources] tbody tr", 2);
+    t.strictSame(await rowsOf("Resources"), [
+      "r-1 STORAGE UNALLOCATED The line names no identity 1 300.00 USD Assign",
+      "r-2 STORAGE UNALLOCATED The line names no identity 1 200.00 USD Assign",
+    ]);
+    t.match(page.url(), /allocation_detail=no_identity_on_line&cause_product=STORAGE&cause_rule=storage/);
+    await page.getByRole("button", { name: "Remove the filter Rule is storage" }).click();
+    await page.getByRole("button", { name: "Remove the filter Product is STORAGE" }).click();
+    await page.getByLabel("Reason").selectOption("any");
+    await shows(page, "[aria-label=Resources] tbody tr", 5);
+  });
+  t.strictSame(troubles, []);
+});
