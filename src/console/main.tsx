@@ -49,6 +49,10 @@ const views = {
 const Explain = lazily(async () => (await import("./parts/explain.js")).Explain);
 const WhySum = lazily(async () => (await import("./parts/why-sum.js")).WhySum);
 const Dimension = lazily(async () => (await import("./parts/dimension.js")).DimensionLink);
+const adminPages = {
+  access: lazily(async () => (await import("./views/access.js")).Access),
+  audit: lazily(async () => (await import("./views/audit.js")).Audit),
+};
 const Tenants = lazily(async () => (await import("./views/tenants.js")).Tenants);
 
 function Console() {
@@ -64,7 +68,12 @@ function Console() {
   useEffect(() => {
     if (hasSession) signedIn();
   }, [hasSession]);
-  const title = route?.view === undefined ? en.views.tenants : `${en.views[route.view]} · ${route.tenant}`;
+  const title =
+    route?.view === undefined
+      ? route?.page === undefined
+        ? en.views.tenants
+        : en.access.pages[route.page]
+      : `${en.views[route.view]} · ${route.tenant}`;
   useEffect(() => {
     document.title = `${title} · ${en.product}`;
   }, [title]);
@@ -72,6 +81,7 @@ function Console() {
     <Shown data={caller} height="100vh">
       {(me) => {
         const View = route?.view && views[route.view];
+        const Page = route?.page && adminPages[route.page];
         const isKnown = route?.tenant === undefined || me.tenants.includes(route.tenant);
         return (
           <SignedInCaller.Provider value={me}>
@@ -81,6 +91,7 @@ function Console() {
                 tenants={me.tenants}
                 tenant={isKnown ? route?.tenant : undefined}
                 view={route?.view}
+                hasPeriod={route?.view !== "deliveries" && route?.page === undefined}
               >
                 <Guard key={place.path}>
                   <Suspense fallback={<div class="loading">{en.loading}</div>}>
@@ -97,6 +108,8 @@ function Console() {
                       </Empty>
                     ) : View !== undefined && route.tenant !== undefined ? (
                       <View place={place} tenant={route.tenant} />
+                    ) : Page !== undefined ? (
+                      <Page place={place} />
                     ) : (
                       <Tenants place={place} />
                     )}

@@ -54,6 +54,8 @@ async function routesOf(build: () => Promise<FastifyInstance>) {
 const unusual = {
   "GET /health": "public",
   "GET /": "public",
+  "GET /access": "public",
+  "GET /audit": "public",
   "GET /tenants/:name/:view": "public",
   "GET /openapi.json": "any, public as docs",
   "GET /metrics": "read, every tenant, public as metrics",

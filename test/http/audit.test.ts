@@ -51,6 +51,10 @@ t.test("the audit records every change", async (t) => {
     t.equal((await send("DELETE", `tags/${body.tag_id}`)).status, 204);
     const { items, total } = await entries();
     t.equal(total, 5);
+    const totalOf = async (query: string) => (await entries(`${acme}/audit?${query}`)).total;
+    t.equal(await totalOf("action=deleteTag&actor=tagger"), 1);
+    t.equal(await totalOf("actor=tagger"), 5);
+    t.equal(await totalOf("action=deleteTag&actor=nobody"), 0);
     const counts = { created_count: 1, updated_count: 0, skipped_count: 0 };
     t.strictSame(items.map(shown), [
       ["deleteTag", { tag_id: body.tag_id, dimension_id, tag_key: "team", display_name: "Core" }],

@@ -110,7 +110,7 @@ export function holdContract(app: FastifyInstance): readonly string[] {
   let judge: Judge | undefined;
   const look = (request: FastifyRequest, reply: FastifyReply, type: string | undefined, body: unknown) => {
     // Pages and files are for people, so they are not operations.
-    if (/^\/($|\?|docs|openapi\.json|assets\/|tenants\/|sign-in)/.test(request.url)) return;
+    if (/^\/($|\?|docs|openapi\.json|assets\/|tenants\/|sign-in|access|audit)/.test(request.url)) return;
     // An aborted client receives nothing, and a preflight belongs to no operation.
     if (reply.statusCode === 499 || (request.method === "OPTIONS" && reply.statusCode === 204)) return;
     judge ??= judgeOf(documentOf(app));

@@ -4,6 +4,7 @@ import t from "tap";
 import type { Scope } from "../../src/domain/scopes.js";
 import { createToken, revokeToken } from "../../src/postgres/tokens.js";
 import { dimensionIds, recordTestDimensions, writtenTags } from "../tags/tagging.js";
+import { until } from "../until.js";
 import { get, insertChargebacks, startService } from "./service.js";
 
 const CONSOLE = "https://console.example.org";
@@ -200,7 +201,18 @@ t.test("a session stands for a token", async (t) => {
   await t.test("the secret rotates without throwing parallel tabs out", async (t) => {
     const { cookie: first } = await signIn(reader.token);
     await forward(first, "secret_at = now() - interval '16 minutes'");
-    const parallel = await Promise.all([1, 2, 3, 4].map(() => me(first)));
+    // All of them have read the row before one of them changes it.
+    const lock = await postgres.connect();
+    await lock.query("BEGIN");
+    await lock.query("SELECT * FROM sessions FOR UPDATE");
+    const sent = [1, 2, 3, 4].map(() => me(first));
+    await until("the requests wait for the row", async () => {
+      const waiting = "SELECT count(*)::int AS n FROM pg_stat_activity WHERE wait_event_type = 'Lock'";
+      return (await postgres.query(waiting)).rows[0].n === 4;
+    });
+    await lock.query("COMMIT");
+    lock.release();
+    const parallel = await Promise.all(sent);
     t.strictSame(
       parallel.map(({ status }) => status),
       [200, 200, 200, 200],

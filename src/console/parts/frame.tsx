@@ -16,10 +16,12 @@ interface FrameProps {
   readonly tenants: readonly string[];
   readonly tenant?: string | undefined;
   readonly view?: TenantView | undefined;
+  /** Whether the page shows costs of a period. */
+  readonly hasPeriod: boolean;
   readonly children: ComponentChildren;
 }
 
-export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
+export function Frame({ place, tenants, tenant, view, hasPeriod, children }: FrameProps) {
   return (
     <>
       <a class="skip" href="#content">
@@ -36,7 +38,7 @@ export function Frame({ place, tenants, tenant, view, children }: FrameProps) {
           </Sheet>
         )}
         <span class="spring" />
-        {view !== "deliveries" && (
+        {hasPeriod && (
           <Sheet place={place} id="period" title={shownPeriod(periodOf(place))}>
             <PeriodPicker place={place} />
           </Sheet>

@@ -3,8 +3,9 @@ import { useContext, useEffect, useState } from "preact/hooks";
 import { signOut } from "../api/session.js";
 import { SignedInCaller } from "../state/caller.js";
 import { hasAllDigits } from "../state/digits.js";
-import { changed, go, type Place } from "../state/location.js";
+import { changed, datesAlone, go, type Place } from "../state/location.js";
 import { en } from "../text/en.js";
+import { Link } from "./link.js";
 import { FieldError } from "./messages.js";
 
 const text = en.frame;
@@ -29,6 +30,7 @@ export function Menu({ place }: { readonly place: Place }) {
           />{" "}
           {text.digits}
         </label>
+        <AdminLinks place={place} />
         <a href="/docs">{text.api}</a>
       </div>
     </>
@@ -55,6 +57,18 @@ function Account() {
           <FieldError error={error} />
         </>
       )}
+    </>
+  );
+}
+
+/** Pages that concern all tenants. */
+function AdminLinks({ place }: { readonly place: Place }) {
+  const caller = useContext(SignedInCaller);
+  if (!caller?.every_tenant || !caller.scopes.includes("admin") || caller.auth === "none") return null;
+  return (
+    <>
+      <Link href={changed(datesAlone(place), {}, "/access")}>{en.access.pages.access}</Link>
+      <Link href={changed(datesAlone(place), {}, "/audit")}>{en.access.pages.audit}</Link>
     </>
   );
 }

@@ -11,9 +11,21 @@ export function viewPath(tenant: string, view: TenantView): string {
   return `/tenants/${encodeURIComponent(tenant)}/${view}`;
 }
 
+/** Pages that concern all tenants, for administrators. */
+const adminPages = ["access", "audit"] as const;
+export type AdminPage = (typeof adminPages)[number];
+
+interface Route {
+  readonly tenant?: string;
+  readonly view?: TenantView;
+  readonly page?: AdminPage;
+}
+
 /** Undefined if the path is not one of the console's. */
-export function viewOf(path: string): { readonly tenant?: string; readonly view?: TenantView } | undefined {
+export function viewOf(path: string): Route | undefined {
   if (path === "/") return {};
+  const page = adminPages.find((each) => path === `/${each}`);
+  if (page !== undefined) return { page };
   const [, tenant = "", view = ""] = /^\/tenants\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
   const known = tenantViews.find((each) => each === view);
   return known && { tenant: decodeURIComponent(tenant), view: known };

@@ -1,5 +1,6 @@
 /** Texts of the console, in one folder so that they can be translated. */
 import { counted } from "../../common/plural.js";
+import { accessTexts } from "./access.js";
 import { assignTexts } from "./assign.js";
 import { changeTexts } from "./change.js";
 import { explainTexts } from "./explain.js";
@@ -51,6 +52,7 @@ export const en = {
     refused: "This part of the page could not be shown.",
   },
   signIn: signInTexts,
+  access: accessTexts,
   failed: {
     title: "This could not be loaded",
     unreachable: "The service cannot be reached. Is it running?",

@@ -28,7 +28,7 @@ export const consolePages: FastifyPluginAsync<HttpContext> = async (app, { confi
       );
     return reply.headers(PAGE_HEADERS).send(page);
   };
-  for (const url of ["/", "/tenants/:name/:view"])
+  for (const url of ["/", "/access", "/audit", "/tenants/:name/:view"])
     app.get(
       url,
       { config: pageConfig, helmet: { contentSecurityPolicy: consolePolicy }, schema: { hide: true } },

@@ -100,7 +100,7 @@ const NO_HOST = "http://console.invalid";
 function consolePath(given: string): string {
   if (given.length > LONGEST_PATH || !URL.canParse(given, NO_HOST)) return "/";
   const { origin, pathname, search } = new URL(given, NO_HOST);
-  const isPage = origin === NO_HOST && /^\/(tenants\/[^/]+\/[^/]+)?$/.test(pathname);
+  const isPage = origin === NO_HOST && /^\/(access|audit|tenants\/[^/]+\/[^/]+)?$/.test(pathname);
   return isPage ? pathname + search : "/";
 }
 

@@ -5,7 +5,7 @@ import { Type } from "@sinclair/typebox";
 import { limitIdle } from "../../export/reader-pace.js";
 import { auditLines, readAudit } from "../../query/state/audit.js";
 import type { HttpContext } from "../context.js";
-import { auditEntrySchema } from "../schemas/audit.js";
+import { auditEntrySchema, auditFilters } from "../schemas/audit.js";
 import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
 import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
@@ -48,7 +48,7 @@ export const auditRoutes =
             summary: "Who changed what",
             description: `One entry for each request that changed ${subject}, written in the same transaction as the change. ${ORDER}`,
             ...params,
-            querystring: inputOf({ ...paging, ...cursorParameter }),
+            querystring: inputOf({ ...auditFilters, ...paging, ...cursorParameter }),
             response: {
               200: pageSchema(auditEntrySchema, ORDER),
               ...problemResponses("invalid_cursor", ...problems),
@@ -57,7 +57,12 @@ export const auditRoutes =
         },
         async (request) =>
           envelope(
-            await readAudit(postgres, tenantOf(request), request.query, request.stopSignal),
+            await readAudit(
+              postgres,
+              { tenant_name: tenantOf(request), actor: request.query.actor, action: request.query.action },
+              request.query,
+              request.stopSignal,
+            ),
             request.query,
           ),
       );

@@ -3,6 +3,14 @@ import { Type } from "@sinclair/typebox";
 import { actorKinds } from "../../query/state/audit.js";
 import { choiceSchema, instantSchema, nullableText, textSchema } from "./fields.js";
 
+const filter = (description: string, example: string) =>
+  Type.Optional(Type.String({ description, minLength: 1, maxLength: 200, examples: [example] }));
+
+export const auditFilters = {
+  actor: filter("Only entries of this actor.", "ada"),
+  action: filter("Only entries of this operation.", "deleteTag"),
+};
+
 export const auditEntrySchema = Type.Object(
   {
     audit_id: Type.Integer({

@@ -22,6 +22,13 @@ export interface AuditRecord {
   readonly subject: Record<string, unknown>;
 }
 
+/** Exact values. */
+export interface AuditFilter {
+  readonly tenant_name?: string | undefined;
+  readonly actor?: string | undefined;
+  readonly action?: string | undefined;
+}
+
 const SHOWN = `audit_id, ${instantText("at")} AS at, actor, actor_kind, token_id, address, request_id, tenant_name, action, subject`;
 const EXPORT_BATCH = 1000;
 
@@ -30,12 +37,15 @@ const EXPORT_BATCH = 1000;
  * an entry.
  */
 function auditPage(
-  tenantName: string | undefined,
+  filter: AuditFilter,
   { page, page_size }: PageRequest,
   after: CursorKey | undefined,
 ): PgStatement {
   const { bind, params } = bindings();
-  const wanted = tenantName === undefined ? "true" : `tenant_name = ${bind(tenantName)}`;
+  const conditions = (["tenant_name", "actor", "action"] as const).flatMap((column) =>
+    filter[column] === undefined ? [] : `${column} = ${bind(filter[column])}`,
+  );
+  const wanted = ["true", ...conditions].join(" AND ");
   const afterCursor = after ? `audit_id < ${bind(after[0])}::bigint` : "true";
   return {
     query: `
@@ -51,16 +61,16 @@ ORDER BY audit_id DESC`,
   };
 }
 
-/** Reads a page of the log, of a tenant or of all. Throws InvalidParameterError for an invalid cursor. */
+/** Reads a page of the log. Throws InvalidParameterError for an invalid cursor. */
 export async function readAudit(
   pool: Pool,
-  tenantName: string | undefined,
+  filter: AuditFilter,
   input: PageRequest & { readonly cursor?: string | undefined },
   signal?: AbortSignal,
 ): Promise<{ items: AuditRecord[]; total: number; next_cursor: string | null }> {
-  const fingerprint = cursorFingerprint({ tenantName });
+  const fingerprint = cursorFingerprint({ filter });
   const after = cursorOf(input, "audit", fingerprint, ["integer"]);
-  const read = auditPage(tenantName, input, after);
+  const read = auditPage(filter, input, after);
   const rows = await readPostgres<{ total: number; entry: AuditRecord | null }>(pool, read, signal);
   const found = rows.flatMap(({ entry }) => entry ?? []);
   const cursor = ({ audit_id }: AuditRecord) => encodeCursor("audit", fingerprint, [audit_id]);
