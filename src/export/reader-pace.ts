@@ -15,7 +15,7 @@ class SlowReaderError extends Error {
   override readonly name = "SlowReaderError";
 }
 
-export interface PaceLimit {
+interface PaceLimit {
   /** Total time in milliseconds of waiting for the client before the pace counts. */
   readonly graceMs: number;
   readonly bytesPerSecond: number;
@@ -23,7 +23,7 @@ export interface PaceLimit {
   readonly hasWaiters: () => boolean;
 }
 
-interface ReaderPace {
+export interface ReaderPace {
   /** Starts the time of waiting for the client. */
   offered(): void;
   /** Records that the client took so many bytes. */

@@ -11,8 +11,8 @@ import { chargebackDays } from "../query/chargebacks/scan.js";
 import { readDayCounts } from "../query/page/position.js";
 import { hasTags } from "../query/tags/tag-sql.js";
 import { type ExportFormat, exportFormats } from "./format.js";
-import { ExportIdleError, type PaceLimit, readerPace } from "./reader-pace.js";
-import { chargebackExport, type ExportInput, isTagsColumn } from "./statement.js";
+import { ExportIdleError, type ReaderPace } from "./reader-pace.js";
+import { chargebackExport, type ExportContext, type ExportInput, isTagsColumn } from "./statement.js";
 
 const PACE_CHECK_MS = 500;
 const BYTE_ORDER_MARK = Buffer.from("\uFEFF");
@@ -21,8 +21,8 @@ export interface ExportOptions {
   readonly signal: AbortSignal;
   /** Milliseconds without a byte until the export is aborted. */
   readonly idleMs: number;
-  /** Undefined: a slow client does not block anybody. */
-  readonly pace?: PaceLimit;
+  /** The pace of the client. Undefined: a slow client does not block anybody. */
+  readonly pace?: ReaderPace;
   /** Starts the file with a byte order mark, without which Excel does not read a CSV as UTF-8. Default: false. */
   readonly bom?: boolean;
   /** Text before the file's own content, after the byte order mark. */
@@ -38,21 +38,33 @@ export interface ExportParts {
   readonly statements: readonly Statement[];
 }
 
+/** Reads the state of the tenant that an export depends on. */
+export async function readExportContext(
+  client: ClickHouseClient,
+  { columns, filters, window }: ExportInput,
+  signal: AbortSignal,
+): Promise<ExportContext> {
+  const tagged = columns.some(isTagsColumn) && (await hasTags(client, signal));
+  // Unfiltered counts come from the engine's metadata. Filtering pays off only with the metadata column, to leave out
+  // days.
+  const counted = columns.includes("metadata") ? filters : {};
+  return { tagged, days: await readDayCounts(client, chargebackDays(window, counted), signal) };
+}
+
+/** `context` is that of an export of the same days and columns, or read. */
 export async function openExport(
   client: ClickHouseClient,
   input: ExportInput,
   options: ExportOptions,
+  context?: ExportContext,
 ): Promise<Readable> {
-  const { signal } = options;
-  const showsTags = input.columns.some(isTagsColumn);
-  const tagged = showsTags && (await hasTags(client, signal));
-  // Unfiltered counts come from the engine's metadata. Filtering pays off only with the metadata column, to leave out
-  // days.
-  const counted = input.columns.includes("metadata") ? input.filters : {};
-  const days = await readDayCounts(client, chargebackDays(input.window, counted), signal);
-  const statements = chargebackExport(input, { tagged, days });
+  const known = context ?? (await readExportContext(client, input, options.signal));
   const format: ExportFormat = exportFormats[input.format ?? "csv"];
-  return openParts(client, { format, columns: input.columns, statements }, options);
+  return openParts(
+    client,
+    { format, columns: input.columns, statements: chargebackExport(input, known) },
+    options,
+  );
 }
 
 /**
@@ -73,7 +85,7 @@ export async function openParts(
   const timer = setTimeout(() => {
     idle.abort(new ExportIdleError(options.idleMs));
   }, options.idleMs);
-  const pace = options.pace && readerPace(options.pace);
+  const { pace } = options;
 
   async function* bytes(): AsyncGenerator<Buffer> {
     const pieces = format.pieces(columns);

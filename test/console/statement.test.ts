@@ -45,7 +45,13 @@ t.test("a statement says who pays what, why, and how it changed", needs("chromiu
 
   await t.test("a team or an identity is chosen from lists with costs", async (t) => {
     const page = await open(`/tenants/acme/statement?${period}`);
+    const address = async (name: string) => await page.getByRole("link", { name }).getAttribute("href");
+    t.equal(
+      await address("All identities as a ZIP"),
+      `/api/v1/tenants/acme/statements?${period}&by=identity_id`,
+    );
     await page.getByLabel("By").selectOption("team");
+    t.equal(await address("All teams as a ZIP"), `/api/v1/tenants/acme/statements?${period}&by=team`);
     await page.getByRole("link", { name: "UNASSIGNED" }).first().click();
     await page.getByRole("heading", { name: "Statement of UNASSIGNED" }).waitFor();
     await page.getByRole("link", { name: "All statements" }).click();

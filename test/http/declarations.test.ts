@@ -71,6 +71,7 @@ const declared = {
   "POST /api/v1/tenants/{tenant_name}/export": "heavy showsTags",
   "GET /api/v1/tenants/{tenant_name}/export": "heavy=request etag=chargebacks showsTags",
   "GET /api/v1/tenants/{tenant_name}/export/focus-metadata": "heavy",
+  "GET /api/v1/tenants/{tenant_name}/statements": "heavy=request etag=chargebacks showsTags",
   "GET /api/v1/tenants/{tenant_name}/metrics": "quiet",
   "GET /api/v1/tenants/{tenant_name}/resources": "",
   "GET /api/v1/tenants/{tenant_name}/identities": "",

@@ -38,6 +38,7 @@ import {
 } from "../../src/query/chargebacks/explain/recipients.js";
 import { chargebackPage, chargebacksBefore } from "../../src/query/chargebacks/list.js";
 import { pageLookups } from "../../src/query/chargebacks/page-lookups.js";
+import { payerSums } from "../../src/query/chargebacks/payers.js";
 import type { PassedHop } from "../../src/query/chargebacks/row-metadata.js";
 import { chargebackDates, chargebackDays } from "../../src/query/chargebacks/scan.js";
 import type { AggregateInput } from "../../src/query/chargebacks/summed-rows.js";
@@ -255,6 +256,8 @@ export const reads: Readonly<Record<string, Statement>> = {
     comparedFrom: 1771459200,
     comparedTo: window().from,
   }),
+  "payers-by-identity": payerSums(window(), "identity_id"),
+  "payers-by-team": payerSums(window(), "team"),
   "summed-days": summedDays({ window: window(), filters: {} }),
   "summed-days-of-lines": summedDays({
     window: window(),

@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { Readable } from "node:stream";
 import t from "tap";
-import { limitIdle } from "../../src/export/reader-pace.js";
+import { limitIdle, readerPace } from "../../src/export/reader-pace.js";
 import { openExport } from "../../src/export/stream.js";
 import { dateWindow } from "../../src/query/time/date-window.js";
 import { startService } from "../http/service.js";
@@ -18,7 +18,7 @@ t.test("an export that is read too slowly ends only if another request waits for
   const window = dateWindow({ start_date: "2026-03-01", end_date: "2026-03-01" }, 30, new Date());
   const columns = Array.from({ length: 20 }, () => "allocation_detail" as const);
   const begin = async (hasWaiters: boolean) => {
-    const pace = { graceMs: 0, bytesPerSecond: 1e12, hasWaiters: () => hasWaiters };
+    const pace = readerPace({ graceMs: 0, bytesPerSecond: 1e12, hasWaiters: () => hasWaiters });
     const options = { signal: new AbortController().signal, idleMs: 600_000, pace };
     const stream = await openExport(client, { window, filters: {}, columns, raw: false }, options);
     await once(stream, "readable");

@@ -168,6 +168,10 @@ export function exportAddress(
   });
 }
 
+/** URL of a ZIP with a statement for each identity or team. */
+export const statementsAddress = (tenant: string, period: Period, by: string) =>
+  addressOf(`${tenantPath(tenant)}/statements`, { ...periodParameters(period), by });
+
 export const tenantPath = (tenant: string) => `/api/v1/tenants/${encodeURIComponent(tenant)}`;
 
 export function addressOf(path: string, query: Readonly<Record<string, unknown>>): string {

@@ -8,6 +8,7 @@ import {
   listed,
   loadBreakdown,
   type Others,
+  statementsAddress,
 } from "../api/breakdown.js";
 import { type Filter, filterParameters } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
@@ -17,6 +18,7 @@ import { useSettled } from "../state/use-settled.js";
 import { columnName, en } from "../text/en.js";
 import { nameOf } from "./breakdown-chart.js";
 import { Choice, SearchBox } from "./controls.js";
+import { Download } from "./download.js";
 import { Link } from "./link.js";
 import { Empty, Shown } from "./messages.js";
 import { NoCosts } from "./no-costs.js";
@@ -75,6 +77,7 @@ export function StatementChoice({ place, tenant }: ChoiceProps) {
           onChoose={(next) => go(changed(place, { of: next === "team" ? next : undefined }))}
         />
         <SearchBox label={text.search[of]} value={search} onInput={setSearch} />
+        <Download href={statementsAddress(tenant, request.period, of)}>{text.zip[of]}</Download>
       </p>
       <Shown data={data} height="20rem">
         {({ breakdown, isSearch }) =>

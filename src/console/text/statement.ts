@@ -33,6 +33,7 @@ export const statementTexts = {
   by: "By",
   payers: { identity_id: "identity", team: "team" },
   search: { identity_id: "Search identities", team: "Search teams" },
+  zip: { identity_id: "All identities as a ZIP", team: "All teams as a ZIP" },
   more: (count: number) => `${count.toLocaleString("en")} more: search for ${count === 1 ? "it" : "them"}`,
   noneFound: {
     identity_id: "No identity found in this period",

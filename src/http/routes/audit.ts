@@ -9,7 +9,7 @@ import { auditEntrySchema, auditFilters } from "../schemas/audit.js";
 import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
 import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
-import { exportIdleMs } from "./export.js";
+import { exportIdleMs } from "../streamed-file.js";
 
 const ORDER = "Newest first, by audit_id.";
 const JSON_LINES = "application/x-ndjson";

@@ -2,10 +2,7 @@
 import { Readable } from "node:stream";
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyInstance, FastifyReply, FastifyRequest } from "fastify";
-import { type Coverage, coverageOf } from "../../common/coverage.js";
-import { dayOfSeconds, daysBetween } from "../../common/days.js";
-import { isLostConnection } from "../../common/lost-connection.js";
-import type { ApiSettings } from "../../config/settings/api.js";
+import type { Coverage } from "../../common/coverage.js";
 import type { ExportVersion } from "../../domain/export-versions.js";
 import { defaultExportColumns } from "../../export/columns.js";
 import { type FocusFormatName, focusFormats, isFocusFormat } from "../../export/focus/format.js";
@@ -13,7 +10,6 @@ import { openFocusExport } from "../../export/focus/open-focus.js";
 import { type ExportFormatName, exportFormatNames, exportFormats } from "../../export/format.js";
 import type { ExportInput } from "../../export/statement.js";
 import { openExport } from "../../export/stream.js";
-import { readTrackingDates } from "../../query/state/tenant-status.js";
 import { preferred, varyBy } from "../accept.js";
 import { LARGE_BODY_BYTES } from "../body-limits.js";
 import { type HttpContext, tenantRead } from "../context.js";
@@ -21,26 +17,27 @@ import { ApiError, invalidRequest } from "../errors.js";
 import { requireFocusFormat, requireWholeCharges } from "../input/focus-export.js";
 import { jsonBody } from "../input/json-body.js";
 import { readTagParameters } from "../input/tag-parameters.js";
-import { problemPath } from "../problem.js";
 import { exportBodySchema, exportParameters, exportQuery, exportResponse } from "../schemas/export.js";
 import { inputOf, tenantPathSchema } from "../schemas/parameters.js";
 import { bodyProblems, notModified, problemResponses } from "../schemas/problem.js";
+import {
+  completenessOf,
+  coverageOfWindow,
+  exportIdleMs,
+  headOf,
+  isHead,
+  logBreak,
+  MIN_BYTES_PER_SECOND,
+  paceOf,
+} from "../streamed-file.js";
 
 const mediaTypes = exportFormatNames.map((name) => exportFormats[name].mediaType);
-
-/** Minimum speed of a client, in bytes per second, while another read waits for a slot. */
-const MIN_BYTES_PER_SECOND = 65_536;
 
 declare module "fastify" {
   interface FastifyRequest {
     /** Set for exports. */
     exportFormat: ExportFormatName | FocusFormatName;
   }
-}
-
-/** An export may take minutes, but it is closed after so many milliseconds without progress. */
-export function exportIdleMs(api: Pick<ApiSettings, "request_timeout_seconds">): number {
-  return Math.max(api.request_timeout_seconds, 30) * 1000;
 }
 
 /** Returns the format in the URL, or else the one that `Accept` prefers. */
@@ -76,15 +73,11 @@ export const exportRoutes =
   async (app) => {
     const idleMs = exportIdleMs(context.config.api);
     const description = `Streams all matching rows, in the format of \`format\` or \`Accept\`: ${mediaTypes.join(", ")}. The connection is closed when no byte moves for ${idleMs / 1000} seconds, or when the client reads less than ${MIN_BYTES_PER_SECOND / 1024} KiB a second while another read waits for a slot.`;
-    // Half of the time that a read may wait for a slot.
-    const graceMs = (context.config.api.request_timeout_seconds / 4) * 1000;
-
     const exportRows = async (request: FastifyRequest, reply: FastifyReply, wanted: ExportRequest) => {
       const { window, exportFormat: format } = request;
       const { client, signal } = await tenantRead(context, request);
       const columns = wanted.columns.length > 0 ? wanted.columns : defaultExportColumns;
-      const hasWaiters = () => request.isSlotWanted();
-      const pace = { graceMs, bytesPerSecond: MIN_BYTES_PER_SECOND, hasWaiters };
+      const pace = paceOf(context, request);
       // Return the stream instead of sending it by the reply: a reply is finished when its last byte is sent, and the
       // time limit would apply to the whole export.
       const coverage = await coverageOfWindow(context, request);
@@ -105,13 +98,7 @@ export const exportRoutes =
       if (isFocusFormat(format)) requireWholeCharges(wanted, where);
       else requireFocusFormat(wanted.focus_version);
       const stream = isHead(request) ? Readable.from([]) : await open();
-      // The headers are sent already, so an error response is not possible: the connection breaks, and the log has the
-      // cause.
-      stream.once("error", (error) => {
-        if (signal.aborted) return;
-        const cause = isLostConnection(error) ? ": the store went away" : "";
-        request.log.warn({ err: error, path: problemPath(request.url) }, `an export broke off${cause}`);
-      });
+      logBreak(request, stream, signal);
       nameFile(request, reply, coverage);
       return stream;
     };
@@ -209,45 +196,16 @@ function requireCsv(format: ExportFormatName | FocusFormatName, where: "query" |
   throw invalidRequest([{ in: where, name: "bom", detail, code: "invalid" }]);
 }
 
-const isHead = ({ method }: FastifyRequest) => method === "HEAD";
-
-/** How complete the UTC days of the window are. Days that the store has lost are not covered. */
-async function coverageOfWindow(
-  { stores, drift }: HttpContext,
-  { tenant: { tenant_name: name }, window, stopSignal }: FastifyRequest,
-): Promise<Coverage> {
-  const startDate = dayOfSeconds(window.from);
-  const endDate = dayOfSeconds(window.to - 1);
-  const [days, drifted] = await Promise.all([
-    readTrackingDates(stores.postgres, name, { startDate, endDate }, stopSignal),
-    drift.check(name),
-  ]);
-  const stored = days.filter(({ tracking_date: day }) => !drifted?.lostDays.has(day));
-  return coverageOf(stored, daysBetween(startDate, endDate) + 1);
-}
-
-function headOf({ tenant, window }: FastifyRequest, { covered, days, state }: Coverage): string {
-  return [
-    `Tenant,${tenant.tenant_name}`,
-    `Period (${window.timezone}),${window.startDate},${window.endDate}`,
-    `Covered days,${covered} of ${days}`,
-    `State,${state}`,
-    "",
-    "",
-  ].join("\n");
-}
-
 function nameFile(
   { tenant, window, exportFormat }: FastifyRequest,
   reply: FastifyReply,
-  { covered, days, state }: Coverage,
+  coverage: Coverage,
 ): void {
   const { mediaType, extension } = isFocusFormat(exportFormat)
     ? focusFormats[exportFormat]
     : exportFormats[exportFormat];
   const kind = isFocusFormat(exportFormat) ? "focus" : "chargebacks";
-  const completeness = state === "incomplete" ? `${covered}-of-${days}-days_incomplete` : state;
-  const name = `${kind}_${tenant.tenant_name}_${window.startDate}_${window.endDate}_${completeness}.${extension}`;
+  const name = `${kind}_${tenant.tenant_name}_${window.startDate}_${window.endDate}_${completenessOf(coverage)}.${extension}`;
   reply
     .header("content-disposition", `attachment; filename="${name}"`)
     .type(extension === "csv" ? `${mediaType}; charset=utf-8` : mediaType);

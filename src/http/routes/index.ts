@@ -30,6 +30,7 @@ import { readinessRoutes } from "./readiness.js";
 import { reconciliationRoutes } from "./reconciliation.js";
 import { ruleRoutes } from "./rules.js";
 import { sessionRoutes } from "./sessions.js";
+import { statementsRoutes } from "./statements.js";
 import { tagRoutes } from "./tags.js";
 import { tenantMetricsRoutes } from "./tenant-metrics.js";
 import { tenantRoutes } from "./tenants.js";
@@ -61,6 +62,7 @@ const apiRoutes = [
   topicAttributionRoutes,
   bulkTagRoutes,
   exportRoutes,
+  statementsRoutes,
   focusMetadataRoutes,
   tenantMetricsRoutes,
   inventoryRoutes,
