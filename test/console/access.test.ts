@@ -39,8 +39,10 @@ t.test("administrators manage tokens and sessions, and read the audit", needs("c
 
   await t.test("a new token is shown once and works", async (t) => {
     await page.getByLabel("Name").fill("grafana");
+    const create = page.getByRole("button", { name: "Create a token" });
+    t.equal(await create.isDisabled(), true, "nobody gets access to every tenant by leaving out a choice");
     await page.getByRole("checkbox", { name: "acme" }).check();
-    await page.getByRole("button", { name: "Create a token" }).click();
+    await create.click();
     const token = await page.getByRole("status").locator("code").textContent();
     const { body } = await get(app, "/api/v1/me", { authorization: `Bearer ${token}` });
     t.strictSame([body.name, body.scopes, body.tenants], ["grafana", ["read"], ["acme"]]);

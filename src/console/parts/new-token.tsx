@@ -1,4 +1,5 @@
 /** Form that creates a token, and shows it once. */
+import type { ComponentChildren } from "preact";
 import { useContext, useRef, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { SignedInCaller } from "../state/caller.js";
@@ -18,14 +19,15 @@ export function NewToken() {
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(["read"]);
   const [tenants, setTenants] = useState<readonly string[]>([]);
+  const [isForEvery, setForEvery] = useState(false);
   const [days, setDays] = useState(DEFAULT_DAYS);
   const [created, setCreated] = useState<string>();
   const { error, isBusy, change } = useChange();
   const create = async () => {
-    const which = tenants.length === 0 ? { every_tenant: true } : { tenants: [...tenants] };
+    const which = isForEvery ? { every_tenant: true } : { tenants: [...tenants], every_tenant: false };
     const made = await bodyOf(
       api.POST("/api/v1/tokens", {
-        body: { name, scopes: [...scopes], days, every_tenant: false, ...which },
+        body: { name, scopes: [...scopes], days, ...which },
       }),
     );
     setCreated(made.token);
@@ -43,11 +45,19 @@ export function NewToken() {
       <Many label={text.scopes} options={allScopes} chosen={scopes} onChoose={setScopes} />
       <Many
         label={text.tenants}
-        options={allTenants}
+        options={isForEvery ? [] : allTenants}
         chosen={tenants}
         onChoose={setTenants}
-        none={text.every}
-      />
+      >
+        <label>
+          <input
+            type="checkbox"
+            checked={isForEvery}
+            onChange={({ currentTarget }) => setForEvery(currentTarget.checked)}
+          />{" "}
+          {text.every}
+        </label>
+      </Many>
       <label>
         {text.days}{" "}
         <input
@@ -59,7 +69,11 @@ export function NewToken() {
           onInput={({ currentTarget }) => setDays(currentTarget.valueAsNumber)}
         />
       </label>
-      <button type="submit" class="primary" disabled={isBusy || scopes.length === 0}>
+      <button
+        type="submit"
+        class="primary"
+        disabled={isBusy || scopes.length === 0 || (tenants.length === 0 && !isForEvery)}
+      >
         {text.create}
       </button>
       <FieldError error={error} />
@@ -73,11 +87,11 @@ interface ManyProps<Option extends string> {
   readonly options: readonly Option[];
   readonly chosen: readonly Option[];
   readonly onChoose: (chosen: readonly Option[]) => void;
-  /** What an empty choice means. */
-  readonly none?: string;
+  /** Another option, which includes all of these. */
+  readonly children?: ComponentChildren;
 }
 
-function Many<Option extends string>({ label, options, chosen, onChoose, none }: ManyProps<Option>) {
+function Many<Option extends string>({ label, options, chosen, onChoose, children }: ManyProps<Option>) {
   return (
     <fieldset>
       <legend>{label}</legend>
@@ -93,7 +107,7 @@ function Many<Option extends string>({ label, options, chosen, onChoose, none }:
           {option}{" "}
         </label>
       ))}
-      {none !== undefined && chosen.length === 0 && <span class="hint">{none}</span>}
+      {children}
     </fieldset>
   );
 }
