@@ -237,6 +237,12 @@ t.test("filters take several values, and can exclude", async (t) => {
           totals.map(({ currency, row_count, total_amount }) => `${currency} ${row_count} ${total_amount}`);
         t.strictSame(summed((await read("/aggregate")).totals), expected, `aggregate: ${queryOf(filters)}`);
         t.strictSame(summed((await read("/breakdown")).totals), expected, `breakdown: ${queryOf(filters)}`);
+        const { totals } = await read("/change");
+        t.strictSame(
+          totals.map(({ currency, amount }: { currency: string; amount: string }) => [currency, amount]),
+          expected.map((each) => each.split(" ").filter((_, part) => part !== 1)),
+          `change: ${queryOf(filters)}`,
+        );
         const columns = ["currency", "amount"];
         const csv = await post("export?format=csv", {
           columns,
