@@ -212,7 +212,7 @@ t.test("the console sorts, splits and colours costs as the API does", needs("chr
     });
     const page = await open(`/tenants/globex/overview?start_date=${third}&end_date=${third}`);
     await page.getByText(`${name} so far`).waitFor();
-    t.equal(await textOf(page, ".forecast"), `Forecast: ${10 * days} at its end`);
+    await page.getByText(`Forecast: ${10 * days} at its end`, { exact: true }).waitFor();
     const earlier = await open(`/tenants/globex/overview?${period}`);
     t.equal(await earlier.getByText("Forecast").count(), 0);
   });

@@ -62,6 +62,10 @@ export async function startConsole(
       page.on("request", (request) => {
         if (!request.url().startsWith(`${at}/`)) troubles.push(`${path}: requested ${request.url()}`);
       });
+      await page.addInitScript(`globalThis.layoutShift = 0;
+        new PerformanceObserver((list) => {
+          for (const { value, hadRecentInput } of list.getEntries()) if (!hadRecentInput) layoutShift += value;
+        }).observe({ type: "layout-shift", buffered: true })`);
       await page.goto(at + path);
       await page.waitForLoadState("networkidle");
       // On a busy machine, the network may be idle between loading a view's code and its first request.
@@ -153,12 +157,12 @@ export const totals = (
   return until(`a total of ${wanted}`, async () => digitsOf(await textOf(page, "tfoot .amount")) === wanted);
 };
 
-/** Fails if axe reports serious or critical accessibility violations. */
+/** Fails if axe reports accessibility violations, also of the rules that it does not check by default. */
 export async function noBarriers(t: Test, page: Page, where: string): Promise<void> {
   // Inject it through the debugger, because the page's content security policy forbids scripts.
   await page.evaluate(axe);
-  const found = await page.evaluate(`axe.run().then(({ violations }) => violations
-    .filter(({ impact }) => impact === "serious" || impact === "critical")
+  const rules = `{ "target-size": { enabled: true }, "link-in-text-block": { enabled: true } }`;
+  const found = await page.evaluate(`axe.run({ rules: ${rules} }).then(({ violations }) => violations
     .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);
   t.strictSame(found, [], `${where} has no accessibility violations`);
 }

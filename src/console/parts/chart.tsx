@@ -1,10 +1,11 @@
 /** Stacked chart of costs over time: bars, or areas if there are many buckets. SVG, so that each bar can be clicked. */
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Exact, sumOf, zero } from "../../common/exact-decimal.js";
-import { approximate } from "../money/amount-text.js";
-import { go } from "../state/location.js";
+import { type Exact, sumOf } from "../../common/exact-decimal.js";
+import { moneyText } from "../../common/figures.js";
+import { follow } from "../state/follow.js";
 import { en } from "../text/en.js";
 import { AmountCell } from "./amount.js";
+import { areaPath, scaleOf, shortNumber, stacked } from "./chart-scale.js";
 import { Link } from "./link.js";
 
 export interface ChartSeries {
@@ -61,6 +62,14 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
   const labelPx = LETTER_PX * bucketName(buckets.at(-1)?.label ?? "").length;
   const every = Math.ceil(buckets.length / Math.max(1, Math.floor(inner.width / Math.max(72, labelPx + 18))));
   const hovered = hoveredIndex === undefined ? undefined : buckets[hoveredIndex];
+  /** The figures of a bucket, to be read aloud. */
+  const bucketText = ({ label, position, note }: ChartBucket) => {
+    const values = position < 0 ? [] : valuesOf(series, hoveredIndex ?? 0);
+    const amounts = values.map(({ each, value }) => `${each.name} ${moneyText(value, currency)}`);
+    const total = `${en.total} ${moneyText(sumOf(values.map(({ value }) => value)), currency)} ${currency}`;
+    const parts = values.length === 0 ? [en.chart.none] : [total, ...amounts];
+    return `${[bucketName(label, true), ...(note === undefined ? [] : [note])].join(", ")}: ${parts.join("; ")}`;
+  };
   const hatch = useId();
   // An area covers only the buckets from the first to the last that have costs.
   const from = buckets.findIndex((bucket) => bucket.position >= 0);
@@ -73,94 +82,112 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
   return (
     <figure class="chart" ref={frame}>
       <figcaption class="unseen">{title}</figcaption>
-      <svg
-        width={width}
-        height={HEIGHT}
-        role="img"
+      {/* A slider: its keys move from bucket to bucket, and a screen reader says the text of each. */}
+      <div
+        role="slider"
+        tabIndex={0}
         aria-label={en.chart.label(title, currency)}
-        onPointerMove={({ clientX, currentTarget }) => {
-          const index = Math.floor(
-            (clientX - currentTarget.getBoundingClientRect().left - MARGIN.left) / step,
-          );
-          setHoveredIndex(buckets[index] === undefined ? undefined : index);
+        aria-valuemin={0}
+        aria-valuemax={Math.max(0, buckets.length - 1)}
+        aria-valuenow={hoveredIndex ?? 0}
+        aria-valuetext={hovered === undefined ? en.chart.keys : bucketText(hovered)}
+        onFocus={() => setHoveredIndex((index) => index ?? 0)}
+        onBlur={() => setHoveredIndex(undefined)}
+        onKeyDown={(event) => {
+          const next = indexAfter(event.key, hoveredIndex ?? 0, buckets.length);
+          if (next === undefined) return;
+          event.preventDefault();
+          setHoveredIndex(next);
         }}
-        onPointerLeave={() => setHoveredIndex(undefined)}
       >
-        {partial.length > 0 && (
-          <defs>
-            <pattern
-              id={hatch}
-              width={6}
-              height={6}
-              patternUnits="userSpaceOnUse"
-              patternTransform="rotate(45)"
-            >
-              <rect class="gap" width={3} height={6} />
-            </pattern>
-          </defs>
-        )}
-        {hoveredIndex !== undefined && (
-          <rect class="hover" x={x(hoveredIndex)} width={step} y={MARGIN.top} height={inner.height} />
-        )}
-        {scale.ticks.map((tick) => (
-          <g key={tick}>
-            <line
-              class={tick === 0 ? "axis" : "grid"}
-              x1={MARGIN.left}
-              x2={MARGIN.left + inner.width}
-              y1={y(tick)}
-              y2={y(tick)}
-            />
-            <text class="tick" x={MARGIN.left - 8} y={y(tick)} text-anchor="end" dominant-baseline="middle">
-              {shortNumber(tick)}
-            </text>
-          </g>
-        ))}
-        {buckets.map(({ label }, index) =>
-          index % every === 0 && x(index) + step / 2 + labelPx / 2 <= width ? (
-            <text key={label} class="tick" x={x(index) + step / 2} y={HEIGHT - 6} text-anchor="middle">
-              {bucketName(label)}
-            </text>
-          ) : null,
-        )}
-        {asArea
-          ? stacks.map(({ series: each, spans }) => (
-              <path
-                key={each.key}
-                class="series"
-                style={{ fill: each.color }}
-                d={areaPath(spans, { from, to, x, y, step })}
+        <svg
+          width={width}
+          height={HEIGHT}
+          aria-hidden="true"
+          onPointerMove={({ clientX, currentTarget }) => {
+            const index = Math.floor(
+              (clientX - currentTarget.getBoundingClientRect().left - MARGIN.left) / step,
+            );
+            setHoveredIndex(buckets[index] === undefined ? undefined : index);
+          }}
+          onPointerLeave={() => setHoveredIndex(undefined)}
+        >
+          {partial.length > 0 && (
+            <defs>
+              <pattern
+                id={hatch}
+                width={6}
+                height={6}
+                patternUnits="userSpaceOnUse"
+                patternTransform="rotate(45)"
+              >
+                <rect class="gap" width={3} height={6} />
+              </pattern>
+            </defs>
+          )}
+          {hoveredIndex !== undefined && (
+            <rect class="hover" x={x(hoveredIndex)} width={step} y={MARGIN.top} height={inner.height} />
+          )}
+          {scale.ticks.map((tick) => (
+            <g key={tick}>
+              <line
+                class={tick === 0 ? "axis" : "grid"}
+                x1={MARGIN.left}
+                x2={MARGIN.left + inner.width}
+                y1={y(tick)}
+                y2={y(tick)}
               />
-            ))
-          : stacks.flatMap(({ series: each, spans }) =>
-              spans.map(([low, high], index) =>
-                high === low ? null : (
-                  // biome-ignore lint/a11y/noStaticElementInteractions: the table below has the same links for the keyboard
-                  <rect
-                    key={`${each.key} ${index}`}
-                    class={each.href === undefined ? "series" : "series pickable"}
-                    style={{ fill: each.color }}
-                    x={x(index) + Math.min(step * 0.1, 3)}
-                    width={Math.max(1, step - 2 * Math.min(step * 0.1, 3))}
-                    y={y(high)}
-                    height={Math.max(0.5, y(low) - y(high))}
-                    onClick={() => each.href !== undefined && go(each.href)}
-                  />
+              <text class="tick" x={MARGIN.left - 8} y={y(tick)} text-anchor="end" dominant-baseline="middle">
+                {shortNumber(tick)}
+              </text>
+            </g>
+          ))}
+          {buckets.map(({ label }, index) =>
+            index % every === 0 && x(index) + step / 2 + labelPx / 2 <= width ? (
+              <text key={label} class="tick" x={x(index) + step / 2} y={HEIGHT - 6} text-anchor="middle">
+                {bucketName(label)}
+              </text>
+            ) : null,
+          )}
+          {asArea
+            ? stacks.map(({ series: each, spans }) => (
+                <path
+                  key={each.key}
+                  class="series"
+                  style={{ fill: each.color }}
+                  d={areaPath(spans, { from, to, x, y, step })}
+                />
+              ))
+            : stacks.flatMap(({ series: each, spans }) =>
+                spans.map(([low, high], index) =>
+                  high === low ? null : (
+                    // biome-ignore lint/a11y/noStaticElementInteractions: the table below has the same links for the keyboard
+                    <rect
+                      key={`${each.key} ${index}`}
+                      class={each.href === undefined ? "series" : "series pickable"}
+                      style={{ fill: each.color }}
+                      x={x(index) + Math.min(step * 0.1, 3)}
+                      width={Math.max(1, step - 2 * Math.min(step * 0.1, 3))}
+                      y={y(high)}
+                      height={Math.max(0.5, y(low) - y(high))}
+                      onClick={() => each.href !== undefined && follow(each.href)}
+                    />
+                  ),
                 ),
-              ),
-            )}
-        {partial.map(({ index }) => (
-          <rect
-            key={index}
-            class="partial"
-            x={x(index)}
-            width={step}
-            y={MARGIN.top}
-            height={inner.height}
-            fill={`url(#${hatch})`}
-          />
-        ))}
-      </svg>
+              )}
+          {partial.map(({ index }) => (
+            <rect
+              key={index}
+              class="partial"
+              x={x(index)}
+              width={step}
+              y={MARGIN.top}
+              height={inner.height}
+              fill={`url(#${hatch})`}
+            />
+          ))}
+        </svg>
+      </div>
       {hoveredIndex !== undefined && hovered !== undefined && (
         <Tip
           series={series}
@@ -194,6 +221,20 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
   );
 }
 
+/** The series that have a value in the bucket. */
+const valuesOf = (series: readonly ChartSeries[], index: number) =>
+  series.flatMap((each) => {
+    const value = each.values[index];
+    return value === undefined || value.units === 0n ? [] : [{ each, value }];
+  });
+
+/** The bucket that a key leads to; undefined for keys without a meaning here. */
+function indexAfter(key: string, index: number, count: number): number | undefined {
+  if (key === "ArrowRight" || key === "ArrowUp") return Math.min(index + 1, count - 1);
+  if (key === "ArrowLeft" || key === "ArrowDown") return Math.max(index - 1, 0);
+  return key === "Home" ? 0 : key === "End" ? count - 1 : undefined;
+}
+
 export const Swatch = ({ color }: { readonly color: string }) => (
   <span class="swatch" style={{ background: color }} aria-hidden="true" />
 );
@@ -207,12 +248,9 @@ interface TipProps extends Pick<ChartProps, "series" | "currency"> {
 }
 
 function Tip({ series, index, bucket, name, currency, position }: TipProps) {
-  const values = series.flatMap((each) => {
-    const value = each.values[index];
-    return value === undefined || value.units === 0n ? [] : [{ each, value }];
-  });
+  const values = valuesOf(series, index);
   return (
-    <div class="tip" style={position}>
+    <div class="tip" aria-hidden="true" style={position}>
       <strong>{name}</strong>
       {bucket.note !== undefined && <div>{bucket.note}</div>}
       {bucket.position < 0 && <div>{en.chart.none}</div>}
@@ -239,66 +277,6 @@ function Tip({ series, index, bucket, name, currency, position }: TipProps) {
     </div>
   );
 }
-
-/** The lower and upper end of each value in the stack. Negative values stack downwards from zero. */
-interface Stack {
-  readonly series: ChartSeries;
-  readonly spans: readonly (readonly [low: number, high: number])[];
-}
-
-function stacked(series: readonly ChartSeries[], buckets: number): Stack[] {
-  const up = new Array<number>(buckets).fill(0);
-  const down = new Array<number>(buckets).fill(0);
-  return series.map((each) => ({
-    series: each,
-    spans: Array.from({ length: buckets }, (_, index) => {
-      const value = approximate(each.values[index] ?? zero);
-      const from = (value < 0 ? down[index] : up[index]) ?? 0;
-      if (value < 0) down[index] = from + value;
-      else up[index] = from + value;
-      return value < 0 ? [from + value, from] : [from, from + value];
-    }),
-  }));
-}
-
-function scaleOf(stacks: readonly Stack[]) {
-  let low = 0;
-  let high = 0;
-  for (const { spans } of stacks)
-    for (const [from, to] of spans) {
-      low = Math.min(low, from);
-      high = Math.max(high, to);
-    }
-  if (low === high) high = 1;
-  const raw = (high - low) / 4;
-  const power = 10 ** Math.floor(Math.log10(raw));
-  const step = ([1, 2, 2.5, 5, 10].find((each) => each * power >= raw) ?? 10) * power;
-  const first = Math.floor(low / step);
-  const last = Math.ceil(high / step);
-  const ticks = Array.from({ length: last - first + 1 }, (_, index) => (first + index) * step);
-  return { low: first * step, high: last * step, ticks };
-}
-
-interface Area {
-  /** Indexes of the first and the last bucket with costs. */
-  readonly from: number;
-  readonly to: number;
-  readonly x: (index: number) => number;
-  readonly y: (value: number) => number;
-  readonly step: number;
-}
-
-function areaPath(spans: Stack["spans"], { from, to, x, y, step }: Area): string {
-  const at = (index: number) => (x(from + index) + step / 2).toFixed(1);
-  const drawn = from < 0 ? [] : spans.slice(from, to + 1);
-  if (drawn.length === 0) return "";
-  const upper = drawn.map(([, high], index) => `${at(index)},${y(high).toFixed(1)}`);
-  const lower = drawn.map(([low], index) => `${at(index)},${y(low).toFixed(1)}`).reverse();
-  return `M${[...upper, ...lower].join("L")}Z`;
-}
-
-const short = new Intl.NumberFormat("en", { notation: "compact", maximumSignificantDigits: 3 });
-const shortNumber = (value: number) => short.format(value).replace("-", "−");
 
 function useWidth() {
   const frame = useRef<HTMLElement>(null);

@@ -3,7 +3,6 @@ import { useEffect, useRef, useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
 import { type BreakdownRequest, type BreakdownRow, breakdownKey, loadBreakdown } from "../api/breakdown.js";
 import {
-  type Filter,
   type FilterColumn,
   filtersOf,
   isFilterable,
@@ -16,6 +15,7 @@ import { periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { useSettled } from "../state/use-settled.js";
 import { columnName, en } from "../text/en.js";
+import { filterInWords, joined, relationOf, type WordedFilter } from "../text/filter-words.js";
 import { AmountCell } from "./amount.js";
 import { SearchBox } from "./controls.js";
 import { Shown } from "./messages.js";
@@ -67,28 +67,19 @@ export function FilterBar({ place, tenant, tagColumns }: FilterBarProps) {
   );
 }
 
-/** `a, b`, or `not a, b` if the filter excludes. */
-export function valuesInWords({ isExcluding, values }: Filter): string {
-  return isExcluding ? `${en.filters.not} ${joined(values)}` : joined(values);
-}
-
-const joined = (values: readonly string[]) =>
-  values.map((value) => (value === "" ? en.unnamed : value)).join(", ");
-
 interface ChipProps {
-  readonly filter: Omit<Filter, "column"> & { readonly column: string };
+  readonly filter: WordedFilter;
   /** The address without this filter. */
   readonly rest: string;
 }
 
 export function Chip({ filter, rest }: ChipProps) {
-  const relation = filter.isExcluding ? en.filters.isNot : en.filters.is;
-  const text = `${columnName(filter.column)} ${relation} ${joined(filter.values)}`;
+  const text = filterInWords(filter);
   return (
     <span class={filter.isExcluding ? "chip excluding" : "chip"} title={text}>
-      {columnName(filter.column)} <em>{relation}</em>{" "}
+      {columnName(filter.column)} <em>{relationOf(filter)}</em>{" "}
       <strong>
-        <bdi>{joined(filter.values)}</bdi>
+        <bdi>{joined(filter)}</bdi>
       </strong>
       <button type="button" aria-label={en.filters.remove(text)} onClick={() => go(rest)}>
         ×

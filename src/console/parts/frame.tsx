@@ -1,10 +1,12 @@
 /** Header around every view: navigation, the period and the menu. */
 import type { ComponentChildren } from "preact";
 import { useIssues, useTopicDates } from "../api/questions.js";
+import { filtersOf } from "../state/filters.js";
 import { changed, datesAlone, go, type Place, withoutChoices } from "../state/location.js";
 import { type TenantView, viewGroups, viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
 import { en } from "../text/en.js";
+import { filterInWords } from "../text/filter-words.js";
 import { Link } from "./link.js";
 import { Menu } from "./menu.js";
 import { PeriodPicker, shownPeriod } from "./period-picker.js";
@@ -45,6 +47,9 @@ export function Frame({ place, tenants, tenant, view, hasPeriod, children }: Fra
         )}
         <Menu place={place} />
       </header>
+      <p class="unseen" role="status">
+        {view !== undefined && [en.views[view], ...filtersOf(place).map(filterInWords)].join(", ")}
+      </p>
       <main id="content" tabIndex={-1}>
         {children}
       </main>
@@ -97,7 +102,5 @@ function Views({ place, tenants, tenant, view }: ViewsProps) {
 /** The number of costs to fix in the period. */
 function ToFix({ tenant, place }: Pick<ViewsProps, "tenant" | "place">) {
   const { value, isStale } = useIssues(tenant, periodOf(place), { page: 1, page_size: 1 });
-  return (
-    <span class="count">{value !== undefined && !isStale && ` (${value.total.toLocaleString("en")})`}</span>
-  );
+  return <span>{value !== undefined && !isStale && ` (${value.total.toLocaleString("en")})`}</span>;
 }

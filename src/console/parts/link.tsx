@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { go } from "../state/location.js";
+import { follow } from "../state/follow.js";
 
 interface LinkProps {
   readonly href: string;
@@ -11,13 +11,13 @@ interface LinkProps {
 
 /** A link within the console. It is a real link, so it can be copied or opened in a new tab, but loads no page. */
 export function Link({ href, children, ...rest }: LinkProps) {
-  const follow = (event: MouseEvent) => {
+  const onClick = (event: MouseEvent) => {
     if (event.button !== 0 || event.metaKey || event.ctrlKey || event.shiftKey || event.altKey) return;
     event.preventDefault();
-    go(href);
+    follow(href);
   };
   return (
-    <a {...rest} href={href} onClick={follow}>
+    <a {...rest} href={href} onClick={onClick}>
       {children}
     </a>
   );

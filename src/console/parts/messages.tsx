@@ -60,17 +60,20 @@ interface ShownDataProps<T> {
   readonly data: Data<T>;
   /** Height to reserve while the first response is loading, such as `20rem`. */
   readonly height?: string;
+  /** What follows is shown together with this, so that it does not move when this arrives. */
+  readonly isMain?: boolean;
   readonly children: (value: T) => ComponentChildren;
 }
 
 /** Shows loaded data. An older response is dimmed while a new one is loading; an error is shown above it. */
-export function Shown<T>({ data, height = "8rem", children }: ShownDataProps<T>) {
+export function Shown<T>({ data, height = "8rem", isMain = false, children }: ShownDataProps<T>) {
   const { value, error, isStale, reload } = data;
   return (
     <>
       {error !== undefined && <FailureMessage error={error} retry={reload} />}
       {value !== undefined ? (
-        <div class={isStale ? "shown stale" : "shown"} aria-busy={isStale && error === undefined}>
+        // Keys, because an element that is reused would count as moved.
+        <div key="shown" class={isStale ? "shown stale" : "shown"} aria-busy={isStale && error === undefined}>
           {isStale && error === undefined && (
             <div class="updating" role="status">
               {en.loading}
@@ -80,7 +83,12 @@ export function Shown<T>({ data, height = "8rem", children }: ShownDataProps<T>)
         </div>
       ) : (
         error === undefined && (
-          <div class="loading" role="status" style={{ minHeight: height }}>
+          <div
+            key="loading"
+            class={isMain ? "loading main" : "loading"}
+            role="status"
+            style={{ minHeight: isMain ? "80vh" : height }}
+          >
             {en.loading}
           </div>
         )

@@ -25,7 +25,7 @@ export function provisionalDays({ days }: Schemas["Reconciliation"]): number {
 export function PeriodProof({ tenant, period }: { readonly tenant: string; readonly period: Period }) {
   const data = useReconciliation(tenant, period);
   return (
-    <Shown data={data} height="4rem">
+    <Shown data={data} height="var(--proof)">
       {(reconciliation) => <ReconciliationBanner reconciliation={reconciliation} />}
     </Shown>
   );

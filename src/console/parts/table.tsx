@@ -246,7 +246,7 @@ function Heading<Row>({ column, order, onSort }: HeadingProps<Row>) {
   if (sortKey === undefined || onSort === undefined)
     return (
       <th scope="col" class={kind}>
-        {column.title}
+        {column.title === "" ? <span class="unseen">{en.table.actions}</span> : column.title}
       </th>
     );
   const isUp = order === `${sortKey}.asc`;

@@ -5,7 +5,7 @@ import type { Period } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import type { Payer } from "../text/change.js";
 import { en } from "../text/en.js";
-import { valuesInWords } from "./filter-bar.js";
+import { valuesInWords } from "../text/filter-words.js";
 
 interface WhoseInput {
   readonly tenant: string;

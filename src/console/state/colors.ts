@@ -3,38 +3,38 @@
  * group prefers a colour of its own, so that other browsers mostly choose the same.
  */
 
-/** Number of colours in the style sheet. Each has two tones. */
-const COLORS = 10;
-const TONES = 2;
-const SLOTS = COLORS * TONES;
+/** Number of colours in the style sheet. No chart has more groups. */
+const COLORS = 12;
 const MAX_REMEMBERED = 1000;
 
 /** The series of all groups that have no series of their own. */
 export const OTHERS_COLOR = "var(--color-0)";
 export const UNALLOCATED_COLOR = "var(--unallocated)";
 
-/** Returns a colour for each key. Keys that are new get one that no other of them has, if there are enough. */
+/**
+ * Returns a different colour for each key. If two keys of a chart remember the same colour, the one that has it longer
+ * keeps it, and the other gets a free one on this chart.
+ */
 export function colorsOf(tenant: string, keys: readonly string[]): ReadonlyMap<string, string> {
   const item = `colors ${tenant}`;
-  const slots = new Map<string, number>(JSON.parse(localStorage.getItem(item) ?? "[]"));
-  const added = keys.filter((key) => !slots.has(key)).sort();
-  for (const key of added) {
-    const used = new Set(keys.map((each) => slots.get(each)));
-    let slot = preferredSlot(key);
-    for (let tried = 0; used.has(slot) && tried < SLOTS; tried++) slot = (slot + 1) % SLOTS;
-    slots.set(key, slot);
+  const remembered = new Map<string, number>(JSON.parse(localStorage.getItem(item) ?? "[]"));
+  const old = [...remembered.keys()].filter((key) => keys.includes(key));
+  const added = keys.filter((key) => !remembered.has(key)).sort();
+  const shown = new Map<string, number>();
+  const used = new Set<number>();
+  for (const key of [...old, ...added]) {
+    let color = (remembered.get(key) ?? hashOf(key)) % COLORS;
+    for (let tried = 1; used.has(color) && tried < COLORS; tried++) color = (color + 1) % COLORS;
+    used.add(color);
+    shown.set(key, color);
   }
-  if (added.length > 0) localStorage.setItem(item, JSON.stringify([...slots].slice(-MAX_REMEMBERED)));
-  return new Map(keys.map((key) => [key, colorOfSlot(slots.get(key) ?? 0)]));
+  for (const key of added) remembered.set(key, shown.get(key) ?? 0);
+  if (added.length > 0) localStorage.setItem(item, JSON.stringify([...remembered].slice(-MAX_REMEMBERED)));
+  return new Map([...shown].map(([key, color]) => [key, `var(--color-${color + 1})`]));
 }
 
-function preferredSlot(key: string): number {
+function hashOf(key: string): number {
   let hash = 0;
   for (const letter of key) hash = (Math.imul(hash, 31) + (letter.codePointAt(0) ?? 0)) >>> 0;
-  return hash % SLOTS;
-}
-
-function colorOfSlot(slot: number): string {
-  const color = `var(--color-${(slot % COLORS) + 1})`;
-  return slot < COLORS ? color : `color-mix(in oklab, ${color} 68%, var(--text))`;
+  return hash;
 }

@@ -74,10 +74,12 @@ export const en = {
   },
   table: {
     sort: "Sort by this column",
+    actions: "Actions",
     more: (left: number) => `Show more rows (${left.toLocaleString("en")} left)`,
   },
   chart: {
     label: (title: string, currency: string) => `${title}, in ${currency}. The table below has the figures.`,
+    keys: "Arrow keys read the figures of each bar.",
     none: "No costs",
     partial: (shown: number, days: number) => `${shown} of ${days} days`,
     partials: (buckets: readonly string[]) =>

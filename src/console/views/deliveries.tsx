@@ -26,7 +26,7 @@ export function Deliveries({ place, tenant }: { readonly place: Place; readonly 
     <>
       <h1>{text.title}</h1>
       <p>{text.lead}</p>
-      <Shown data={data} height="20rem">
+      <Shown data={data} isMain>
         {({ items, total, pages }) =>
           items.length === 0 ? (
             <Empty title={text.none}>

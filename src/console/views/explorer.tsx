@@ -15,7 +15,7 @@ import { ComparedNotes } from "../parts/compared.js";
 import { Choice } from "../parts/controls.js";
 import { Download } from "../parts/download.js";
 import { drilled, limits, othersHref } from "../parts/drill-down.js";
-import { FilterBar, valuesInWords } from "../parts/filter-bar.js";
+import { FilterBar } from "../parts/filter-bar.js";
 import { Groups, GroupsOverTime } from "../parts/groups-table.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
@@ -26,6 +26,7 @@ import { changed, go, type Place } from "../state/location.js";
 import { bucketFor, comparedPeriod, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
+import { valuesInWords } from "../text/filter-words.js";
 
 const text = en.explorer;
 
@@ -151,8 +152,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
           </Download>
         </span>
       </div>
-      {comparison && <ComparedNotes comparison={comparison} />}
-      <Shown data={proof} height="4rem">
+      <Shown data={proof} height="var(--proof)">
         {(reconciliation) => (
           <ReconciliationBanner
             reconciliation={reconciliation}
@@ -161,7 +161,8 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
           />
         )}
       </Shown>
-      <Shown data={data} height="30rem">
+      {comparison && <ComparedNotes comparison={comparison} />}
+      <Shown data={data} isMain>
         {(result) =>
           result.breakdown.totals.length === 0 ? (
             <Empty title={text.noRows}>

@@ -65,7 +65,7 @@ export function Inventory({ place, tenant }: ViewProps) {
         <Types place={place} tenant={tenant} kind={kind} />
         {kind === "resources" && <Status place={place} />}
       </div>
-      <Shown data={inventory} height="30rem">
+      <Shown data={inventory} isMain>
         {({ items, total, pages }) =>
           total === 0 ? (
             <Empty title={text.none}>

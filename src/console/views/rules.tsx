@@ -130,7 +130,7 @@ export function Rules({ place, tenant }: ViewProps) {
       </div>
       <p>{text.lead}</p>
       <PeriodProof tenant={tenant} period={period} />
-      <Shown data={data} height="20rem">
+      <Shown data={data} isMain>
         {({ rules, steps, product_rules: ofProducts, other_product_rules: others }) => (
           <>
             <section class="card">

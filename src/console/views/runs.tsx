@@ -68,23 +68,25 @@ export function Runs({ place, tenant }: { readonly place: Place; readonly tenant
           {(items) => <Coverage period={period} days={items} />}
         </Shown>
       </section>
-      <section class="card">
-        <h2>{text.runs}</h2>
-        <Shown data={runs}>
-          {({ items }) =>
-            items.length === 0 ? (
-              <p class="hint">{en.overview.neverRan}</p>
-            ) : (
-              <DataTable
-                caption={text.runs}
-                columns={runColumns}
-                rows={items}
-                keyOf={({ run_id }) => run_id}
-              />
-            )
-          }
-        </Shown>
-      </section>
+      {(days.value ?? days.error) !== undefined && (
+        <section class="card">
+          <h2>{text.runs}</h2>
+          <Shown data={runs}>
+            {({ items }) =>
+              items.length === 0 ? (
+                <p class="hint">{en.overview.neverRan}</p>
+              ) : (
+                <DataTable
+                  caption={text.runs}
+                  columns={runColumns}
+                  rows={items}
+                  keyOf={({ run_id }) => run_id}
+                />
+              )
+            }
+          </Shown>
+        </section>
+      )}
     </>
   );
 }

@@ -64,7 +64,7 @@ export function StatementView({ place, tenant }: ViewProps) {
         <StatementChoice place={place} tenant={tenant} />
       )}
       {isChosen && <Rows place={place} tenant={tenant} />}
-      <Shown data={reconciliation} height="4rem">
+      <Shown data={reconciliation} height="var(--proof)">
         {(loaded) => <ReconciliationBanner reconciliation={loaded} />}
       </Shown>
     </>
@@ -102,7 +102,7 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
           {text.print}
         </button>
       </p>
-      <Shown data={lines} height="30rem">
+      <Shown data={lines} isMain>
         {(breakdown) =>
           breakdown.totals.length === 0 ? (
             <Empty title={text.none}>

@@ -108,7 +108,7 @@ export function Topics({ place, tenant }: { readonly place: Place; readonly tena
           {text.json}
         </Download>
       </div>
-      <Shown data={data} height="30rem">
+      <Shown data={data} isMain>
         {(result) =>
           result.breakdown.totals.length === 0 ? (
             <Empty title={search === "" && filters.length === 0 ? text.nothing : text.noMatch}>

@@ -124,11 +124,11 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
         <span class="hint">{shownPeriod(period)}</span>
       </div>
       <p>{text.lead}</p>
-      <Shown data={proof} height="4rem">
+      <Shown data={proof} height="var(--proof)">
         {(reconciliation) => <ReconciliationBanner reconciliation={reconciliation} />}
       </Shown>
       <Causes place={place} tenant={tenant} />
-      <Shown data={data} height="20rem">
+      <Shown data={data} isMain>
         {({ items, total, pages }) =>
           total === 0 && reason === undefined && product_type === undefined && rule === undefined ? (
             <NothingListed tenant={tenant} proof={proof} />

@@ -109,7 +109,7 @@ function Month({ month, bill: { days, totals }, currency }: MonthProps) {
       value={<AmountCell value={exact(soFar)} currency={currency} />}
     >
       {range !== undefined && (
-        <span class="forecast" title={text.forecastHint(costs.length)}>
+        <span title={text.forecastHint(costs.length)}>
           {text.forecast([...new Set(range.map(shownEstimate))].join(" – "))}
         </span>
       )}

@@ -63,7 +63,7 @@ export function Overview({ place, tenant }: { readonly place: Place; readonly te
         </span>
       </div>
       {comparison && hasCosts && <ComparedNotes comparison={comparison} />}
-      <Shown data={costs} height="46rem">
+      <Shown data={costs} isMain>
         {({ column, result }) =>
           result.breakdown.totals.length === 0 ? (
             <NoCosts tenant={tenant} />

@@ -1,0 +1,19 @@
+/** Filters in words. */
+import type { Filter } from "../state/filters.js";
+import { columnName, en } from "./en.js";
+
+export type WordedFilter = Omit<Filter, "column"> & { readonly column: string };
+
+export const joined = ({ values }: Pick<Filter, "values">) =>
+  values.map((value) => (value === "" ? en.unnamed : value)).join(", ");
+
+export const relationOf = ({ isExcluding }: Pick<Filter, "isExcluding">) =>
+  isExcluding ? en.filters.isNot : en.filters.is;
+
+/** `a, b`, or `not a, b` if the filter excludes. */
+export const valuesInWords = (filter: WordedFilter) =>
+  filter.isExcluding ? `${en.filters.not} ${joined(filter)}` : joined(filter);
+
+/** `Product is a, b`. */
+export const filterInWords = (filter: WordedFilter) =>
+  `${columnName(filter.column)} ${relationOf(filter)} ${joined(filter)}`;
