@@ -55,7 +55,7 @@ export function Runs({ place, tenant }: { readonly place: Place; readonly tenant
     <>
       <div class="title">
         <h1>{text.title}</h1>
-        {state !== undefined && <HealthBadge tenant={state} />}
+        {state === undefined ? <span class="health">{"\u00a0"}</span> : <HealthBadge tenant={state} />}
         <span class="spring" />
         <RequireScope scope="run">
           <RunNow tenant={tenant} current={current} started={runs.reload} />
