@@ -1,7 +1,7 @@
 /** Client of the public REST API. Its types are generated from the OpenAPI description. */
 import createClient from "openapi-fetch";
 import { reloadForProxy, requireSignIn } from "../state/session.js";
-import { en } from "../text/en.js";
+import { signInTexts } from "../text/sign-in.js";
 import type { components, paths } from "./schema.js";
 
 /** The API never redirects, so a redirect is of a proxy in front of it. */
@@ -12,7 +12,7 @@ api.use({
     if (isOfProxy(response)) {
       // A reload would discard what the user has typed.
       if (request.method === "GET") reloadForProxy();
-      throw new ApiRequestError(en.failed.atProxy, "sign_in_at_proxy", response.status, undefined);
+      throw new ApiRequestError(signInTexts.askedByProxy, "sign_in_at_proxy", response.status, undefined);
     }
     if (response.status === 401) requireSignIn();
     return undefined;

@@ -56,7 +56,6 @@ export const en = {
   failed: {
     title: "This could not be loaded",
     unreachable: "The service cannot be reached. Is it running?",
-    atProxy: "A proxy in front of the service asks you to sign in. Reload the page to do that.",
     request: (id: string) => `request ${id}`,
     retry: "Try again",
   },

@@ -5,6 +5,7 @@ export const signInTexts = {
   withToken: "Sign in with a token",
   hint: "This service requires an API token. Ask its operator for one.",
   atProxy: "A proxy in front of the service signs people in. Reload the page if your sign-in has ended.",
+  askedByProxy: "A proxy in front of the service asks you to sign in. Reload the page to do that.",
   reload: "Reload",
   kept: "The session ends when you sign out, close the browser or do not use it for a while.",
   token: "Token",
