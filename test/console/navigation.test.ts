@@ -81,6 +81,7 @@ t.test("views are grouped by who needs them, also on a phone", needs("chromium")
     await page.getByLabel("To", { exact: true }).fill("2026-03-02");
     await page.getByRole("button", { name: "1 Mar – 2 Mar 2026" }).waitFor();
     await page.keyboard.press("Escape");
+    await shows(page, ".stale", 0);
     await page.getByRole("button", { name: "Explore" }).click();
     await page.getByLabel("Tenant", { exact: true }).waitFor();
     await noBarriers(t, page, "the sheet of views");

@@ -161,6 +161,8 @@ export const totals = (
 export async function noBarriers(t: Test, page: Page, where: string): Promise<void> {
   // Inject it through the debugger, because the page's content security policy forbids scripts.
   await page.evaluate(axe);
+  // What was dimmed while it loaded fades in.
+  await page.evaluate("Promise.all(document.getAnimations().map(({ finished }) => finished))");
   const rules = `{ "target-size": { enabled: true }, "link-in-text-block": { enabled: true } }`;
   const found = await page.evaluate(`axe.run({ rules: ${rules} }).then(({ violations }) => violations
     .map(({ id, nodes }) => id + ": " + nodes.map(({ html }) => html).join(" ")))`);

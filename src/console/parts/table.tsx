@@ -82,10 +82,12 @@ export function DataTable<Row>({
   const isExact = useContext(AllDigits);
   const widths = columns.map((column) => widthsOf(column, rows, isExact));
   return (
+    // biome-ignore lint/a11y/useSemanticElements: a region needs a name of its own, and currencies have the same tables
     <section
       class={isWindowed ? "table windowed" : "table"}
       ref={frame}
       onScroll={onScroll}
+      role="group"
       aria-label={caption}
       // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls has to be reachable by keyboard
       tabIndex={0}
