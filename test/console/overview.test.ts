@@ -123,10 +123,10 @@ t.test(
       "what grew and what fell are side by side, each with the part that moved most",
       async (t) => {
         await page.getByText("+30.00: CKU of lkc-1").waitFor();
-        t.strictSame(await rowsOf(page, "Grew"), ["sa-1 +30.00: CKU of lkc-1 60.00 USD ▲ +40.00 200 %"]);
+        t.strictSame(await rowsOf(page, "Grew"), ["sa-1 +30.00: CKU of lkc-1 60.00 USD ▲ +40.00 200 % Why?"]);
         t.strictSame(await rowsOf(page, "Fell"), [
-          "sa-2 −25.00: CKU of lkc-1 8.00 USD ▼ −23.00 74 %",
-          "Unallocated −1.00: STORAGE of lkc-9 1.00 USD ▼ −1.00 50 %",
+          "sa-2 −25.00: CKU of lkc-1 8.00 USD ▼ −23.00 74 % Why?",
+          "Unallocated −1.00: STORAGE of lkc-9 1.00 USD ▼ −1.00 50 % Why?",
         ]);
         await page.getByRole("link", { name: "sa-2", exact: true }).click();
         await page.getByRole("heading", { name: "Explore", level: 1 }).waitFor();
@@ -138,8 +138,8 @@ t.test(
         await page.getByLabel("Split by").selectOption("Product");
         await page.getByText("+2.00: sa-2").waitFor();
         t.strictSame(await rowsOf(page, "Grew"), [
-          "CKU +40.00: sa-1 65.00 USD ▲ +15.00 30 %",
-          "NETWORK +2.00: sa-2 13.00 USD ▲ +2.00 18 %",
+          "CKU +40.00: sa-1 65.00 USD ▲ +15.00 30 % Why?",
+          "NETWORK +2.00: sa-2 13.00 USD ▲ +2.00 18 % Why?",
         ]);
       },
     );

@@ -47,7 +47,7 @@ export const LINE = ["product_type", "resource_id"];
 const MOST_GROUPS = 50;
 
 /** Loads the change by product and resource, and by product. Default of `before`: the period before. */
-export function useChange({
+export function useSumChange({
   tenant,
   period,
   before: previous = periodBefore(period),

@@ -1,5 +1,5 @@
 /** How a statement changed against the period before, with the largest reasons. */
-import { type ComparedChange, useChange } from "../api/change.js";
+import { type ComparedChange, useSumChange } from "../api/change.js";
 import type { Filter } from "../state/filters.js";
 import type { Place } from "../state/location.js";
 import type { Period } from "../state/period.js";
@@ -18,7 +18,7 @@ interface ChangeProps {
 }
 
 export function StatementChange(props: ChangeProps) {
-  const change = useChange(props);
+  const change = useSumChange(props);
   return (
     <Shown data={change} height="5rem">
       {(loaded) => <Sentence {...props} change={loaded} />}

@@ -8,7 +8,7 @@ import {
   LINE,
   loadChange,
   type ShownChange,
-  useChange,
+  useSumChange,
 } from "../api/change.js";
 import type { Filter } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
@@ -46,7 +46,7 @@ interface SumProps {
 export function WhySum({ place, tenant, sum }: SumProps) {
   const period = periodOf(place);
   const filters = filtersOfSum(place, sum);
-  const change = useChange({ tenant, period, before: comparedPeriod(place), filters });
+  const change = useSumChange({ tenant, period, before: comparedPeriod(place), filters });
   return (
     <Drawer place={place} parameter={WHY_SUM} title={text.title} isWide>
       <Shown data={change} height="60vh">

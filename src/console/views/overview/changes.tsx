@@ -12,6 +12,7 @@ import { changeText } from "../../money/amount-text.js";
 import { nameOf } from "../../parts/breakdown-chart.js";
 import { Link } from "../../parts/link.js";
 import { DataTable, type TableColumn } from "../../parts/table.js";
+import { WhySumLink } from "../../parts/why-sum-link.js";
 import { changed, datesAlone, type Place } from "../../state/location.js";
 import { viewPath } from "../../state/paths.js";
 import { useData } from "../../state/use-data.js";
@@ -165,6 +166,18 @@ function columnsOf(
               before: exact(previous_amount ?? "0"),
               isUnsure: isUnsure(result),
             }),
+          },
+          {
+            key: "why",
+            title: "",
+            cell: (group: BreakdownRow) => (
+              <WhySumLink
+                place={place}
+                currency={group.currency}
+                group={group}
+                name={nameOf(group, [column])}
+              />
+            ),
           },
         ]
       : []),
