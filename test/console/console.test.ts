@@ -365,6 +365,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
     const filter = `identity_id=${encodeURIComponent(hostile[3] ?? "")}`;
     const { body } = await get(app, `${api}/chargebacks/breakdown?${period}&${filter}`);
     await totals(page, body);
+    await shows(page, ".loading", 0);
     const whole = inCents(body.totals[0].total_amount);
     t.equal(await textOf(page, ".sums .whole"), `Charged ${whole} USD · 22 % of the bill`);
     t.equal(await textOf(page, "tbody tr"), `STORAGE r-1 ${whole} 0.00 ${whole}`);
@@ -838,7 +839,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
 
   await t.test("an unknown address shows an error page", async (t) => {
     const page = await open("/tenants/nobody/overview");
-    t.match(await textOf(page, "main"), /Page not found/);
+    t.match(await textOf(page, "main"), /You have no access to nobody, or it does not exist/);
   });
 
   t.strictSame(
