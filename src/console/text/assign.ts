@@ -1,4 +1,6 @@
 /** Texts of assignments. */
+import { counted } from "../../common/plural.js";
+
 export const assignTexts = {
   assign: "Assign",
   assignOf: (resource: string) => `Assign ${resource}`,
@@ -23,7 +25,7 @@ export const assignTexts = {
   assignments: "Assignments",
   none: "No resource is assigned.",
   noneOfThese: "Not assigned yet.",
-  count: (count: number) => (count === 1 ? "1 assignment" : `${count.toLocaleString("en")} assignments`),
+  count: (count: number) => counted(count, "assignment", "assignments"),
   days: (from: string, to: string | null) => (to === null ? `since ${from}` : `${from} – ${to}`),
   daysTitle: "Days (UTC)",
   by: "By",

@@ -1,4 +1,6 @@
 /** Texts of the deliveries view. */
+import { counted } from "../../common/plural.js";
+
 export const deliveries = {
   title: "Bills",
   lead: "Delivered bills, newest first. One delivery of a month counts; a later one replaces it.",
@@ -23,7 +25,7 @@ export const deliveries = {
   lines: "Lines",
   sums: "Effective cost",
   files: "Files",
-  fileCount: (count: number) => (count === 1 ? "1 file" : `${count.toLocaleString("en")} files`),
+  fileCount: (count: number) => counted(count, "file", "files"),
   version: (format: string, version: string | null, dataset: string | null) => {
     if (dataset !== null) return `${format}, ${dataset}: not charged`;
     return version === null ? format : `${format}, FOCUS ${version}`;
@@ -32,9 +34,9 @@ export const deliveries = {
   className: (kind: string, reason: string) =>
     classNames[reason === "" ? kind : reason] ?? `${kind} ${reason}`.trim(),
   odd: "Findings",
-  oddCount: (count: number) => (count === 1 ? "1 finding" : `${count.toLocaleString("en")} findings`),
-  onLines: (count: number) => (count === 1 ? "1 line" : `${count.toLocaleString("en")} lines`),
-  count: (count: number) => (count === 1 ? "1 delivery" : `${count.toLocaleString("en")} deliveries`),
+  oddCount: (count: number) => counted(count, "finding", "findings"),
+  onLines: (count: number) => counted(count, "line", "lines"),
+  count: (count: number) => counted(count, "delivery", "deliveries"),
   accept: "Accept",
   acceptOf: (source: string, period: string) => `Accept the bill of ${source} for ${period}`,
   sure: "Its lines will count from the next run on. Accept it?",

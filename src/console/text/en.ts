@@ -66,9 +66,9 @@ export const en = {
     missing: (days: string, isOne: boolean, last: string) =>
       `${days} ${isOne ? "has" : "have"} no costs yet. Only days up to ${last} are compared.`,
     incompleteNow: (complete: number, all: number) =>
-      `This period is incomplete: ${complete.toLocaleString("en")} of ${all.toLocaleString("en")} ${all === 1 ? "day" : "days"}.`,
+      `This period is incomplete: ${complete.toLocaleString("en")} of ${counted(all, "day", "days")}.`,
     incomplete: (complete: number, all: number) =>
-      `The previous period is incomplete: ${complete.toLocaleString("en")} of ${all.toLocaleString("en")} ${all === 1 ? "day" : "days"}.`,
+      `The previous period is incomplete: ${complete.toLocaleString("en")} of ${counted(all, "day", "days")}.`,
     unknown: "Could not check which days are complete. Changes may include incomplete days.",
   },
   table: {

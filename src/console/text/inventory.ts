@@ -1,4 +1,6 @@
 /** Texts of the inventory view and of the history of an entity. */
+import { counted } from "../../common/plural.js";
+
 export const inventoryTexts = {
   title: "Inventory",
   kinds: { resources: "Resources", identities: "Identities" },
@@ -16,7 +18,7 @@ export const inventoryTexts = {
   lastSeen: "Last seen",
   deleted: "Deleted",
   cost: "Cost in this period",
-  count: (count: number) => (count === 1 ? "1 found" : `${count.toLocaleString("en")} found`),
+  count: (count: number) => `${count.toLocaleString("en")} found`,
   none: "Nothing found",
   noneHint: "Change the search, or check the runs: the inventory may not have been gathered yet.",
 } as const;
@@ -26,6 +28,5 @@ export const historyTexts = {
   of: (id: string) => `History of ${id}`,
   now: "now",
   unknownStart: "earliest known",
-  older: (count: number) =>
-    count === 1 ? "and 1 older version" : `and ${count.toLocaleString("en")} older versions`,
+  older: (count: number) => `and ${counted(count, "older version", "older versions")}`,
 } as const;

@@ -1,4 +1,6 @@
 /** Texts of the rules view. */
+import { counted } from "../../common/plural.js";
+
 export const rules = {
   title: "Rules",
   lead: "Each billing line goes to the first rule that matches it. Lines that match none go to the rule of their product.",
@@ -19,8 +21,7 @@ export const rules = {
   narrow: (currency: string, covered: string) =>
     `More than half of the amount in ${currency} is split by ${(100 * Number(covered)).toLocaleString("en", { maximumFractionDigits: 1 })} % of the allocated cost: a few identities pay it`,
   lines: "Lines",
-  others: (count: number) =>
-    count === 1 ? "1 other product" : `${count.toLocaleString("en")} other products`,
+  others: (count: number) => counted(count, "other product", "other products"),
   tier: (component: number, tier: number) => `Part ${component + 1}, tier ${tier + 1}`,
   is: "is",
   isLike: "is like",

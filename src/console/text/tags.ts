@@ -1,4 +1,6 @@
 /** Texts of the tags view. */
+import { counted } from "../../common/plural.js";
+
 export const tagsTexts = {
   title: "Labels",
   key: "Key",
@@ -11,7 +13,7 @@ export const tagsTexts = {
   coverage: (key: string) => `Costs by the label ${key}`,
   each: "All labels",
   search: "Search keys and values",
-  count: (count: number) => (count === 1 ? "1 label" : `${count.toLocaleString("en")} labels`),
+  count: (count: number) => counted(count, "label", "labels"),
   noneFound: "No label found",
   ofDimension: "Labels of one charge",
   noSuchDimension: "This link does not point to a charge",
@@ -31,7 +33,7 @@ export const tagsTexts = {
     "A label belongs to a combination of identity, product and resource, and applies to all of its days. Combinations that appear later are not labelled automatically.",
   override: "Replace existing values",
   preview: "Preview",
-  apply: (count: number) => (count === 1 ? "Label 1 of them" : `Label ${count.toLocaleString("en")} of them`),
+  apply: (count: number) => `Label ${count.toLocaleString("en")} of them`,
   would: (created: number, updated: number, skipped: number) =>
     `${created.toLocaleString("en")} would get the label, ${updated.toLocaleString("en")} would get another value, ${skipped.toLocaleString("en")} already have the key and stay unchanged.`,
   did: (created: number, updated: number) =>

@@ -14,7 +14,7 @@ export const tenantsTexts = {
   total: (missing: number, isProvisional: boolean) =>
     [
       "Total",
-      missing > 0 && `without ${missing.toLocaleString("en")} ${missing === 1 ? "tenant" : "tenants"}`,
+      missing > 0 && `without ${counted(missing, "tenant", "tenants")}`,
       isProvisional && "with provisional days",
     ]
       .filter((part) => part !== false)
