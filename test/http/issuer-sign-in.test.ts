@@ -301,6 +301,15 @@ t.test("users sign in at the issuer", async (t) => {
     t.equal((await open("/api/v1/me")).response.json().name, "ada");
   });
 
+  await t.test("with any host allowed, a `Host` that is no address is refused", async (t) => {
+    const open = await otherwise({ allowed_hosts: ["*"] });
+    for (const path of ["/sign-in", "/sign-in/callback?code=a&state=b"])
+      for (const host of ["[::1", "a b"]) {
+        const { statusCode, body } = await open.inject({ url: path, headers: { host } });
+        t.strictSame([statusCode, JSON.parse(body).code], [421, "host_not_allowed"], `${path} ${host}`);
+      }
+  });
+
   await t.test("the sign-in page names the issuer", async (t) => {
     const { host } = new URL(issuer.url);
     t.strictSame((await get(app, "/api/v1/sign-in")).body, { auth: "oidc", issuer_name: host });

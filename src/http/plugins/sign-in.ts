@@ -75,7 +75,11 @@ export const signInPages: FastifyPluginAsync<HttpContext> = async (app, { config
 
 /** The address as the browser sees it. A trusted proxy says in `X-Forwarded-Proto` whether it uses TLS. */
 function addressOf({ protocol, headers, url }: FastifyRequest): URL {
-  return new URL(url, `${protocol}://${headers.host}`);
+  const base = `${protocol}://${headers.host}`;
+  // `api.allowed_hosts: ["*"]` lets every text through.
+  if (headers.host === undefined || !URL.canParse(url, base))
+    throw new ApiError("host_not_allowed", "A sign-in needs a `Host` header that is an address.");
+  return new URL(url, base);
 }
 
 function redirect(reply: FastifyReply, to: string): FastifyReply {
