@@ -4,10 +4,9 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { defaultExportColumns, type ExportColumn } from "../../export/columns.js";
 import { limitIdle } from "../../export/reader-pace.js";
 import { openExport, readExportContext } from "../../export/stream.js";
-import { MOST_FILES, type ZippedFile, zipBytes } from "../../export/zip.js";
+import { type ZippedFile, zipOf } from "../../export/zip.js";
 import { type Payer, readPayers } from "../../query/chargebacks/payers.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { invalidRequest } from "../errors.js";
 import { tenantPathSchema } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
 import { statementsQuery, statementsResponse } from "../schemas/statements.js";
@@ -60,7 +59,6 @@ export const statementsRoutes =
         const { client, signal } = await tenantRead(context, request);
         const coverage = await coverageOfWindow(context, request);
         const payers = isHead(request) ? [] : await readPayers(client, window, by, signal);
-        if (payers.length >= MOST_FILES) throw tooMany(payers.length);
         const known = await readExportContext(client, { window, filters: {}, columns, raw }, signal);
         const pace = paceOf(context, request);
         const head = headOf(request, coverage);
@@ -75,7 +73,7 @@ export const statementsRoutes =
         const index = { name: "index.csv", open: async () => Readable.from([indexOf(payers, bom)]) };
         const stream = isHead(request)
           ? Readable.from([])
-          : limitIdle(zipBytes([index, ...files], new Date()), idleMs);
+          : limitIdle(zipOf([index, ...files], new Date()), idleMs);
         logBreak(request, stream, signal);
         const name = `statements_${tenant.tenant_name}_${window.startDate}_${window.endDate}_${completenessOf(coverage)}.zip`;
         reply.header("content-disposition", `attachment; filename="${name}"`).type("application/zip");
@@ -113,9 +111,4 @@ function indexOf(payers: readonly Payer[], bom: boolean): Buffer {
 function cellOf(text: string): string {
   const guarded = text.replace(/^[=+@\t\r-]/, "'$&");
   return /[",\n\r]/.test(guarded) ? `"${guarded.replaceAll('"', '""')}"` : guarded;
-}
-
-function tooMany(count: number) {
-  const detail = `${count} statements do not fit into a ZIP, which has at most ${MOST_FILES - 1}: give \`by=team\`, or fewer days.`;
-  return invalidRequest([{ in: "query", name: "by", detail, code: "invalid" }]);
 }
