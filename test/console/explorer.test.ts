@@ -1,5 +1,6 @@
 /** The explorer in a real browser: amounts over time, comparisons, and what leads from the chart to a group. */
 import t from "tap";
+import { gatherInto } from "../http/gathered-inventory.js";
 import { insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
 import { until } from "../until.js";
@@ -31,6 +32,11 @@ t.test("the explorer shows amounts over time and compares with any period", need
     "acme",
     rows.map(([day, identity_id, amount]) => ({ timestamp: `${day}T00:00:00Z`, identity_id, amount })),
   );
+  await gatherInto(stores, "acme", {
+    at: "2026-03-04T00:00:00Z",
+    resources: [{ resource_id: "r-1", display_name: "orders" }],
+    identities: [{ identity_id: "sa-3", display_name: "billing <b>job</b>" }],
+  });
   const page = await open(`/tenants/acme/explorer?${period}&limit=5`);
   const table = async () =>
     (await page.locator("main section.table tr").allInnerTexts()).map((row) =>
@@ -46,7 +52,7 @@ t.test("the explorer shows amounts over time and compares with any period", need
       "Identity ↕ Sort by this column Total (USD) ↕ Sort by this column 2 Mar 3 Mar 4 Mar",
       "sa-1 30.00 10.00 20.00",
       "sa-2 5.00 5.00 0.00",
-      "sa-3 1.00 0.00 1.00",
+      "billing <b>job</b> 1.00 0.00 1.00",
       "sa-4 0.50 0.00 0.50",
       "sa-5 0.25 0.00 0.25",
       "2 others 0.25 0.00 0.25",
@@ -105,6 +111,18 @@ t.test("the explorer shows amounts over time and compares with any period", need
     await chart.waitForFunction("location.search.includes('identity_id=sa-1')");
     await shows(chart, ".trail", 1);
     t.equal(await textOf(chart, ".trail"), "Everything › sa-1");
+  });
+
+  await t.test("chips and the trail show names, and ids in their titles", async (t) => {
+    const filtered = await open(
+      `/tenants/acme/explorer?${period}&identity_id=sa-3&identity_id=sa-4&not:resource_id=r-1&group_by=product_type`,
+    );
+    t.strictSame(await filtered.locator(".chip:not(.add) strong").allInnerTexts(), [
+      "billing <b>job</b>, sa-4",
+      "orders",
+    ]);
+    t.equal(await filtered.locator(".chip").first().getAttribute("title"), "Identity is sa-3, sa-4");
+    t.equal(await textOf(filtered, ".trail"), "Everything › billing <b>job</b>, sa-4 › not orders");
   });
 
   await t.test("the tooltip is beside the bars that it is about", async (t) => {

@@ -3,6 +3,8 @@ import { type Filter, filterQuery } from "../state/filters.js";
 import { type Period, periodParameters } from "../state/period.js";
 import type { Changes } from "../state/place.js";
 import { type Data, useData } from "../state/use-data.js";
+import { issueReasons } from "../text/en.js";
+import { type BreakdownRequest, breakdownKey, loadBreakdown, type ShownBreakdown } from "./breakdown.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
 /**
@@ -45,6 +47,21 @@ export function useIssues(tenant: string, period: Period, { filters, ...page }: 
   return useData(JSON.stringify(["issues", params]), (signal) =>
     bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", { params, signal })),
   );
+}
+
+/** A cause is a reason for a product under a rule: one metric, one rule or one map removes it. */
+const causeColumns = ["allocation_detail", "product_type", "rule"];
+
+/** Costs that need attention by their causes, the most expensive first. */
+export function useCauses(tenant: string, period: Period, limit: number): Data<ShownBreakdown> {
+  const request: BreakdownRequest = {
+    tenant,
+    period,
+    groupBy: causeColumns,
+    filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
+    limit,
+  };
+  return useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
 }
 
 /** The state of each day of the period. Days that no run has seen yet are left out. */

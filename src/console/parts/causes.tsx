@@ -1,27 +1,16 @@
 /** What is behind the costs that need attention: the causes that one can remove, the most expensive first. */
 import { exact, sumOf } from "../../common/exact-decimal.js";
-import {
-  type BreakdownRequest,
-  type BreakdownRow,
-  breakdownKey,
-  bucketAmount,
-  loadBreakdown,
-  type ShownBreakdown,
-  type Totals,
-} from "../api/breakdown.js";
+import { type BreakdownRow, bucketAmount, type ShownBreakdown, type Totals } from "../api/breakdown.js";
+import { useCauses } from "../api/questions.js";
 import { approximate, percentage } from "../money/amount-text.js";
 import { changed, type Place } from "../state/location.js";
 import { periodOf } from "../state/period.js";
-import { useData } from "../state/use-data.js";
-import { columnName, en, isIssueReason, issueReasons, reasonOf } from "../text/en.js";
+import { columnName, en, isIssueReason, reasonOf } from "../text/en.js";
 import { Link } from "./link.js";
 import { Shown } from "./messages.js";
 import { DataTable, type TableColumn } from "./table.js";
 
 const text = en.worklist;
-
-/** A cause is a reason for a product under a rule: one metric, one rule or one map removes it. */
-const causeColumns = ["allocation_detail", "product_type", "rule"] as const;
 
 interface ChosenCause {
   readonly product_type: string | undefined;
@@ -50,14 +39,7 @@ interface CausesProps {
 }
 
 export function Causes({ place, tenant }: CausesProps) {
-  const request: BreakdownRequest = {
-    tenant,
-    period: periodOf(place),
-    groupBy: causeColumns,
-    filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
-    limit: MAX_CAUSES,
-  };
-  const data = useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
+  const data = useCauses(tenant, periodOf(place), MAX_CAUSES);
   return (
     <Shown data={data} height="16rem">
       {(breakdown) =>

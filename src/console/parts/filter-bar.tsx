@@ -20,6 +20,7 @@ import { AmountCell } from "./amount.js";
 import { SearchBox } from "./controls.js";
 import { Shown } from "./messages.js";
 import { Sheet } from "./sheet.js";
+import type { Names } from "./whose.js";
 
 interface FilterBarProps {
   readonly place: Place;
@@ -28,7 +29,7 @@ interface FilterBarProps {
   readonly tagColumns: readonly string[];
 }
 
-export function FilterBar({ place, tenant, tagColumns }: FilterBarProps) {
+export function FilterBar({ place, tenant, tagColumns, names }: FilterBarProps & { readonly names: Names }) {
   const [isOpen, setOpen] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
   const close = () => {
@@ -43,6 +44,7 @@ export function FilterBar({ place, tenant, tagColumns }: FilterBarProps) {
           <Chip
             key={JSON.stringify(filter)}
             filter={filter}
+            names={names}
             rest={changed(
               place,
               withOnly(
@@ -69,17 +71,19 @@ export function FilterBar({ place, tenant, tagColumns }: FilterBarProps) {
 
 interface ChipProps {
   readonly filter: WordedFilter;
+  readonly names?: Names;
   /** The address without this filter. */
   readonly rest: string;
 }
 
-export function Chip({ filter, rest }: ChipProps) {
+/** Shows names. The ids are in its title. */
+export function Chip({ filter, names, rest }: ChipProps) {
   const text = filterInWords(filter);
   return (
     <span class={filter.isExcluding ? "chip excluding" : "chip"} title={text}>
       {columnName(filter.column)} <em>{relationOf(filter)}</em>{" "}
       <strong>
-        <bdi>{joined(filter)}</bdi>
+        <bdi>{joined(filter, (value) => names?.(filter.column, value))}</bdi>
       </strong>
       <button type="button" aria-label={en.filters.remove(text)} onClick={() => go(rest)}>
         ×

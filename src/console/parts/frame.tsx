@@ -1,6 +1,6 @@
 /** Header around every view: navigation, the period and the menu. */
 import type { ComponentChildren } from "preact";
-import { useIssues, useTopicDates } from "../api/questions.js";
+import { useCauses, useTopicDates } from "../api/questions.js";
 import { filtersOf } from "../state/filters.js";
 import { changed, datesAlone, go, type Place, withoutChoices } from "../state/location.js";
 import { type TenantView, viewGroups, viewPath } from "../state/paths.js";
@@ -99,8 +99,9 @@ function Views({ place, tenants, tenant, view }: ViewsProps) {
   );
 }
 
-/** The number of costs to fix in the period. */
+/** The number of causes to remove in the period. */
 function ToFix({ tenant, place }: Pick<ViewsProps, "tenant" | "place">) {
-  const { value, isStale } = useIssues(tenant, periodOf(place), { page: 1, page_size: 1 });
-  return <span>{value !== undefined && !isStale && ` (${value.total.toLocaleString("en")})`}</span>;
+  const { value, isStale } = useCauses(tenant, periodOf(place), 1);
+  const count = (value?.totals ?? []).reduce((sum, { group_count: groups }) => sum + groups, 0);
+  return <span>{value !== undefined && !isStale && ` (${count.toLocaleString("en")})`}</span>;
 }

@@ -6,8 +6,9 @@ import { dayCount, shownInstant } from "../state/days.js";
 import type { Filter } from "../state/filters.js";
 import type { Period } from "../state/period.js";
 import { en } from "../text/en.js";
+import { valuesInWords } from "../text/filter-words.js";
 import { shownPeriod } from "./period-picker.js";
-import { useFilterNames } from "./whose.js";
+import type { Names } from "./whose.js";
 
 const text = en.statement;
 
@@ -15,15 +16,20 @@ interface HeadProps {
   readonly tenant: string;
   readonly period: Period;
   readonly filters: readonly Filter[];
+  readonly names: Names;
 }
 
-export function Letterhead({ tenant, period, filters }: HeadProps) {
-  const nameOf = useFilterNames({ tenant, period, filters }, text.named);
+export function Letterhead({ tenant, period, filters, names }: HeadProps) {
+  const wordsOf = (filter: Filter) =>
+    valuesInWords(filter, (value) => {
+      const name = names(filter.column, value);
+      return name === undefined ? undefined : text.named(name, value);
+    });
   const [made] = useState(() => new Date().toISOString());
   return (
     <div class="letterhead">
       <h1>
-        <bdi class="long">{text.of(filters.map(nameOf).join(", "))}</bdi>
+        <bdi class="long">{text.of(filters.map(wordsOf).join(", "))}</bdi>
       </h1>
       <dl>
         <div>

@@ -13,35 +13,37 @@ interface WhoseInput {
   readonly filters: readonly Filter[];
 }
 
-/** Returns the values of a filter in words. Identities have their names, once these are loaded. */
-export function useFilterNames(
+/** The name of a value of a column; undefined if it has none, or while names are loading. */
+export type Names = (column: string, value: string) => string | undefined;
+
+/** Names of the identities and resources that the filters contain. */
+export function useNames(input: WhoseInput): Names {
+  const named = {
+    identity_id: useNamesOf(input, "identity_id"),
+    resource_id: useNamesOf(input, "resource_id"),
+  };
+  return (column, value) => named[column as keyof typeof named]?.get(value);
+}
+
+function useNamesOf(
   { tenant, period, filters }: WhoseInput,
-  named: (name: string, id: string) => string,
-): (filter: Filter) => string {
-  const identities = filters.filter(({ column, isExcluding }) => column === "identity_id" && !isExcluding);
-  const ids = identities.flatMap(({ values }) => values);
+  column: "identity_id" | "resource_id",
+): ReadonlyMap<string, string> {
+  const values = filters.filter((filter) => filter.column === column).flatMap((filter) => filter.values);
   const request: BreakdownRequest = {
     tenant,
     period,
-    filters: identities,
-    groupBy: ["identity_id"],
+    filters: [{ column, isExcluding: false, values: [...new Set(values)] }],
+    groupBy: [column],
     limit: MAX_GROUPS,
   };
-  const loaded = useData(ids.length === 0 ? "no names" : breakdownKey(request), async (signal) =>
-    ids.length === 0 ? [] : (await loadBreakdown(request, signal)).groups,
+  const loaded = useData(values.length === 0 ? "no names" : breakdownKey(request), async (signal) =>
+    values.length === 0 ? [] : (await loadBreakdown(request, signal)).groups,
   );
-  const names = new Map(
-    (loaded.value ?? []).map(({ dimensions, display_names: { identity_id: name } }) => [
-      dimensions.identity_id ?? "",
-      name,
-    ]),
+  const named = (loaded.value ?? []).flatMap(({ dimensions, display_names: { [column]: name } }) =>
+    name === undefined || name === dimensions[column] ? [] : [[dimensions[column] ?? "", name] as const],
   );
-  const withName = (id: string) => {
-    const name = names.get(id);
-    return name === undefined || name === id ? id : named(name, id);
-  };
-  return (filter) =>
-    identities.includes(filter) ? filter.values.map(withName).join(", ") : valuesInWords(filter);
+  return new Map(named);
 }
 
 const isOfPayers = ({ column, isExcluding }: Filter) =>
@@ -50,7 +52,8 @@ const isOfPayers = ({ column, isExcluding }: Filter) =>
 /** Who pays the sum that the filters select, for a sentence. */
 export function usePayer(input: WhoseInput): Payer {
   const { tenant, filters } = input;
-  const nameOf = useFilterNames(input, (name) => name);
+  const names = useNames(input);
+  const wordsOf = (filter: Filter) => valuesInWords(filter, (value) => names(filter.column, value));
   const payers = filters.filter(isOfPayers);
   const ids = payers.flatMap(({ values }) => values);
   const what = filters.filter((filter) => !isOfPayers(filter) && filter.column !== "currency");
@@ -60,8 +63,8 @@ export function usePayer(input: WhoseInput): Payer {
         ? tenant
         : ids.every((id) => id === "UNALLOCATED")
           ? en.why.nobody
-          : payers.map(nameOf).join(", "),
+          : payers.map(wordsOf).join(", "),
     verb: ids.length > 1 ? "pay" : ids[0] === "UNALLOCATED" ? "costs" : "pays",
-    what: what.map(nameOf).join(", "),
+    what: what.map(wordsOf).join(", "),
   };
 }

@@ -21,7 +21,8 @@ import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
 import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
-import { filtersOf, isOfLines, withOnly } from "../state/filters.js";
+import { type Names, useNames } from "../parts/whose.js";
+import { type Filter, filtersOf, isOfLines, withOnly } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
 import { bucketFor, comparedPeriod, periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
@@ -72,6 +73,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
   const sorts = [...shown, ...sortKeys, ...(isCompared ? comparedSortKeys : [])];
   const orders = sorts.flatMap((by) => [`${by}.asc`, `${by}.desc`]);
   const filters = filtersOf(place);
+  const names = useNames({ tenant, period, filters });
   const lineFilters = filters.filter(isOfLines);
   const proof = useReconciliation(tenant, period, lineFilters);
   const request: BreakdownRequest = {
@@ -95,10 +97,10 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
     <>
       <div class="title">
         <h1>{en.views.explorer}</h1>
-        <Trail place={place} />
+        <Trail place={place} names={names} />
       </div>
       <div onFocusCapture={loadTagKeys} onPointerEnter={loadTagKeys}>
-        <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} />
+        <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} names={names} />
       </div>
       <div class="controls" onFocusCapture={loadTagKeys} onPointerEnter={loadTagKeys}>
         <GroupBy place={place} groupBy={shown} tagColumns={tagColumnsOf(tagKeys)} />
@@ -224,8 +226,9 @@ function GroupBy({ place, groupBy, tagColumns }: GroupByProps) {
 }
 
 /** Breadcrumbs of the filters. Each leads back to the filters up to it. */
-function Trail({ place }: { readonly place: Place }) {
+function Trail({ place, names }: { readonly place: Place; readonly names: Names }) {
   const only = filtersOf(place);
+  const wordsOf = (filter: Filter) => valuesInWords(filter, (value) => names(filter.column, value));
   if (only.length === 0) return null;
   const without = (from: number) => changed(place, withOnly(only, only.slice(0, from)));
   return (
@@ -235,10 +238,10 @@ function Trail({ place }: { readonly place: Place }) {
         <span key={JSON.stringify(filter)}>
           {" › "}
           {index === only.length - 1 ? (
-            <bdi>{valuesInWords(filter)}</bdi>
+            <bdi>{wordsOf(filter)}</bdi>
           ) : (
             <Link href={without(index + 1)}>
-              <bdi>{valuesInWords(filter)}</bdi>
+              <bdi>{wordsOf(filter)}</bdi>
             </Link>
           )}
         </span>

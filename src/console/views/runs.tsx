@@ -180,7 +180,7 @@ function Coverage({ period, days }: { readonly period: Period; readonly days: re
       <ul class="legend whole">
         {Object.entries(text.states).map(([state, title]) => (
           <li key={state}>
-            <span class={`day ${state}`} aria-hidden="true" /> {title}
+            <span class={`day ${state}`} aria-hidden="true" /> <span>{title}</span>
           </li>
         ))}
       </ul>

@@ -29,6 +29,7 @@ import { StatementChoice } from "../parts/statement-choice.js";
 import { Letterhead } from "../parts/statement-head.js";
 import { StatementLines } from "../parts/statement-lines.js";
 import { StatementMonths } from "../parts/statement-months.js";
+import { useNames } from "../parts/whose.js";
 import { filtersOf } from "../state/filters.js";
 import { changed, type Place } from "../state/location.js";
 import { datesAlone } from "../state/parameters.js";
@@ -50,14 +51,15 @@ export function StatementView({ place, tenant }: ViewProps) {
   const tagKeys = useTagKeys(tenant, period);
   const reconciliation = useReconciliation(tenant, period);
   const isChosen = filters.length > 0;
+  const names = useNames({ tenant, period, filters });
   return (
     <>
       {isChosen ? (
-        <Letterhead tenant={tenant} period={period} filters={filters} />
+        <Letterhead tenant={tenant} period={period} filters={filters} names={names} />
       ) : (
         <h1>{en.views.statement}</h1>
       )}
-      <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} />
+      <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} names={names} />
       {isChosen ? (
         <Charges place={place} tenant={tenant} reconciliation={reconciliation.value} />
       ) : (

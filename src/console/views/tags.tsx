@@ -21,6 +21,7 @@ import { PeriodProof } from "../parts/reconciliation-banner.js";
 import { RequireScope } from "../parts/require-scope.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
 import { Author, longest, TagName, useAuthor } from "../parts/tag-editor.js";
+import { useNames } from "../parts/whose.js";
 import { filterParameters, filterQuery, filtersOf } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
@@ -41,6 +42,7 @@ interface ViewProps {
 
 export function Tags({ place, tenant }: ViewProps) {
   const tagKeys = useTagKeys(tenant, periodOf(place));
+  const names = useNames({ tenant, period: periodOf(place), filters: filtersOf(place) });
   const key = place.query.get("key") ?? tagKeys.value?.tag_keys[0];
   const request: BreakdownRequest = {
     tenant,
@@ -58,7 +60,7 @@ export function Tags({ place, tenant }: ViewProps) {
         <h1>{text.title}</h1>
         <span class="hint">{shownPeriod(periodOf(place))}</span>
       </div>
-      <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} />
+      <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} names={names} />
       <PeriodProof tenant={tenant} period={periodOf(place)} />
       <Shown data={tagKeys}>
         {({ tag_keys: known }) =>
