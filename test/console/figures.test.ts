@@ -128,7 +128,7 @@ t.test(
       t.strictSame(await shown(), ["1,234,567.123456789012", "21.945", "0.0004", "−0.0001"]);
       await page.getByRole("link", { name: "Overview", exact: true }).click();
       await page.getByRole("heading", { name: "Overview" }).waitFor();
-      await shows(page, ".updating", 0);
+      await shows(page, ".loading, .updating", 0);
       t.match(await textOf(page, "main"), /1,234,589\.068756789012 USD/);
       await page.reload();
       await openMenu(page);
