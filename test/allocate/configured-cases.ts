@@ -212,8 +212,9 @@ const owned = (size: number): ConfiguredRule => ({
 
 const shared: ConfiguredTier[] = [{ by: "cost", of: "allocated", over: "day" }];
 
-/** Rules of consecutive stages, each of which takes a line of the crowd. */
-const chain = [2, 3, 4, 5].map(
+/** The stages of a chain, the last one of all included. Each takes a line of the crowd. */
+const chained = [2, 3, 4, 5, 8];
+const chain = chained.map(
   (stage): ConfiguredRule => ({
     name: `chain-${stage}`,
     where: { "tag.chain": `${stage}` },
@@ -238,10 +239,20 @@ const chainOfSteps: ConfiguredStep[] = [
   split: [...first, { by: "cost", of: "allocated", over: "day" }],
 }));
 
+/** A step that passes on to a thousand: chance alone rarely draws one that takes something. */
+const toThousand: ConfiguredStep = {
+  name: "to-thousand",
+  from: ["UNALLOCATED"],
+  split: [{ by: "even", among: names(1000) }],
+};
+
 /** Every part of every line that a thousand share would be a million rows for each step: few identities are emptied then. */
 const stepsFor = (split: ReturnType<typeof splitFor>, size: number): fc.Arbitrary<ConfiguredStep[]> =>
   size === 1000
-    ? drawnSteps(split, ["team-a", "z", "UNALLOCATED", "u-*", "ann", "own-1"])
+    ? fc.oneof(
+        { weight: 1, arbitrary: fc.constant([toThousand]) },
+        { weight: 1, arbitrary: drawnSteps(split, ["team-a", "z", "UNALLOCATED", "u-*", "ann", "own-1"]) },
+      )
     : fc.oneof(
         { weight: 1, arbitrary: fc.constant(chainOfSteps) },
         { weight: 3, arbitrary: drawnSteps(split, emptied) },
@@ -354,7 +365,7 @@ const crowdOf = (size: fc.Arbitrary<number>) =>
     return [
       ...lines,
       { ...support, tags: {} },
-      ...["2", "3", "4", "5"].map((stage) => ({ ...support, tags: { chain: stage } })),
+      ...chained.map((stage) => ({ ...support, tags: { chain: `${stage}` } })),
     ];
   });
 

@@ -71,9 +71,7 @@ export const statementsRoutes =
           };
         });
         const index = { name: "index.csv", open: async () => Readable.from([indexOf(payers, bom)]) };
-        const stream = isHead(request)
-          ? Readable.from([])
-          : limitIdle(zipOf([index, ...files], new Date()), idleMs);
+        const stream = isHead(request) ? Readable.from([]) : limitIdle(zipOf([index, ...files]), idleMs);
         logBreak(request, stream, signal);
         const name = `statements_${tenant.tenant_name}_${window.startDate}_${window.endDate}_${completenessOf(coverage)}.zip`;
         reply.header("content-disposition", `attachment; filename="${name}"`).type("application/zip");
