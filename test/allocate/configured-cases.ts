@@ -250,7 +250,7 @@ const toThousand: ConfiguredStep = {
 const stepsFor = (split: ReturnType<typeof splitFor>, size: number): fc.Arbitrary<ConfiguredStep[]> =>
   size === 1000
     ? fc.oneof(
-        { weight: 1, arbitrary: fc.constant([toThousand]) },
+        { weight: 1, arbitrary: fc.constant<ConfiguredStep[]>([toThousand]) },
         { weight: 1, arbitrary: drawnSteps(split, ["team-a", "z", "UNALLOCATED", "u-*", "ann", "own-1"]) },
       )
     : fc.oneof(

@@ -62,7 +62,7 @@ t.test("the console shows bills, rules and unallocated lines", needs("chromium")
     const page = await open(`/tenants/acme/explorer?${period}`);
     await page.getByLabel("Group by").selectOption("line_tag:team");
     await page.waitForURL(/group_by=line_tag%3Ateam/);
-    await page.getByRole("link", { name: "UNTAGGED" }).waitFor();
+    await page.locator("tbody").getByRole("link", { name: "UNTAGGED", exact: true }).waitFor();
     t.strictSame(await page.locator("main .table tbody td:first-child").allInnerTexts(), [
       " web",
       " data",
@@ -80,7 +80,7 @@ t.test("the console shows bills, rules and unallocated lines", needs("chromium")
     const page = await open(`/tenants/acme/explorer?${period}`);
     await page.getByLabel("Group by").selectOption({ label: "Bill column model" });
     await page.waitForURL(/group_by=column%3Amodel/);
-    await page.getByRole("link", { name: "gpt-4" }).click();
+    await page.locator("tbody").getByRole("link", { name: "gpt-4", exact: true }).click();
     await page.waitForURL(/[?&]column%3Amodel=gpt-4/);
     await until("one group", async () => (await textOf(page, "tfoot .amount")) === "60.00");
     await page.getByText("Bill column model is gpt-4").waitFor();
@@ -156,7 +156,9 @@ t.test("the console shows bills, rules and unallocated lines", needs("chromium")
   await t.test("unallocated lines say what they are missing, without truncation", async (t) => {
     for (const width of [1280, 390]) {
       const page = await open(`/tenants/acme/worklist?${period}`, { width });
-      const missing = page.locator("td.wraps").first();
+      const missing = page
+        .locator("[aria-label='Unallocated lines, and what they are missing'] td.wraps")
+        .first();
       const each = missing.locator("div > div");
       t.strictSame(await each.allTextContents(), [
         "no bill tag team",

@@ -1,5 +1,6 @@
 /** The explorer in a real browser: amounts over time, comparisons, and what leads from the chart to a group. */
 import t from "tap";
+import { copyNames } from "../../src/ingest/inventory/copy-names.js";
 import { gatherInto } from "../http/gathered-inventory.js";
 import { insertChargebacks } from "../http/service.js";
 import { needs } from "../programs.js";
@@ -36,6 +37,13 @@ t.test("the explorer shows amounts over time and compares with any period", need
     at: "2026-03-04T00:00:00Z",
     resources: [{ resource_id: "r-1", display_name: "orders" }],
     identities: [{ identity_id: "sa-3", display_name: "billing <b>job</b>" }],
+  });
+  const { client } = await stores.tenant("acme");
+  await copyNames({
+    client,
+    postgres: stores.postgres,
+    tenantName: "acme",
+    signal: new AbortController().signal,
   });
   const page = await open(`/tenants/acme/explorer?${period}&limit=5`);
   const table = async () =>
