@@ -83,7 +83,7 @@ t.test("the console shows bills, rules and unallocated lines", needs("chromium")
     await page.locator("tbody").getByRole("link", { name: "gpt-4", exact: true }).click();
     await page.waitForURL(/[?&]column%3Amodel=gpt-4/);
     await until("one group", async () => (await textOf(page, "tfoot .amount")) === "60.00");
-    await page.getByText("Bill column model is gpt-4").waitFor();
+    await page.locator(".chip").getByText("Bill column model is gpt-4").waitFor();
   });
 
   await t.test("the rules view shows the condition, lines and amounts of each rule", async (t) => {
