@@ -29,6 +29,7 @@ const views = {
   lacking: `/tenants/clouds/worklist?${weeks}`,
   deliveries: "/tenants/clouds/deliveries",
   runs: "/tenants/cloud/runs",
+  topics: `/tenants/cloud/topics?${weeks}`,
 };
 /** Ready when it prints its address, which is the last step. */
 async function startDemo() {
