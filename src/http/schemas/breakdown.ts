@@ -1,10 +1,17 @@
 /** The largest groups of chargebacks. */
 import { Type } from "@sinclair/typebox";
-import { LONGEST_ID } from "../../domain/text-limits.js";
 import { sizeOrders, sortNames } from "../../query/chargebacks/breakdown-statements.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { amounts, groupBy, groupValues } from "./aggregate.js";
-import { choiceSchema, countSchema, currency, decimalSchema, textSchema } from "./fields.js";
+import { choiceSchema, countSchema, currency, decimalSchema } from "./fields.js";
+import {
+  groupCount,
+  groupLimit,
+  groupSearch,
+  overTime,
+  provisionalGroup,
+  timeBucketLabels,
+} from "./groups.js";
 
 /** The days to compare with. */
 export const comparedDates = {
@@ -33,12 +40,7 @@ export const breakdownParameters = {
       description: "Also return amounts over time, in buckets of this length, in the request's time zone.",
     }),
   ),
-  limit: Type.Integer({
-    description: "Groups of each currency; the rest is in `others`.",
-    minimum: 1,
-    maximum: 1000,
-    default: 10,
-  }),
+  limit: groupLimit,
   order: Type.String({
     description:
       "Order of the groups, also for which of them are within `limit`. `amount`: the largest first, whatever their sign; `change`: the largest change " +
@@ -63,15 +65,7 @@ export const breakdownParameters = {
     }),
   ),
   ...comparedDates,
-  search: Type.Optional(
-    Type.String({
-      description:
-        "Only groups with a value or a name that contains this text, case-insensitively. The totals are then those of the matching groups.",
-      minLength: 1,
-      maxLength: LONGEST_ID,
-      examples: ["gateway"],
-    }),
-  ),
+  search: groupSearch,
 };
 
 const sums = {
@@ -98,32 +92,15 @@ const sums = {
   ),
 };
 
-const overTime = {
-  amounts: Type.Optional(
-    Type.Array(decimalSchema("Sum of a time bucket.", "1"), {
-      description: "One sum for each of `time_buckets`; only with `time_bucket`.",
-      examples: [["1", "0", "29"]],
-    }),
-  ),
-};
-
-const groupCount = { group_count: countSchema("Number of groups.", 40) };
-
 const group = {
   ...groupValues,
   ...sums,
-  provisional: Type.Boolean({
-    description: "Some rows belong to a day whose data is still incomplete: they may change.",
-    examples: [false],
-  }),
+  provisional: provisionalGroup,
 };
 
 export const breakdownSchema = Type.Object(
   {
-    time_buckets: Type.Array(textSchema("Label, as in the sums by time.", "2026-01-01"), {
-      description: "Buckets that have rows, in the order of time; empty without `time_bucket`.",
-      examples: [["2026-01-01", "2026-01-02", "2026-01-03"]],
-    }),
+    time_buckets: timeBucketLabels,
     groups: Type.Array(Type.Object({ ...group, ...overTime }), {
       description: "The first groups of each currency in the requested order, by currency.",
     }),

@@ -1,6 +1,5 @@
 /** Attributions of costs to topics. */
 import { Type } from "@sinclair/typebox";
-import { LONGEST_ID } from "../../domain/text-limits.js";
 import {
   attributionDetails,
   attributionIssueDetails,
@@ -22,6 +21,14 @@ import {
   rowFields,
   textSchema,
 } from "./fields.js";
+import {
+  groupCount,
+  groupLimit,
+  groupSearch,
+  overTime,
+  provisionalGroup,
+  timeBucketLabels,
+} from "./groups.js";
 import { id, valueFilter } from "./parameters.js";
 
 const { resource_id: _, ...lineFields } = rowFields;
@@ -87,24 +94,22 @@ export const attributionFilters = {
 
 const groupNames = Object.keys(attributionGroupColumns) as AttributionGroupColumn[];
 
-export const attributionAggregateParameters = {
-  group_by: Type.Array(choiceSchema(groupNames, { description: "Column to group by." }), {
+const groupBy = (most: number) =>
+  Type.Array(choiceSchema(groupNames, { description: "Column to group by." }), {
     description: "Columns to group by, each given as its own parameter. Repetitions are ignored.",
-    maxItems: 20,
+    maxItems: most,
     default: ["topic_name"],
     examples: [["topic_name", "product_type"]],
-    "x-expected": `one of ${groupNames.join(", ")}, at most 20 times`,
-  }),
+    "x-expected": `one of ${groupNames.join(", ")}, at most ${most} times`,
+  });
+
+export const attributionAggregateParameters = {
+  group_by: groupBy(20),
   time_bucket: choiceSchema(timeBuckets, {
     description: "Length of a bucket, in the request's time zone. Weeks are ISO weeks, from Monday.",
     default: "day",
   }),
 };
-
-const provisional = Type.Boolean({
-  description: "Some rows belong to a day whose data is still incomplete: they may change.",
-  examples: [false],
-});
 
 const amounts = {
   total_amount: decimalSchema("Sum of all amounts.", "30"),
@@ -116,24 +121,13 @@ const amounts = {
 };
 
 export const topicBreakdownParameters = {
-  group_by: Type.Array(choiceSchema(groupNames, { description: "Column to group by." }), {
-    description: "Columns to group by, each given as its own parameter. Repetitions are ignored.",
-    maxItems: 3,
-    default: ["topic_name"],
-    examples: [["topic_name", "product_type"]],
-    "x-expected": `one of ${groupNames.join(", ")}, at most 3 times`,
-  }),
+  group_by: groupBy(3),
   time_bucket: Type.Optional(
     choiceSchema(topicTimeBuckets, {
       description: "Also return amounts over time, in buckets of this length, in the request's time zone.",
     }),
   ),
-  limit: Type.Integer({
-    description: "Groups of each currency; the rest is in `others`.",
-    minimum: 1,
-    maximum: 1000,
-    default: 10,
-  }),
+  limit: groupLimit,
   order: Type.String({
     description:
       "Order of the groups, also for which of them are within `limit`. `amount`: the largest first, whatever their sign. Or a field and a direction, " +
@@ -144,15 +138,7 @@ export const topicBreakdownParameters = {
     examples: ["usage_amount.desc"],
     "x-expected": `amount, or one of ${topicSortNames.join(", ")} and the columns of group_by, followed by .asc or .desc`,
   }),
-  search: Type.Optional(
-    Type.String({
-      description:
-        "Only groups with a value or a name that contains this text, case-insensitively. The totals are then those of the matching groups.",
-      minLength: 1,
-      maxLength: LONGEST_ID,
-      examples: ["orders"],
-    }),
-  ),
+  search: groupSearch,
 };
 
 const dimensions = {
@@ -181,7 +167,7 @@ export const topicAggregationSchema = Type.Object(
         currency,
         ...amounts,
         row_count: countSchema("Attributions in the bucket.", 12),
-        provisional,
+        provisional: provisionalGroup,
       }),
       {
         description: `At most ${BUCKET_LIMIT} buckets, ordered by time, then by the columns in the order you list them, then by currency. Empty buckets are left out.`,
@@ -198,24 +184,11 @@ export const topicAggregationSchema = Type.Object(
   { description: "Sums by time bucket and column." },
 );
 
-const overTime = {
-  amounts: Type.Optional(
-    Type.Array(decimalSchema("Sum of a time bucket.", "1"), {
-      description: "One sum for each of `time_buckets`; only with `time_bucket`.",
-      examples: [["1", "0", "29"]],
-    }),
-  ),
-};
 const sums = { currency, ...amounts, row_count: countSchema("Attributions.", 12), ...overTime };
-const groupCount = { group_count: countSchema("Number of groups.", 40) };
-
 export const topicBreakdownSchema = Type.Object(
   {
-    time_buckets: Type.Array(textSchema("Label, as in the sums by time.", "2026-01-01"), {
-      description: "Buckets that have rows, in the order of time; empty without `time_bucket`.",
-      examples: [["2026-01-01", "2026-01-02", "2026-01-03"]],
-    }),
-    groups: Type.Array(Type.Object({ ...dimensions, ...sums, provisional }), {
+    time_buckets: timeBucketLabels,
+    groups: Type.Array(Type.Object({ ...dimensions, ...sums, provisional: provisionalGroup }), {
       description: "The first groups of each currency in the requested order, by currency.",
     }),
     others: Type.Array(Type.Object({ ...sums, ...groupCount }), {
