@@ -61,16 +61,23 @@ function breakdownQuery({
 export const breakdownKey = (request: BreakdownRequest) =>
   JSON.stringify(["breakdown", request.tenant, breakdownQuery(request)]);
 
-export async function loadBreakdown(request: BreakdownRequest, signal: AbortSignal): Promise<ShownBreakdown> {
+export async function requestBreakdown(
+  request: BreakdownRequest,
+  signal: AbortSignal,
+): Promise<Schemas["Breakdown"]> {
   const path = { tenant_name: request.tenant };
   // The names of filters are computed, so they have no static type. The service checks them.
   const query = breakdownQuery(request) as never;
-  const breakdown = await bodyOf(
+  return await bodyOf(
     api.GET("/api/v1/tenants/{tenant_name}/chargebacks/breakdown", { params: { path, query }, signal }),
   );
+}
+
+/** For lists and charts with a row for the others: a single group beyond the limit is shown by its name instead. */
+export async function loadBreakdown(request: BreakdownRequest, signal: AbortSignal): Promise<ShownBreakdown> {
+  const breakdown = await requestBreakdown(request, signal);
   const { limit } = request;
   const isOneLeft = limit < MAX_GROUPS && breakdown.others.some(({ group_count: count }) => count === 1);
-  // A single group beyond the limit is shown by its name.
   return isOneLeft ? await loadBreakdown({ ...request, limit: limit + 1 }, signal) : { ...breakdown, limit };
 }
 

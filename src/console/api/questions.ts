@@ -4,7 +4,7 @@ import { type Period, periodParameters } from "../state/period.js";
 import type { Changes } from "../state/place.js";
 import { type Data, useData } from "../state/use-data.js";
 import { issueReasons } from "../text/en.js";
-import { type BreakdownRequest, breakdownKey, loadBreakdown, type ShownBreakdown } from "./breakdown.js";
+import { type BreakdownRequest, breakdownKey, requestBreakdown } from "./breakdown.js";
 import { api, bodyOf, type Schemas } from "./client.js";
 
 /**
@@ -53,7 +53,7 @@ export function useIssues(tenant: string, period: Period, { filters, ...page }: 
 const causeColumns = ["allocation_detail", "product_type", "rule"];
 
 /** Costs that need attention by their causes, the most expensive first. */
-export function useCauses(tenant: string, period: Period, limit: number): Data<ShownBreakdown> {
+export function useCauses(tenant: string, period: Period, limit: number): Data<Schemas["Breakdown"]> {
   const request: BreakdownRequest = {
     tenant,
     period,
@@ -61,7 +61,7 @@ export function useCauses(tenant: string, period: Period, limit: number): Data<S
     filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
     limit,
   };
-  return useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
+  return useData(breakdownKey(request), (signal) => requestBreakdown(request, signal));
 }
 
 /** The state of each day of the period. Days that no run has seen yet are left out. */

@@ -1,6 +1,7 @@
-/** What is behind the costs that need attention: the causes that one can remove, the most expensive first. */
+/** The table of causes of the costs that need attention. One change removes a cause. The most expensive come first. */
 import { exact, sumOf } from "../../common/exact-decimal.js";
-import { type BreakdownRow, bucketAmount, type ShownBreakdown, type Totals } from "../api/breakdown.js";
+import { type BreakdownRow, bucketAmount, type Totals } from "../api/breakdown.js";
+import type { Schemas } from "../api/client.js";
 import { useCauses } from "../api/questions.js";
 import { approximate, percentage } from "../money/amount-text.js";
 import { changed, type Place } from "../state/location.js";
@@ -64,7 +65,7 @@ interface Row {
 
 interface TableProps {
   readonly place: Place;
-  readonly breakdown: ShownBreakdown;
+  readonly breakdown: Schemas["Breakdown"];
   readonly totals: Totals;
 }
 

@@ -1,4 +1,4 @@
-/** What the period is compared with: the period before, a year earlier, or other days. */
+/** The choice of the days to compare the period with: those before, a year earlier, or any others. */
 import type { PeriodComparison } from "../api/comparison.js";
 import { changed, go, type Place } from "../state/location.js";
 import { comparedPeriod, comparisons, periodOf } from "../state/period.js";

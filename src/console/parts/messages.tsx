@@ -60,7 +60,7 @@ interface ShownDataProps<T> {
   readonly data: Data<T>;
   /** Height to reserve while the first response is loading, such as `20rem`. */
   readonly height?: string;
-  /** What follows is shown together with this, so that it does not move when this arrives. */
+  /** Whether the parts below would move when this one arrives. They are shown together with it. */
   readonly isMain?: boolean;
   readonly children: (value: T) => ComponentChildren;
 }

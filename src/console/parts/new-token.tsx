@@ -14,7 +14,7 @@ type Scope = Schemas["Me"]["scopes"][number];
 const DEFAULT_DAYS = 90;
 
 export function NewToken() {
-  // Whoever may create tokens has all scopes and tenants.
+  // A caller who may create tokens has all scopes and tenants.
   const { scopes: allScopes = [], tenants: allTenants = [] } = useContext(SignedInCaller) ?? {};
   const [name, setName] = useState("");
   const [scopes, setScopes] = useState<readonly Scope[]>(["read"]);

@@ -59,7 +59,7 @@ export function SharedRules({ tenant, period, filters, totals }: CausesProps) {
 
 interface SentencesProps {
   readonly groups: readonly BreakdownRow[];
-  /** The same groups, of all identities. */
+  /** The sums of the same groups over all identities. */
   readonly wholes: readonly BreakdownRow[];
   readonly currency: string;
 }

@@ -49,7 +49,7 @@ function useNamesOf(
 const isOfPayers = ({ column, isExcluding }: Filter) =>
   !isExcluding && (column === "identity_id" || column === "team");
 
-/** Who pays the sum that the filters select, for a sentence. */
+/** Returns the payer of the sum that the filters select, in words for a sentence. */
 export function usePayer(input: WhoseInput): Payer {
   const { tenant, filters } = input;
   const names = useNames(input);

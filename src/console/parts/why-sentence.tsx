@@ -17,7 +17,7 @@ interface SentenceProps {
   readonly period: Period;
   readonly filters: readonly Filter[];
   readonly change: ComparedChange;
-  /** Of the currency. Undefined if it had no costs in either period. */
+  /** The sums of the currency. Undefined if it had no costs in either period. */
   readonly totals: ChangeSums | undefined;
 }
 

@@ -57,7 +57,7 @@ export function periodBefore({ first, last }: Period): Period {
   return { first: addDays(first, -days), last: dayBefore };
 }
 
-/** The same days a year earlier. */
+/** Returns the days of the period a year earlier. */
 const yearBefore = ({ first, last }: Period): Period => ({
   first: addMonths(first, -12),
   last: addMonths(last, -12),

@@ -133,13 +133,7 @@ export function Topics({ place, tenant }: { readonly place: Place; readonly tena
   );
 }
 
-const sortKeys: readonly string[] = [
-  ...columnNames,
-  "total_amount",
-  "usage_amount",
-  "shared_amount",
-  "row_count",
-];
+const sortKeys: readonly string[] = [...columnNames, "total_amount", "usage_amount", "shared_amount"];
 
 const shownValue = (column: Column, value: string) =>
   column === "attribution_method" ? (text.methods[value] ?? value) : value;
@@ -163,7 +157,7 @@ interface GroupsProps {
 }
 
 /** A group, or the sum of all others. */
-type Row = Pick<Group, "total_amount" | "usage_amount" | "shared_amount" | "row_count"> & {
+type Row = Pick<Group, "total_amount" | "usage_amount" | "shared_amount"> & {
   readonly key: string;
   readonly name: string;
   readonly href?: string;

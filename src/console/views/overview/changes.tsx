@@ -5,7 +5,7 @@ import {
   type BreakdownRow,
   breakdownKey,
   isUnallocated,
-  loadBreakdown,
+  requestBreakdown,
 } from "../../api/breakdown.js";
 import { type BreakdownResult, isLikeWithLike } from "../../api/comparison.js";
 import { changeText } from "../../money/amount-text.js";
@@ -103,7 +103,7 @@ function useCauses(
     movers: MOVERS,
   };
   const { value = [], isStale } = useData(`causes ${breakdownKey(parts)}`, async (signal) =>
-    values.length === 0 ? [] : ((await loadBreakdown(parts, signal)).movers ?? []),
+    values.length === 0 ? [] : ((await requestBreakdown(parts, signal)).movers ?? []),
   );
   const causes = new Map<string, BreakdownRow>();
   if (isStale) return causes;
