@@ -46,38 +46,48 @@ const times = ["00:00:00", "02:30:00", "05:00:00", "23:00:00"];
  */
 const days = ["2026-02-27", "2026-03-01", "2026-03-08", "2026-03-09", "2026-04-04", "2026-04-05"];
 
-const rows: ChargebackInput[] = fc.sample(
-  fc.record({
-    timestamp: fc
-      .tuple(fc.constantFrom(...days), fc.constantFrom(...times))
-      .map(([day, time]) => `${day}T${time}Z`),
-    amount: fc
-      .tuple(fc.integer({ min: -90_000, max: 900_000 }), fc.integer({ min: 0, max: 999_999_999 }))
-      .map(([whole, fraction]) => `${whole}.${String(fraction).padStart(12, "0")}`),
-    identity_id: fc.constantFrom(...values.identity_id),
-    resource_id: fc.constantFrom(...values.resource_id),
-    product_type: fc.constantFrom(...values.product_type),
-    product_category: fc.constantFrom(...values.product_category),
-    env_id: fc.constantFrom(...values.env_id),
-    cost_type: fc.constantFrom(...values.cost_type),
-    allocation_method: fc.constantFrom(...values.allocation_method),
-    allocation_detail: fc.constantFrom(...values.allocation_detail),
-    currency: fc.constantFrom(...values.currency),
-    charge_category: fc.constantFrom(...values.charge_category),
-    service_provider: fc.constantFrom(...values.service_provider),
-    account_id: fc.constantFrom(...values.account_id),
-    region_id: fc.constantFrom(...values.region_id),
-    sku_id: fc.constantFrom(...values.sku_id),
-    rule: fc.constantFrom(...values.rule).map((rule) => rule ?? ""),
-    line_tags: fc.constantFrom(
-      {},
-      { [lineTagKey]: "" },
-      { [lineTagKey]: "a,b" },
-      { [lineTagKey]: hostile[0] ?? "" },
-    ),
-  }),
-  { numRuns: 600, seed: seedOf(t, 11) },
-);
+const drawnRow: fc.Arbitrary<ChargebackInput> = fc.record({
+  timestamp: fc
+    .tuple(fc.constantFrom(...days), fc.constantFrom(...times))
+    .map(([day, time]) => `${day}T${time}Z`),
+  amount: fc
+    .tuple(fc.integer({ min: -90_000, max: 900_000 }), fc.integer({ min: 0, max: 999_999_999 }))
+    .map(([whole, fraction]) => `${whole}.${String(fraction).padStart(12, "0")}`),
+  identity_id: fc.constantFrom(...values.identity_id),
+  resource_id: fc.constantFrom(...values.resource_id),
+  product_type: fc.constantFrom(...values.product_type),
+  product_category: fc.constantFrom(...values.product_category),
+  env_id: fc.constantFrom(...values.env_id),
+  cost_type: fc.constantFrom(...values.cost_type),
+  allocation_method: fc.constantFrom(...values.allocation_method),
+  allocation_detail: fc.constantFrom(...values.allocation_detail),
+  currency: fc.constantFrom(...values.currency),
+  charge_category: fc.constantFrom(...values.charge_category),
+  service_provider: fc.constantFrom(...values.service_provider),
+  account_id: fc.constantFrom(...values.account_id),
+  region_id: fc.constantFrom(...values.region_id),
+  sku_id: fc.constantFrom(...values.sku_id),
+  rule: fc.constantFrom(...values.rule).map((rule) => rule ?? ""),
+  line_tags: fc.constantFrom(
+    {},
+    { [lineTagKey]: "" },
+    { [lineTagKey]: "a,b" },
+    { [lineTagKey]: hostile[0] ?? "" },
+  ),
+});
+
+/** Makes the row one that allocation could write: exactly the rows of UNALLOCATED say why nobody was found. */
+function withReason(row: ChargebackInput): ChargebackInput {
+  const isTerminal = row.allocation_method === "terminal";
+  if (row.identity_id === "UNALLOCATED")
+    return isTerminal ? row : { ...row, allocation_detail: "owner_unknown" };
+  return {
+    ...row,
+    ...(isTerminal && { allocation_method: "even_split" }),
+    allocation_detail: "usage_ratio_allocation",
+  };
+}
+const rows = fc.sample(drawnRow.map(withReason), { numRuns: 600, seed: seedOf(t, 11) });
 
 const tagKey = "squad's \\ «key»";
 const columns = [
