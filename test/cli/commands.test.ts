@@ -18,6 +18,8 @@ import { programArguments } from "../../src/common/program.js";
 import { projectRoot } from "../../src/common/project.js";
 import { defaultExportColumns } from "../../src/export/columns.js";
 import { type OpenedStores, openStores } from "../../src/stores/open-stores.js";
+import { portOfSocket, startEngine } from "../clickhouse/engine-under-test.js";
+import { startTestPostgres } from "../embedded-postgres/temporary.js";
 import { freePort } from "../free-port.js";
 import { holds } from "../holds.js";
 import { shortTenants } from "../runner/runs.js";
@@ -77,7 +79,14 @@ t.test("the page of commands has every command with every option", async (t) => 
 
 t.test("commands on the stores", async (t) => {
   const folder = temporaryFolder(t);
-  const yaml = `data_dir: ${folder}/data\nlogging: { level: fatal }\n${shortTenants(["acme", "globex"])}`;
+  // Servers, because each call would have to start embedded engines of its own.
+  const { host, port, user, password, database } = (await startTestPostgres(t)).connection;
+  const { endpoint } = await startEngine(t);
+  const server = `clickhouse://${endpoint.username}:${endpoint.password}@127.0.0.1:${await portOfSocket(t, endpoint.socketPath)}`;
+  const onServer = (tenants: readonly string[]) =>
+    shortTenants(tenants).replaceAll("embedded:", `${server}/`);
+  const common = `data_dir: ${folder}/data\nlogging: { level: fatal }\npostgres: { connection_string: "postgres://${user}:${password}@/${database}?host=${host}&port=${port}" }\n`;
+  const yaml = `${common}${onServer(["acme", "globex"])}`;
   const away = shortTenants(["away"]).replace("embedded:away", "clickhouse://u:p@127.0.0.1:9/away");
   const config = join(folder, "chargehouse.yaml");
   writeFileSync(config, yaml);
@@ -228,7 +237,7 @@ t.test("commands on the stores", async (t) => {
       "identity_source: { source: static, static_identities: [{ identity_id: a-1, display_name: Anna }, { identity_id: b-1 }] }";
     writeFileSync(
       shared,
-      `${yaml.split("tenants:")[0]}${shortTenants(["duo"]).replace("      cost_types:", `      ${identities}\n      cost_types:`)}`,
+      `${common}${onServer(["duo"]).replace("      cost_types:", `      ${identities}\n      cost_types:`)}`,
     );
     t.equal((await call(run, [], shared)).code, 0);
     const date = addDays(dayOf(new Date()), -4);
@@ -337,7 +346,7 @@ t.test("commands on the stores", async (t) => {
   await t.test("commands do not open the port for SQL clients", async (t) => {
     const withPort = join(folder, "sql-port.yaml");
     const embedded = `embedded: { sql_port: ${await freePort()}, sql_user: bi, sql_password: "a password of the test" }\n`;
-    writeFileSync(withPort, embedded + yaml.replace("level: fatal", "level: info"));
+    writeFileSync(withPort, `data_dir: ${folder}/embedded\n${embedded}${shortTenants(["acme"])}`);
     for (const name of ["run", "reconcile", "migrate"]) {
       const { exit, text } = await program([name, "--config", withPort]);
       t.equal(exit, 0, name);
