@@ -2,7 +2,8 @@
 import { Component, type ComponentChildren, type FunctionComponent, render } from "preact";
 import { lazy, Suspense } from "preact/compat";
 import { useEffect } from "preact/hooks";
-import { api, bodyOf } from "./api/client.js";
+import { api } from "./api/client.js";
+import { useApi } from "./api/use-api.js";
 import { Frame } from "./parts/frame.js";
 import { Link } from "./parts/link.js";
 import { Empty, FailureMessage, Shown } from "./parts/messages.js";
@@ -13,7 +14,6 @@ import { AllDigits, hasAllDigits } from "./state/digits.js";
 import { type Place, useLocation } from "./state/location.js";
 import { viewOf } from "./state/paths.js";
 import { signedIn, useSignInRequired } from "./state/session.js";
-import { useData } from "./state/use-data.js";
 import { en } from "./text/en.js";
 
 /** A component whose code is loaded when it is rendered. */
@@ -62,7 +62,7 @@ function Console() {
   const whySum = place.query.get("why_sum");
   const dimension = place.query.get("dimension");
   // `/me` also lists the tenants. `/tenants` looks at the store of each one, so only the list of tenants waits for it.
-  const caller = useData("me", (signal) => bodyOf(api.GET("/api/v1/me", { signal })));
+  const caller = useApi("/api/v1/me", {});
   // The session may have begun at the issuer: other tabs that wait for a sign-in use it as well.
   const hasSession = typeof caller.value?.session_id === "number";
   useEffect(() => {

@@ -2,10 +2,12 @@
 import { exact } from "../../common/exact-decimal.js";
 import { type Filter, filterQuery } from "../state/filters.js";
 import { type Period, periodParameters } from "../state/period.js";
-import { api, bodyOf, type Schemas } from "./client.js";
+import { type Data, useLoaded } from "../state/use-data.js";
+import type { Schemas } from "./client.js";
+import { get } from "./use-api.js";
 
-/** A breakdown with the limit of groups that was requested at last. */
-export type ShownBreakdown = Schemas["Breakdown"] & { readonly limit: number };
+/** A breakdown with the request that was sent at last, so that sums are never shown under the days of another one. */
+export type ShownBreakdown = Schemas["Breakdown"] & { readonly request: BreakdownRequest };
 export type BreakdownRow = ShownBreakdown["groups"][number];
 export type Others = ShownBreakdown["others"][number];
 export type Totals = ShownBreakdown["totals"][number];
@@ -30,7 +32,7 @@ export interface BreakdownRequest {
   readonly search?: string | undefined;
 }
 
-/** The request as query parameters of the API. */
+/** The request as query parameters of the API. The service checks the values that come from the address. */
 function breakdownQuery({
   period,
   filters,
@@ -42,7 +44,7 @@ function breakdownQuery({
   before,
   movers,
   search,
-}: BreakdownRequest) {
+}: BreakdownRequest): object {
   return {
     ...periodParameters(period),
     group_by: [...groupBy],
@@ -61,16 +63,12 @@ function breakdownQuery({
 export const breakdownKey = (request: BreakdownRequest) =>
   JSON.stringify(["breakdown", request.tenant, breakdownQuery(request)]);
 
-export async function requestBreakdown(
+export function requestBreakdown(
   request: BreakdownRequest,
   signal: AbortSignal,
 ): Promise<Schemas["Breakdown"]> {
-  const path = { tenant_name: request.tenant };
-  // The names of filters are computed, so they have no static type. The service checks them.
-  const query = breakdownQuery(request) as never;
-  return await bodyOf(
-    api.GET("/api/v1/tenants/{tenant_name}/chargebacks/breakdown", { params: { path, query }, signal }),
-  );
+  const params = { path: { tenant_name: request.tenant }, query: breakdownQuery(request) };
+  return get("/api/v1/tenants/{tenant_name}/chargebacks/breakdown", params, signal);
 }
 
 /** For lists and charts with a row for the others: a single group beyond the limit is shown by its name instead. */
@@ -78,8 +76,13 @@ export async function loadBreakdown(request: BreakdownRequest, signal: AbortSign
   const breakdown = await requestBreakdown(request, signal);
   const { limit } = request;
   const isOneLeft = limit < MAX_GROUPS && breakdown.others.some(({ group_count: count }) => count === 1);
-  return isOneLeft ? await loadBreakdown({ ...request, limit: limit + 1 }, signal) : { ...breakdown, limit };
+  return isOneLeft
+    ? await loadBreakdown({ ...request, limit: limit + 1 }, signal)
+    : { ...breakdown, request };
 }
+
+export const useBreakdown = (request: BreakdownRequest | undefined): Data<ShownBreakdown> =>
+  useLoaded(loadBreakdown, request);
 
 /** The largest limit that the API accepts. */
 export const MAX_GROUPS = 1000;
@@ -181,7 +184,7 @@ export const statementsAddress = (tenant: string, period: Period, by: string) =>
 
 export const tenantPath = (tenant: string) => `/api/v1/tenants/${encodeURIComponent(tenant)}`;
 
-export function addressOf(path: string, query: Readonly<Record<string, unknown>>): string {
+export function addressOf(path: string, query: object): string {
   const parameters = new URLSearchParams();
   for (const [name, value] of Object.entries(query))
     for (const item of [value].flat()) parameters.append(name, String(item));

@@ -3,9 +3,10 @@ import { compare, type Exact, exact, minus, sumOf } from "../../common/exact-dec
 import { absolute } from "../money/amount-text.js";
 import { type Filter, filterQuery } from "../state/filters.js";
 import { type Period, periodBefore, periodParameters } from "../state/period.js";
-import { type Data, useData } from "../state/use-data.js";
-import { api, bodyOf, type Schemas } from "./client.js";
+import { type Data, useLoaded } from "../state/use-data.js";
+import type { Schemas } from "./client.js";
 import { loadComparison, type PeriodComparison } from "./comparison.js";
+import { get } from "./use-api.js";
 
 export type ShownChange = Schemas["Change"];
 export type ChangeGroup = ShownChange["groups"][number];
@@ -21,8 +22,10 @@ export interface ChangeRequest {
   readonly limit: number;
 }
 
-export async function loadChange(request: ChangeRequest, signal: AbortSignal): Promise<ShownChange> {
-  const { tenant, period, before, filters, groupBy, limit } = request;
+export function loadChange(
+  { tenant, period, before, filters, groupBy, limit }: ChangeRequest,
+  signal: AbortSignal,
+): Promise<ShownChange> {
   const query = {
     ...periodParameters(period),
     compare_start_date: before.first,
@@ -31,9 +34,8 @@ export async function loadChange(request: ChangeRequest, signal: AbortSignal): P
     limit,
     ...filterQuery(filters),
   };
-  // The names of filters are computed, so they have no static type. The service checks them.
-  const params = { path: { tenant_name: tenant }, query: query as never };
-  return await bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/change", { params, signal }));
+  const params = { path: { tenant_name: tenant }, query };
+  return get("/api/v1/tenants/{tenant_name}/chargebacks/change", params, signal);
 }
 
 /** The change of a sum against the period before. */
@@ -50,20 +52,22 @@ const MOST_GROUPS = 50;
 export function useSumChange({
   tenant,
   period,
-  before: previous = periodBefore(period),
+  before = periodBefore(period),
   filters,
-}: Pick<ChangeRequest, "tenant" | "period" | "filters"> & {
+}: Pick<SumRequest, "tenant" | "period" | "filters"> & {
   readonly before?: Period | undefined;
 }): Data<ComparedChange> {
-  const key = JSON.stringify(["change", tenant, period, previous, filterQuery(filters)]);
-  return useData(key, async (signal) => {
-    const comparison = await loadComparison(tenant, period, previous, signal);
-    const request = { tenant, period, before: comparison.before, filters, limit: MOST_GROUPS };
-    const [lines, products] = await Promise.all(
-      [LINE, LINE.slice(0, 1)].map((groupBy) => loadChange({ ...request, groupBy }, signal)),
-    );
-    return { comparison, lines, products } as ComparedChange;
-  });
+  return useLoaded(loadSumChange, { tenant, period, before, filters });
+}
+
+type SumRequest = Omit<ChangeRequest, "groupBy" | "limit">;
+
+async function loadSumChange(sum: SumRequest, signal: AbortSignal): Promise<ComparedChange> {
+  const comparison = await loadComparison(sum.tenant, sum.period, sum.before, signal);
+  const load = (groupBy: readonly string[]) =>
+    loadChange({ ...sum, before: comparison.before, groupBy, limit: MOST_GROUPS }, signal);
+  const [lines, products] = await Promise.all([load(LINE), load(LINE.slice(0, 1))]);
+  return { comparison, lines, products };
 }
 
 /** A part of a change: one cause in one group. */

@@ -5,7 +5,8 @@ import { currentDay, dayCount } from "../state/days.js";
 import { type Period, periodBefore, periodParameters } from "../state/period.js";
 import { cachedFor } from "../state/use-data.js";
 import { type BreakdownRequest, loadBreakdown, type ShownBreakdown } from "./breakdown.js";
-import { api, bodyOf, type Schemas } from "./client.js";
+import type { Schemas } from "./client.js";
+import { get } from "./use-api.js";
 
 export interface PeriodComparison {
   /** The period to compare with, cut to as many days as the shown period has costs for. */
@@ -23,7 +24,6 @@ interface DayCount {
   readonly total: number;
 }
 
-/** A breakdown together with its request, so that sums are never shown under the days of another request. */
 export interface BreakdownResult {
   readonly breakdown: ShownBreakdown;
   readonly request: BreakdownRequest;
@@ -46,7 +46,7 @@ export async function loadCompared(request: BreakdownRequest, signal: AbortSigna
       : { ...request, compare: false, movers: undefined, order: withoutChange(request.order) };
   const [breakdown, days] = await Promise.all([loadBreakdown(comparedRequest, signal), loading]);
   const coveredDays = days && new Set(days.filter(isCovered).map(({ tracking_date: day }) => day));
-  return { request: { ...comparedRequest, limit: breakdown.limit }, breakdown, comparison, coveredDays };
+  return { request: breakdown.request, breakdown, comparison, coveredDays };
 }
 
 /** The days of `previous` to compare a period with. */
@@ -80,7 +80,7 @@ async function loadDays(
     path: { tenant_name: tenant },
     query: periodParameters(withYearUntilToday({ first, last: period.last })),
   };
-  const load = () => bodyOf(api.GET("/api/v1/tenants/{tenant_name}/status", { params, signal }));
+  const load = () => get("/api/v1/tenants/{tenant_name}/status", params, signal);
   return await cachedFor(DAYS_CACHE_MS, JSON.stringify(["days", params]), load).catch((error: unknown) => {
     if (signal.aborted) throw error;
     return undefined;

@@ -4,6 +4,7 @@ import { api, bodyOf } from "../api/client.js";
 import { changed, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
+import { useChange } from "../state/use-change.js";
 import { en } from "../text/en.js";
 import { AssignmentList } from "./assignment-list.js";
 import { ConfigurationLines } from "./configuration-lines.js";
@@ -12,7 +13,7 @@ import { Drawer } from "./drawer.js";
 import { Link } from "./link.js";
 import { FieldError } from "./messages.js";
 import { RequireScope } from "./require-scope.js";
-import { Author, useAuthor, useChange } from "./tag-editor.js";
+import { Author, useAuthor } from "./tag-editor.js";
 
 const text = en.assign;
 const longest = { identity_id: 1000, reason: 500 } as const;

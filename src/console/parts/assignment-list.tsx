@@ -1,13 +1,14 @@
 /** Assignments of a tenant or of some resources, with buttons that end and delete them. */
 import { useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { type Data, useData } from "../state/use-data.js";
+import { useApi } from "../api/use-api.js";
+import { useChange } from "../state/use-change.js";
+import type { Data } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { Day } from "./controls.js";
 import { FieldError, Shown } from "./messages.js";
 import { RequireScope } from "./require-scope.js";
 import { DataTable, type TableColumn } from "./table.js";
-import { useChange } from "./tag-editor.js";
 
 const text = en.assign;
 /** Resources whose assignments one request can name. */
@@ -23,10 +24,7 @@ interface ListQuery {
 }
 
 export function useAssignments(tenant: string, query: ListQuery) {
-  const params = { path: { tenant_name: tenant }, query };
-  return useData(JSON.stringify(["assignments", params]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/assignments", { params, signal })),
-  );
+  return useApi("/api/v1/tenants/{tenant_name}/assignments", { path: { tenant_name: tenant }, query });
 }
 
 /** Returns the identity of a resource on a day; undefined if it is not assigned, or while that is loading. */

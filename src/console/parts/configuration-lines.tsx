@@ -1,11 +1,11 @@
 /** Lines of the configuration that charge somebody for a resource, to copy. */
 import { useRef } from "preact/hooks";
 import { csvCell } from "../../common/csv-cell.js";
-import { api, bodyOf, type Schemas } from "../api/client.js";
+import type { Schemas } from "../api/client.js";
+import { useApi } from "../api/use-api.js";
 import type { Place } from "../state/location.js";
 import { periodOf, periodParameters } from "../state/period.js";
 import { useCopy } from "../state/use-copy.js";
-import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
 const text = en.assign;
@@ -22,10 +22,10 @@ export function ConfigurationLines({ place, tenant, resources }: LinesProps) {
     page_size: 100,
     resource_id: resources.slice(0, 20),
   };
-  const params = { path: { tenant_name: tenant }, query };
-  const { value } = useData(JSON.stringify(["worklist", params]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/worklist", { params, signal })),
-  );
+  const { value } = useApi("/api/v1/tenants/{tenant_name}/worklist", {
+    path: { tenant_name: tenant },
+    query,
+  });
   const items = value?.items ?? [];
   const rules = [...new Set(items.map(({ rule }) => rule))].filter(
     (rule) => rule !== "" && !rule.includes("/"),

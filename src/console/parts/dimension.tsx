@@ -1,7 +1,6 @@
 /** Drawer with one dimension and its tags. It is open while the address has `dimension`. */
-import { api, bodyOf } from "../api/client.js";
+import { useApi } from "../api/use-api.js";
 import type { Place } from "../state/location.js";
-import { useData } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 import { Drawer } from "./drawer.js";
 import { Empty, Shown } from "./messages.js";
@@ -27,10 +26,8 @@ export function DimensionLink({ place, tenant, dimension }: DimensionProps) {
 }
 
 function Fields({ tenant, dimension }: { readonly tenant: string; readonly dimension: number }) {
-  const params = { path: { tenant_name: tenant, dimension_id: dimension } };
-  const data = useData(JSON.stringify(["dimension", params]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}", { params, signal })),
-  );
+  const path = { tenant_name: tenant, dimension_id: dimension };
+  const data = useApi("/api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}", { path });
   return (
     <Shown data={data} height="12rem">
       {(charge) => (

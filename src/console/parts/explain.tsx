@@ -2,11 +2,11 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
-import { api, bodyOf, type Schemas } from "../api/client.js";
+import type { Schemas } from "../api/client.js";
+import { useApi } from "../api/use-api.js";
 import { approximate } from "../money/amount-text.js";
 import { shownInstant } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";
-import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { AmountCell } from "./amount.js";
 import { Drawer } from "./drawer.js";
@@ -66,9 +66,7 @@ function ExplanationView({ place, tenant, why }: ExplainProps) {
       page_size: PAGE_SIZE,
     },
   };
-  const data = useData(JSON.stringify(["explain", tenant, why, page]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/explain", { params, signal })),
-  );
+  const data = useApi("/api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/explain", params);
   return (
     <Shown data={data} height="60vh">
       {(explanation) => (

@@ -1,7 +1,7 @@
 /** Filters of a view that include or exclude values, and a chooser that lists the values with their costs. */
 import { useEffect, useRef, useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
-import { type BreakdownRequest, type BreakdownRow, breakdownKey, loadBreakdown } from "../api/breakdown.js";
+import { type BreakdownRequest, type BreakdownRow, useBreakdown } from "../api/breakdown.js";
 import {
   type FilterColumn,
   filtersOf,
@@ -12,7 +12,6 @@ import {
 } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
 import { periodOf } from "../state/period.js";
-import { useData } from "../state/use-data.js";
 import { useSettled } from "../state/use-settled.js";
 import { columnName, en } from "../text/en.js";
 import { filterInWords, joined, relationOf, type WordedFilter } from "../text/filter-words.js";
@@ -106,7 +105,7 @@ function Chooser({ place, tenant, tagColumns, close }: FilterBarProps & { readon
     limit: 50,
     search: settled,
   };
-  const data = useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
+  const data = useBreakdown(request);
   const first = useRef<HTMLSelectElement>(null);
   useEffect(() => first.current?.focus(), []);
   const choose = (value: string, isExcluding: boolean) =>

@@ -1,6 +1,7 @@
 /** Header around every view: navigation, the period and the menu. */
 import type { ComponentChildren } from "preact";
-import { useCauses, useTopicDates } from "../api/questions.js";
+import { useCauses } from "../api/questions.js";
+import { useApi } from "../api/use-api.js";
 import { filtersOf } from "../state/filters.js";
 import { changed, datesAlone, go, type Place, withoutChoices } from "../state/location.js";
 import { type TenantView, viewGroups, viewPath } from "../state/paths.js";
@@ -60,7 +61,9 @@ export function Frame({ place, tenants, tenant, view, hasPeriod, children }: Fra
 type ViewsProps = Pick<FrameProps, "place" | "tenants" | "view"> & { readonly tenant: string };
 
 function Views({ place, tenants, tenant, view }: ViewsProps) {
-  const topicDates = useTopicDates(tenant).value?.dates ?? [];
+  const path = { tenant_name: tenant };
+  const topicDates =
+    useApi("/api/v1/tenants/{tenant_name}/topic-attributions/dates", { path }).value?.dates ?? [];
   const isShown = (each: TenantView) => each !== "topics" || view === "topics" || topicDates.length > 0;
   return (
     <>

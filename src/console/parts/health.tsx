@@ -1,7 +1,8 @@
 /** The health of a tenant, in words. */
 import { useEffect } from "preact/hooks";
-import { api, bodyOf, type Schemas } from "../api/client.js";
-import { type Data, useData } from "../state/use-data.js";
+import type { Schemas } from "../api/client.js";
+import { get } from "../api/use-api.js";
+import { type Data, useLoaded } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
 const text = en.health;
@@ -14,12 +15,7 @@ const RETRY_MS = 2_500;
 
 /** Loads the readiness of tenants, again and again while a store does not respond. */
 export function useReadiness(): Data<readonly TenantReadiness[]> {
-  const data = useData("readiness", async (signal) => {
-    const { tenants } = await bodyOf(api.GET("/api/v1/readiness", { signal }));
-    for (const { tenant_name: name, tables_ready: responds } of tenants)
-      misses.set(name, responds ? 0 : (misses.get(name) ?? 0) + 1);
-    return tenants;
-  });
+  const data = useLoaded(loadReadiness, {});
   const { value: tenants } = data;
   useEffect(() => {
     if (tenants?.every((tenant) => tenant.tables_ready) ?? true) return;
@@ -27,6 +23,13 @@ export function useReadiness(): Data<readonly TenantReadiness[]> {
     return () => clearTimeout(timer);
   }, [tenants]);
   return data;
+}
+
+async function loadReadiness(_: object, signal: AbortSignal): Promise<readonly TenantReadiness[]> {
+  const { tenants } = await get("/api/v1/readiness", {}, signal);
+  for (const { tenant_name: name, tables_ready: responds } of tenants)
+    misses.set(name, responds ? 0 : (misses.get(name) ?? 0) + 1);
+  return tenants;
 }
 
 /** Shows the most urgent state of the tenant. */

@@ -1,10 +1,10 @@
 /** Unallocated lines, largest first, with the tag or the map entry that is missing. */
 import { exact } from "../../common/exact-decimal.js";
-import { api, bodyOf, type Schemas } from "../api/client.js";
+import type { Schemas } from "../api/client.js";
+import { useApi } from "../api/use-api.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
 import { periodOf, periodParameters } from "../state/period.js";
-import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { lacking as text } from "../text/lacking.js";
 import { Link } from "./link.js";
@@ -19,10 +19,7 @@ const PAGE = "lacking_page";
 export function Lacking({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const page = shownPage(place, PAGE);
   const query = { ...periodParameters(periodOf(place)), page, page_size: 50 };
-  const params = { path: { tenant_name: tenant }, query };
-  const data = useData(JSON.stringify(["worklist", params]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/worklist", { params, signal })),
-  );
+  const data = useApi("/api/v1/tenants/{tenant_name}/worklist", { path: { tenant_name: tenant }, query });
   useLastPage(place, data, PAGE);
   const columns: TableColumn<Item>[] = [
     {

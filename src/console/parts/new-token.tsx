@@ -3,11 +3,11 @@ import type { ComponentChildren } from "preact";
 import { useContext, useRef, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { SignedInCaller } from "../state/caller.js";
+import { useChange } from "../state/use-change.js";
 import { useCopy } from "../state/use-copy.js";
 import { en } from "../text/en.js";
 import { Field } from "./controls.js";
 import { FieldError } from "./messages.js";
-import { useChange } from "./tag-editor.js";
 
 const text = en.access;
 type Scope = Schemas["Me"]["scopes"][number];

@@ -1,11 +1,11 @@
 /** The chargeback rows behind sums, each with a link to its explanation. */
 import { exact } from "../../common/exact-decimal.js";
-import { api, bodyOf, type Schemas } from "../api/client.js";
+import type { Schemas } from "../api/client.js";
+import { useApi } from "../api/use-api.js";
 import { shownInstant } from "../state/days.js";
 import { filterQuery, filtersOf } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
 import { periodOf, periodParameters } from "../state/period.js";
-import { useData } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 import { whyParameter } from "./explain.js";
 import { Link } from "./link.js";
@@ -50,11 +50,7 @@ function List({
     ...periodParameters(periodOf(place)),
     ...filterQuery(filtersOf(place)),
   };
-  // The names of filters are computed, so they have no static type. The service checks them.
-  const params = { path: { tenant_name: tenant }, query: query as never };
-  const data = useData(JSON.stringify(["rows", tenant, query]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks", { params, signal })),
-  );
+  const data = useApi("/api/v1/tenants/{tenant_name}/chargebacks", { path: { tenant_name: tenant }, query });
   useLastPage(place, data, "rows");
   const plain = (
     key: "product_type" | "allocation_method",

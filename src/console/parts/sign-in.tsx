@@ -1,16 +1,16 @@
 /** The sign-in page, which replaces the view until the user has signed in. The address stays the same. */
 import { useState } from "preact/hooks";
-import { ApiRequestError, api, bodyOf, type Schemas } from "../api/client.js";
+import { ApiRequestError, type Schemas } from "../api/client.js";
 import { signInWith } from "../api/session.js";
+import { useApi } from "../api/use-api.js";
 import { signInFailure } from "../state/session.js";
-import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { FieldError, Shown } from "./messages.js";
 
 const text = en.signIn;
 
 export function SignIn() {
-  const options = useData("sign-in", (signal) => bodyOf(api.GET("/api/v1/sign-in", { signal })));
+  const options = useApi("/api/v1/sign-in", {});
   return (
     <main id="content" class="sign-in">
       <div class="card">

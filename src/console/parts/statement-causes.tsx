@@ -4,15 +4,15 @@ import { moneyText } from "../../common/figures.js";
 import {
   type BreakdownRequest,
   type BreakdownRow,
-  breakdownKey,
   loadBreakdown,
   MAX_GROUPS,
   type Totals,
+  useBreakdown,
 } from "../api/breakdown.js";
 import { percentage } from "../money/amount-text.js";
 import type { Filter } from "../state/filters.js";
 import type { Period } from "../state/period.js";
-import { useData } from "../state/use-data.js";
+import { useLoaded } from "../state/use-data.js";
 import { en, reasonOf } from "../text/en.js";
 import { AmountCell } from "./amount.js";
 import { Shown } from "./messages.js";
@@ -40,10 +40,7 @@ export function SharedRules({ tenant, period, filters, totals }: CausesProps) {
     limit: MAX_GROUPS,
   });
   const ofAll = filters.filter(({ column }) => !["identity_id", "team"].includes(column));
-  const requests = [request(filters), request(ofAll)];
-  const data = useData(`shared ${isNone} ${requests.map(breakdownKey).join()}`, async (signal) =>
-    isNone ? [] : await Promise.all(requests.map((each) => loadBreakdown(each, signal))),
-  );
+  const data = useLoaded(loadAll, isNone ? undefined : [request(filters), request(ofAll)]);
   if (isNone) return null;
   return (
     <>
@@ -56,6 +53,9 @@ export function SharedRules({ tenant, period, filters, totals }: CausesProps) {
     </>
   );
 }
+
+const loadAll = (requests: readonly BreakdownRequest[], signal: AbortSignal) =>
+  Promise.all(requests.map((each) => loadBreakdown(each, signal)));
 
 interface SentencesProps {
   readonly groups: readonly BreakdownRow[];
@@ -113,15 +113,13 @@ export function UnallocatedReasons({ tenant, period, filters, totals }: CausesPr
     order: "unallocated.desc",
     limit: MAX_GROUPS,
   };
-  const data = useData(`unallocated ${isNone} ${breakdownKey(request)}`, async (signal) =>
-    isNone ? [] : (await loadBreakdown(request, signal)).groups,
-  );
+  const data = useBreakdown(isNone ? undefined : request);
   if (isNone) return null;
   return (
     <>
       <h2 class="next">{text.unallocated}</h2>
       <Shown data={data}>
-        {(groups) => (
+        {({ groups }) => (
           <dl class="sums">
             {groups
               .filter(({ currency, parts }) => currency === totals.currency && parts.unallocated !== "0")

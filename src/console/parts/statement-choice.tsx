@@ -3,17 +3,15 @@ import { useState } from "preact/hooks";
 import {
   type BreakdownRequest,
   type BreakdownRow,
-  breakdownKey,
   bucketAmount,
   listed,
-  loadBreakdown,
   type Others,
   statementsAddress,
+  useBreakdown,
 } from "../api/breakdown.js";
 import { type Filter, filterParameters } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
 import { periodOf } from "../state/period.js";
-import { useData } from "../state/use-data.js";
 import { useSettled } from "../state/use-settled.js";
 import { columnName, en } from "../text/en.js";
 import { nameOf } from "./breakdown-chart.js";
@@ -45,11 +43,7 @@ export function StatementChoice({ place, tenant }: ChoiceProps) {
     limit: 50,
     search: settledSearch,
   };
-  // `isSearch` is part of the data, because the previous result is shown until the next one arrives.
-  const data = useData(`statements ${breakdownKey(request)}`, async (signal) => ({
-    breakdown: await loadBreakdown(request, signal),
-    isSearch: settledSearch !== "",
-  }));
+  const data = useBreakdown(request);
   const columns: TableColumn<BreakdownRow | Others>[] = [
     {
       key: "identity",
@@ -80,7 +74,7 @@ export function StatementChoice({ place, tenant }: ChoiceProps) {
         <Download href={statementsAddress(tenant, request.period, of)}>{text.zip[of]}</Download>
       </p>
       <Shown data={data} height="20rem">
-        {({ breakdown, isSearch }) =>
+        {(breakdown) =>
           breakdown.groups.length > 0 ? (
             <DataTable
               caption={text.choose}
@@ -91,7 +85,7 @@ export function StatementChoice({ place, tenant }: ChoiceProps) {
               })}
               keyOf={(row) => JSON.stringify([row.currency, "dimensions" in row ? row.dimensions : null])}
             />
-          ) : isSearch ? (
+          ) : breakdown.request.search !== "" ? (
             <Empty title={text.noneFound[of]} />
           ) : (
             <NoCosts tenant={tenant} />

@@ -1,10 +1,11 @@
 /** The head of a statement: whose it is, of which days, how complete they are, and when it was made. */
 import { useState } from "preact/hooks";
 import { coverageOf } from "../../common/coverage.js";
-import { useDays } from "../api/questions.js";
+import { useApi } from "../api/use-api.js";
 import { dayCount, shownInstant } from "../state/days.js";
 import type { Filter } from "../state/filters.js";
 import type { Period } from "../state/period.js";
+import { periodParameters } from "../state/period.js";
 import { en } from "../text/en.js";
 import { valuesInWords } from "../text/filter-words.js";
 import { shownPeriod } from "./period-picker.js";
@@ -54,7 +55,10 @@ export function Letterhead({ tenant, period, filters, names }: HeadProps) {
 
 /** How many days of the period are covered, and whether their costs may still change. */
 function Completeness({ tenant, period }: Pick<HeadProps, "tenant" | "period">) {
-  const { value: days, isStale } = useDays(tenant, period);
+  const { value: days, isStale } = useApi("/api/v1/tenants/{tenant_name}/status", {
+    path: { tenant_name: tenant },
+    query: periodParameters(period),
+  });
   const coverage =
     days === undefined || isStale ? undefined : coverageOf(days, dayCount(period.first, period.last));
   return (

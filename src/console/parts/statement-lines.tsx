@@ -3,18 +3,16 @@ import { compare, exact } from "../../common/exact-decimal.js";
 import {
   type BreakdownRequest,
   type BreakdownRow,
-  breakdownKey,
   bucketAmount,
-  loadBreakdown,
   MAX_GROUPS,
   partsOf,
   type ShownBreakdown,
   type Sums,
   type Totals,
+  useBreakdown,
 } from "../api/breakdown.js";
 import type { Filter } from "../state/filters.js";
 import type { Period } from "../state/period.js";
-import { useData } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 import { Shown } from "./messages.js";
 import { DataTable, type TableColumn } from "./table.js";
@@ -38,7 +36,7 @@ export function StatementLines({ tenant, period, filters, breakdown, totals }: L
     groupBy: ["product_type"],
     limit: MAX_GROUPS,
   };
-  const products = useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
+  const products = useBreakdown(request);
   return (
     <>
       <h2>{text.lines}</h2>

@@ -1,11 +1,10 @@
 /** The costs of a statement in the last six months. */
 import { addDays, firstOfMonth, lastOfMonth } from "../../common/days.js";
 import { exact } from "../../common/exact-decimal.js";
-import { type BreakdownRequest, breakdownKey, loadBreakdown } from "../api/breakdown.js";
+import { type BreakdownRequest, useBreakdown } from "../api/breakdown.js";
 import { shownMonth } from "../state/days.js";
 import type { Filter } from "../state/filters.js";
 import type { Period } from "../state/period.js";
-import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { Bars } from "./bars.js";
 import { Shown } from "./messages.js";
@@ -30,7 +29,7 @@ export function StatementMonths({ tenant, period, filters, currency }: MonthsPro
     timeBucket: "month",
     limit: 1,
   };
-  const data = useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
+  const data = useBreakdown(request);
   return (
     <section class="months">
       <h2>{en.statement.months}</h2>

@@ -2,8 +2,9 @@
 import type { ComponentChildren } from "preact";
 import { useContext, useEffect, useRef, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
+import { useApi } from "../api/use-api.js";
 import { SignedInCaller } from "../state/caller.js";
-import { reloadAll, useData } from "../state/use-data.js";
+import { useChange } from "../state/use-change.js";
 import { en } from "../text/en.js";
 import { Field } from "./controls.js";
 import { FieldError, Shown } from "./messages.js";
@@ -28,27 +29,6 @@ export function Author({ author, setAuthor }: Omit<ReturnType<typeof useAuthor>,
   const caller = useContext(SignedInCaller);
   if (caller?.name !== null) return null;
   return <Field label={text.author} value={author} maxLength={longest.created_by} onInput={setAuthor} />;
-}
-
-/** Sends a change to the API. After success, all data in view is reloaded. */
-export function useChange() {
-  const [error, setError] = useState<unknown>();
-  const [isBusy, setBusy] = useState(false);
-  const change = async (write: () => Promise<unknown>): Promise<boolean> => {
-    setBusy(true);
-    setError(undefined);
-    try {
-      await write();
-      reloadAll();
-      return true;
-    } catch (caught) {
-      setError(caught);
-      return false;
-    } finally {
-      setBusy(false);
-    }
-  };
-  return { error, isBusy, change };
 }
 
 interface TagProps {
@@ -188,10 +168,8 @@ interface DimensionProps {
 
 /** All tags of a dimension, and a form to add one. */
 export function DimensionTags({ tenant, dimension }: DimensionProps) {
-  const params = { path: { tenant_name: tenant, dimension_id: dimension } };
-  const data = useData(JSON.stringify(["tags of a dimension", params]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/tags", { params, signal })),
-  );
+  const path = { tenant_name: tenant, dimension_id: dimension };
+  const data = useApi("/api/v1/tenants/{tenant_name}/chargebacks/{dimension_id}/tags", { path });
   const columns: TableColumn<Tag>[] = [
     { key: "key", title: text.key, cell: ({ tag_key }) => <bdi>{tag_key}</bdi> },
     { key: "value", title: text.value, cell: (tag) => <TagName tenant={tenant} tag={tag} /> },

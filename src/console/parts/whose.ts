@@ -1,8 +1,7 @@
 /** Filters in words, with the names of the identities that they select. */
-import { type BreakdownRequest, breakdownKey, loadBreakdown, MAX_GROUPS } from "../api/breakdown.js";
+import { type BreakdownRequest, MAX_GROUPS, useBreakdown } from "../api/breakdown.js";
 import type { Filter } from "../state/filters.js";
 import type { Period } from "../state/period.js";
-import { useData } from "../state/use-data.js";
 import type { Payer } from "../text/change.js";
 import { en } from "../text/en.js";
 import { valuesInWords } from "../text/filter-words.js";
@@ -37,10 +36,8 @@ function useNamesOf(
     groupBy: [column],
     limit: MAX_GROUPS,
   };
-  const loaded = useData(values.length === 0 ? "no names" : breakdownKey(request), async (signal) =>
-    values.length === 0 ? [] : (await loadBreakdown(request, signal)).groups,
-  );
-  const named = (loaded.value ?? []).flatMap(({ dimensions, display_names: { [column]: name } }) =>
+  const { value } = useBreakdown(values.length === 0 ? undefined : request);
+  const named = (value?.groups ?? []).flatMap(({ dimensions, display_names: { [column]: name } }) =>
     name === undefined || name === dimensions[column] ? [] : [[dimensions[column] ?? "", name] as const],
   );
   return new Map(named);

@@ -1,12 +1,11 @@
 /** Costs of the same identity for the same product and resource, on the days before and after. */
 import { addDays } from "../../common/days.js";
 import { exact, zero } from "../../common/exact-decimal.js";
-import { breakdownKey, loadBreakdown } from "../api/breakdown.js";
+import { useBreakdown } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
 import { shownDay } from "../state/days.js";
 import { isFilterable } from "../state/filters.js";
 import { changed, type Place } from "../state/location.js";
-import { useData } from "../state/use-data.js";
 import { Bars } from "./bars.js";
 import { Link } from "./link.js";
 import { Shown } from "./messages.js";
@@ -29,7 +28,7 @@ export function WhyDays({ explanation, place, tenant, why }: DaysProps) {
     .map((column) => ({ column, isExcluding: false, values: [values[column]] }));
   const period = { first: addDays(date, -DAYS), last: addDays(date, DAYS) };
   const request = { tenant, period, filters, groupBy: ["currency"], timeBucket: "day", limit: 1 };
-  const data = useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
+  const data = useBreakdown(request);
   const [dimension = "", timestamp = "", ...rest] = why.split(",");
   const sameOn = (day: string) => [dimension, day + timestamp.slice(day.length), ...rest].join(",");
   return (

@@ -13,7 +13,7 @@ import {
 import type { Filter } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
 import { comparedPeriod, type Period, periodOf } from "../state/period.js";
-import { useData } from "../state/use-data.js";
+import { useLoaded } from "../state/use-data.js";
 import { factsOf } from "../text/change.js";
 import { columnName, en } from "../text/en.js";
 import { AmountCell, SignedAmount } from "./amount.js";
@@ -118,9 +118,9 @@ function Groups({ place, tenant, filters, change, totals }: GroupsProps) {
   const groupBy = groupings[by] ?? LINE;
   const period = periodOf(place);
   const request = { tenant, period, before: change.comparison.before, filters, groupBy, limit: MOST_GROUPS };
-  const groups = useData(JSON.stringify(["change by", request]), (signal) =>
-    groupBy === LINE ? Promise.resolve(change.lines) : loadChange(request, signal),
-  );
+  const isLoaded = groupBy === LINE;
+  const data = useLoaded(loadChange, isLoaded ? undefined : request);
+  const groups = isLoaded ? { ...data, value: change.lines } : data;
   return (
     <>
       <p class="controls">

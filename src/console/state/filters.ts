@@ -125,8 +125,11 @@ export function withOnly(filters: readonly Filter[], kept: readonly Filter[]): C
   return Object.assign({}, ...none, filterQuery(kept));
 }
 
-/** All filters as one object, which works as query parameters and as fields of a request body. */
-export function filterQuery(filters: readonly Filter[]): Changes {
+/**
+ * All filters as one object, which works as query parameters and as fields of a request body. Its names are computed,
+ * so they have no static type. The service checks them.
+ */
+export function filterQuery(filters: readonly Filter[]): object {
   const query: Record<string, string | readonly string[]> = {};
   for (const [name, value] of filters.flatMap((filter) => Object.entries(filterParameters(filter)))) {
     if (value === undefined) continue;

@@ -1,8 +1,8 @@
 /** Loads data of a view from the API, with a cache. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 
 export interface Data<T> {
-  /** The last successful response. While `isStale`, it belongs to the previous key, or reloading it failed. */
+  /** The last successful response. While `isStale`, it belongs to the previous request, or reloading it failed. */
   readonly value: T | undefined;
   readonly error: unknown;
   readonly isStale: boolean;
@@ -10,7 +10,7 @@ export interface Data<T> {
   readonly reload: () => void;
 }
 
-type Load<T> = (signal: AbortSignal) => Promise<T>;
+type Load<Request, T> = (request: Request, signal: AbortSignal) => Promise<T>;
 
 /** The latest responses by key, so that going back shows them at once while they are reloaded. */
 const shownResponses = new Map<string, unknown>();
@@ -43,24 +43,39 @@ export function reloadAll(): void {
   for (const listener of listeners) listener();
 }
 
+/** Functions that load, by number: a minified name is not unique. */
+const loads: unknown[] = [];
+
+function keyOf(load: unknown, request: unknown): string {
+  if (!loads.includes(load)) loads.push(load);
+  return `${loads.indexOf(load)} ${JSON.stringify(request)}`;
+}
+
 /**
- * Loads data when `key` changes, and keeps the old value until the new one has arrived. A request that is no longer
- * needed is aborted; the service then also cancels its queries.
+ * Loads data when the request changes, and keeps the old value until the new one has arrived. A request that is no
+ * longer needed is aborted; the service then also cancels its queries.
+ * @param load a function of a module: a new function would be a new request
+ * @param request undefined if nothing is needed
  */
-export function useData<T>(key: string, load: Load<T>): Data<T> {
+export function useLoaded<Request, T>(load: Load<Request, T>, request: Request | undefined): Data<T> {
+  const key = request === undefined ? undefined : keyOf(load, request);
+  return useData(key, (signal) => load(request as Request, signal));
+}
+
+/** As `useLoaded`, for a function with a key of its own. */
+export function useData<T>(key: string | undefined, load: (signal: AbortSignal) => Promise<T>): Data<T> {
   const [state, setState] = useState<{ key?: string; valueKey?: string; value?: T; error?: unknown }>({});
   const [reloads, setReloads] = useState(0);
-  const current = useRef(load);
-  current.current = load;
   useEffect(() => {
     const listener = () => setReloads((before) => before + 1);
     listeners.add(listener);
     return () => void listeners.delete(listener);
   }, []);
   useEffect(() => {
+    if (key === undefined) return undefined;
     const abort = new AbortController();
     if (shownResponses.has(key)) setState({ key, valueKey: key, value: shownResponses.get(key) as T });
-    current.current(abort.signal).then(
+    load(abort.signal).then(
       (value) => {
         if (abort.signal.aborted) return;
         shownResponses.delete(key);
@@ -79,10 +94,11 @@ export function useData<T>(key: string, load: Load<T>): Data<T> {
     );
     return () => abort.abort();
   }, [key, reloads]);
+  const { value } = key === undefined ? {} : state;
   return {
-    value: state.value,
+    value,
     error: state.key === key ? state.error : undefined,
-    isStale: state.value !== undefined && (state.key !== key || state.error !== undefined),
+    isStale: value !== undefined && (state.key !== key || state.error !== undefined),
     reload: () => setReloads((before) => before + 1),
   };
 }

@@ -1,13 +1,13 @@
 /** Tokens and sessions, for administrators of all tenants. */
 import { useContext, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
+import { useApi } from "../api/use-api.js";
 import { FieldError, Shown } from "../parts/messages.js";
 import { NewToken } from "../parts/new-token.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
-import { useChange } from "../parts/tag-editor.js";
 import { SignedInCaller } from "../state/caller.js";
 import { shownInstant } from "../state/days.js";
-import { useData } from "../state/use-data.js";
+import { useChange } from "../state/use-change.js";
 import { en } from "../text/en.js";
 
 const text = en.access;
@@ -15,8 +15,8 @@ type Token = Schemas["Token"];
 type Session = Schemas["Session"];
 
 export function Access() {
-  const tokens = useData("tokens", (signal) => bodyOf(api.GET("/api/v1/tokens", { signal })));
-  const sessions = useData("sessions", (signal) => bodyOf(api.GET("/api/v1/sessions", { signal })));
+  const tokens = useApi("/api/v1/tokens", {});
+  const sessions = useApi("/api/v1/sessions", {});
   return (
     <>
       <div class="title">

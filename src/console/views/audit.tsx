@@ -1,12 +1,12 @@
 /** The audit of all tenants: who changed what, newest first. */
-import { api, bodyOf, type Schemas } from "../api/client.js";
+import type { Schemas } from "../api/client.js";
+import { useApi } from "../api/use-api.js";
 import { Download } from "../parts/download.js";
 import { Shown } from "../parts/messages.js";
 import { PageLinks, shownPage, useLastPage } from "../parts/pages.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
 import { shownInstant } from "../state/days.js";
 import { changed, go, type Place } from "../state/location.js";
-import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
 const text = en.access;
@@ -31,9 +31,7 @@ export function Audit({ place }: { readonly place: Place }) {
   const page = shownPage(place);
   const [actor, action] = filters.map((name) => place.query.get(name) ?? undefined);
   const query = { page, page_size: 100, ...(actor && { actor }), ...(action && { action }) };
-  const data = useData(JSON.stringify(["audit", query]), (signal) =>
-    bodyOf(api.GET("/api/v1/audit", { params: { query }, signal })),
-  );
+  const data = useApi("/api/v1/audit", { query });
   useLastPage(place, data);
   return (
     <>

@@ -1,6 +1,7 @@
 /** Lines and amounts of each allocation rule, by currency and tier, and the tag coverage of the bill. */
 import { exact } from "../../common/exact-decimal.js";
-import { api, bodyOf, type Schemas } from "../api/client.js";
+import type { Schemas } from "../api/client.js";
+import { useApi } from "../api/use-api.js";
 import { AmountCell } from "../parts/amount.js";
 import { Link } from "../parts/link.js";
 import { Shown } from "../parts/messages.js";
@@ -11,7 +12,6 @@ import { WhereText } from "../parts/where.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
 import { periodOf, periodParameters } from "../state/period.js";
-import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { rules as text } from "../text/rules.js";
 
@@ -28,9 +28,7 @@ interface ViewProps {
 export function Rules({ place, tenant }: ViewProps) {
   const period = periodOf(place);
   const params = { path: { tenant_name: tenant }, query: periodParameters(period) };
-  const data = useData(JSON.stringify(["rules", params]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/rules", { params, signal })),
-  );
+  const data = useApi("/api/v1/tenants/{tenant_name}/rules", params);
   const explore = (filter: Record<string, string>) =>
     changed(datesAlone(place), { ...filter, group_by: ["identity_id"] }, viewPath(tenant, "explorer"));
   const sumColumns: TableColumn<{ readonly sums: readonly Sums[] }>[] = [
@@ -224,9 +222,7 @@ function lineColumn(key: string): string {
 
 function TagCoverage({ place, tenant }: ViewProps) {
   const params = { path: { tenant_name: tenant }, query: periodParameters(periodOf(place)) };
-  const data = useData(JSON.stringify(["tag coverage", params]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/tag-coverage", { params, signal })),
-  );
+  const data = useApi("/api/v1/tenants/{tenant_name}/tag-coverage", params);
   const columns: TableColumn<CoveredKey>[] = [
     {
       key: "key",

@@ -1,16 +1,17 @@
 /** Days with their states, runs, and a button to start a run. */
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import { addDays } from "../../common/days.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { useDays } from "../api/questions.js";
+import { useApi } from "../api/use-api.js";
 import { HealthBadge, useReadiness } from "../parts/health.js";
 import { FailureMessage, Shown } from "../parts/messages.js";
 import { RequireScope } from "../parts/require-scope.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
 import { dayCount, shownDay, shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
-import { type Period, periodOf } from "../state/period.js";
-import { reloadAll, useData } from "../state/use-data.js";
+import { type Period, periodOf, periodParameters } from "../state/period.js";
+import { useChange } from "../state/use-change.js";
+import { reloadAll } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
 const text = en.runs;
@@ -21,17 +22,11 @@ type Day = Schemas["TrackingDate"];
 const WATCH_MS = 1500;
 
 export function Runs({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
-  const path = { tenant_name: tenant };
   const period = periodOf(place);
-  const runs = useData(JSON.stringify(["runs", tenant]), (signal) =>
-    bodyOf(
-      api.GET("/api/v1/tenants/{tenant_name}/pipeline/runs", {
-        params: { path, query: { page_size: 50 } },
-        signal,
-      }),
-    ),
-  );
-  const days = useDays(tenant, period);
+  const path = { tenant_name: tenant };
+  const runs = useApi("/api/v1/tenants/{tenant_name}/pipeline/runs", { path, query: { page_size: 50 } });
+  const query = periodParameters(period);
+  const days = useApi("/api/v1/tenants/{tenant_name}/status", { path, query });
   const current = runs.value?.items.find(({ ended_at }) => ended_at === null);
   const readiness = useReadiness();
   const state = readiness.value?.find(({ tenant_name }) => tenant_name === tenant);
@@ -98,22 +93,9 @@ interface RunNowProps {
 }
 
 function RunNow({ tenant, current, started }: RunNowProps) {
-  const [failure, setFailure] = useState<unknown>();
-  const [isSending, setSending] = useState(false);
-  const run = async () => {
-    setSending(true);
-    setFailure(undefined);
-    try {
-      await bodyOf(
-        api.POST("/api/v1/tenants/{tenant_name}/pipeline/run", { params: { path: { tenant_name: tenant } } }),
-      );
-      started();
-    } catch (error) {
-      setFailure(error);
-    } finally {
-      setSending(false);
-    }
-  };
+  const { error, isBusy, change } = useChange();
+  const params = { path: { tenant_name: tenant } };
+  const run = () => bodyOf(api.POST("/api/v1/tenants/{tenant_name}/pipeline/run", { params }));
   return (
     <span class="run-now">
       {current !== undefined && (
@@ -121,10 +103,10 @@ function RunNow({ tenant, current, started }: RunNowProps) {
           {text.running(current.status)}
         </span>
       )}
-      <button type="button" disabled={isSending || current !== undefined} onClick={run}>
+      <button type="button" disabled={isBusy || current !== undefined} onClick={() => change(run, started)}>
         {text.now}
       </button>
-      {failure !== undefined && <FailureMessage error={failure} />}
+      {error !== undefined && <FailureMessage error={error} />}
     </span>
   );
 }

@@ -5,13 +5,12 @@
 import { exact } from "../../common/exact-decimal.js";
 import {
   type BreakdownRequest,
-  breakdownKey,
   bucketAmount,
   exportAddress,
-  loadBreakdown,
   MAX_GROUPS,
   partsOf,
   type Totals,
+  useBreakdown,
 } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
@@ -35,7 +34,6 @@ import { changed, type Place } from "../state/location.js";
 import { datesAlone } from "../state/parameters.js";
 import { viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
-import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 
 const text = en.statement;
@@ -84,7 +82,7 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
     groupBy: ["product_type", "resource_id"],
     limit: MAX_GROUPS,
   };
-  const lines = useData(breakdownKey(byLine), (signal) => loadBreakdown(byLine, signal));
+  const lines = useBreakdown(byLine);
   const billOf = (currency: string) =>
     reconciliation?.totals.find((each) => each.currency === currency)?.billing_amount;
   return (

@@ -3,13 +3,13 @@ import { useEffect, useState } from "preact/hooks";
 import {
   type BreakdownRequest,
   type BreakdownRow,
-  breakdownKey,
   bucketAmount,
-  loadBreakdown,
   type ShownBreakdown,
+  useBreakdown,
 } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { tagColumnsOf, useTagKeys } from "../api/questions.js";
+import { useApi } from "../api/use-api.js";
 import { percentage } from "../money/amount-text.js";
 import { Choice, Field, PlaceSearch } from "../parts/controls.js";
 import { FilterBar } from "../parts/filter-bar.js";
@@ -26,7 +26,8 @@ import { filterParameters, filterQuery, filtersOf } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
 import { periodOf, periodParameters } from "../state/period.js";
-import { reloadAll, useData } from "../state/use-data.js";
+import { useChange } from "../state/use-change.js";
+import { reloadAll } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 
 const text = en.tags;
@@ -51,9 +52,7 @@ export function Tags({ place, tenant }: ViewProps) {
     groupBy: [`tag:${key ?? ""}`],
     limit: MAX_VALUES,
   };
-  const coverage = useData<ShownBreakdown | undefined>(breakdownKey(request), async (signal) =>
-    key === undefined ? undefined : await loadBreakdown(request, signal),
-  );
+  const coverage = useBreakdown(key === undefined ? undefined : request);
   return (
     <>
       <div class="title">
@@ -80,11 +79,9 @@ export function Tags({ place, tenant }: ViewProps) {
                 onChoose={(each) => go(changed(place, { key: each }))}
               />
               <Shown data={coverage} height="12rem">
-                {(breakdown) =>
-                  breakdown && (
-                    <Coverage breakdown={breakdown} place={place} tenant={tenant} tagKey={key ?? ""} />
-                  )
-                }
+                {(breakdown) => (
+                  <Coverage breakdown={breakdown} place={place} tenant={tenant} tagKey={key ?? ""} />
+                )}
               </Shown>
             </section>
           )
@@ -161,10 +158,7 @@ function EachTag({ place, tenant }: ViewProps) {
   const search = place.query.get("search") ?? "";
   const page = shownPage(place);
   const query = { page, page_size: PAGE_SIZE, ...(search !== "" && { search }) };
-  const params = { path: { tenant_name: tenant }, query };
-  const data = useData(JSON.stringify(["tags", params]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/tags", { params, signal })),
-  );
+  const data = useApi("/api/v1/tenants/{tenant_name}/tags", { path: { tenant_name: tenant }, query });
   useLastPage(place, data);
   const plain = (key: "tag_key" | "identity_id" | "product_type" | "resource_id" | "created_by") => ({
     key,
@@ -225,43 +219,36 @@ function TagForm({ place, tenant, initialKey }: TagFormProps) {
   const [override, setOverride] = useState(false);
   const [preview, setPreview] = useState<Counts>();
   const [done, setDone] = useState<Counts>();
-  const [error, setError] = useState<unknown>();
-  const [isBusy, setBusy] = useState(false);
+  const { error, isBusy, change } = useChange();
   const chosen = JSON.stringify([place.query.toString(), tenant]);
   // A preview is valid only for the input that it was made with.
   useEffect(() => setPreview(undefined), [chosen, key, name, override]);
   useEffect(() => setDone(undefined), [chosen]);
   useEffect(() => setKey(initialKey), [initialKey]);
 
-  const send = async (dryRun: boolean) => {
-    setBusy(true);
-    setError(undefined);
-    remember();
-    const body = {
-      tag_key: key,
-      display_name: name,
-      created_by: author,
-      override_existing: override,
-      dry_run: dryRun,
-      ...periodParameters(periodOf(place)),
-      ...filterQuery(filtersOf(place)),
-    };
-    try {
-      const params = { path: { tenant_name: tenant } };
-      const counts = await bodyOf(
-        // The names of filters are computed, so they have no static type. The service checks them.
-        api.POST("/api/v1/tenants/{tenant_name}/tags/bulk-by-filter", { params, body: body as never }),
-      );
-      setPreview(dryRun ? counts : undefined);
-      setDone(dryRun ? undefined : counts);
-      if (!dryRun) reloadAll();
-    } catch (caught) {
-      setError(caught);
-    } finally {
-      setBusy(false);
-    }
-  };
-  const change = preview === undefined ? 0 : preview.created_count + preview.updated_count;
+  const send = (dryRun: boolean) =>
+    change(
+      async () => {
+        remember();
+        const body = {
+          tag_key: key,
+          display_name: name,
+          created_by: author,
+          override_existing: override,
+          dry_run: dryRun,
+          ...periodParameters(periodOf(place)),
+          ...filterQuery(filtersOf(place)),
+        };
+        const params = { path: { tenant_name: tenant } };
+        const counts = await bodyOf(
+          api.POST("/api/v1/tenants/{tenant_name}/tags/bulk-by-filter", { params, body }),
+        );
+        setPreview(dryRun ? counts : undefined);
+        setDone(dryRun ? undefined : counts);
+      },
+      dryRun ? () => undefined : reloadAll,
+    );
+  const count = preview === undefined ? 0 : preview.created_count + preview.updated_count;
   return (
     <form
       class="card tag-form"
@@ -287,9 +274,9 @@ function TagForm({ place, tenant, initialKey }: TagFormProps) {
         <button type="submit" disabled={isBusy}>
           {text.preview}
         </button>
-        {preview !== undefined && change > 0 && (
+        {preview !== undefined && count > 0 && (
           <button type="button" class="primary" disabled={isBusy} onClick={() => void send(false)}>
-            {text.apply(change)}
+            {text.apply(count)}
           </button>
         )}
       </div>

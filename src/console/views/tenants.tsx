@@ -1,7 +1,8 @@
 /** All tenants: costs, reconciliation, health and days of each, and their total. */
 import { exact, sumOf } from "../../common/exact-decimal.js";
-import { api, bodyOf, type Schemas } from "../api/client.js";
-import { loadReconciliation } from "../api/questions.js";
+import type { Schemas } from "../api/client.js";
+import { reconciliation } from "../api/questions.js";
+import { get, useApi } from "../api/use-api.js";
 import { HealthBadge, type TenantReadiness, useReadiness } from "../parts/health.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
@@ -12,7 +13,6 @@ import { shownDay } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
-import { useData } from "../state/use-data.js";
 import { REQUEST_FAILED, useEach } from "../state/use-each.js";
 import { en } from "../text/en.js";
 
@@ -21,7 +21,7 @@ type Tenant = Schemas["TenantSummary"];
 type Reconciliation = Schemas["Reconciliation"];
 
 export function Tenants({ place }: { readonly place: Place }) {
-  const data = useData("tenants", (signal) => bodyOf(api.GET("/api/v1/tenants", { signal })));
+  const data = useApi("/api/v1/tenants", {});
   return (
     <>
       <div class="title">
@@ -38,7 +38,7 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
   const names = tenants.map(({ tenant_name: name }) => name);
   const readiness = useReadiness();
   const reconciliations = useEach(names, JSON.stringify(["costs", names, period]), (name, signal) =>
-    loadReconciliation(name, period, signal),
+    get(...reconciliation(name, period), signal),
   );
   const loaded = [...reconciliations.values()].filter(
     (each): each is Reconciliation => each !== REQUEST_FAILED,

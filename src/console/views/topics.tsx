@@ -1,7 +1,8 @@
 /** Costs of Kafka clusters by topic, cluster or product, over time. A click on a group narrows to it. */
 import { exact } from "../../common/exact-decimal.js";
 import { addressOf, bucketAmount, listed, MAX_GROUPS, tenantPath } from "../api/breakdown.js";
-import { api, bodyOf, type Schemas } from "../api/client.js";
+import type { Schemas } from "../api/client.js";
+import { get } from "../api/use-api.js";
 import { percentage } from "../money/amount-text.js";
 import { BreakdownChart, type ChartedResult, chartColors, keyOf, nameOf } from "../parts/breakdown-chart.js";
 import { Swatch } from "../parts/chart.js";
@@ -15,7 +16,7 @@ import { DataTable, type TableColumn } from "../parts/table.js";
 import { OTHERS_COLOR } from "../state/colors.js";
 import { changed, go, type Place } from "../state/location.js";
 import { bucketFor, periodOf, periodParameters } from "../state/period.js";
-import { useData } from "../state/use-data.js";
+import { useLoaded } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 
 const text = en.topics;
@@ -38,6 +39,16 @@ interface Result extends Omit<ChartedResult<Group>, "breakdown"> {
   readonly breakdown: Breakdown;
 }
 
+interface TopicsRequest extends Pick<Result, "request"> {
+  readonly query: object;
+}
+
+async function loadTopics({ request, query }: TopicsRequest, signal: AbortSignal): Promise<Result> {
+  const params = { path: { tenant_name: request.tenant }, query };
+  const path = "/api/v1/tenants/{tenant_name}/topic-attributions/breakdown";
+  return { breakdown: await get(path, params, signal), request, coveredDays: undefined };
+}
+
 export function Topics({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const { query } = place;
   const period = periodOf(place);
@@ -58,12 +69,9 @@ export function Topics({ place, tenant }: { readonly place: Place; readonly tena
     ...(search !== "" && { search }),
     ...Object.fromEntries(columnNames.map((column) => [column, query.getAll(column)])),
   };
-  const data = useData(JSON.stringify(["topics", tenant, parameters]), async (signal): Promise<Result> => {
-    const params = { path: { tenant_name: tenant }, query: parameters as never };
-    const breakdown = await bodyOf(
-      api.GET("/api/v1/tenants/{tenant_name}/topic-attributions/breakdown", { params, signal }),
-    );
-    return { breakdown, request: { tenant, period, groupBy: [by], timeBucket }, coveredDays: undefined };
+  const data = useLoaded(loadTopics, {
+    request: { tenant, period, groupBy: [by], timeBucket },
+    query: parameters,
   });
   const without = (column: Column, value: string) =>
     changed(place, { [column]: query.getAll(column).filter((each) => each !== value) });

@@ -1,11 +1,6 @@
 /** What needs attention: costs by reason, and the errors of the last run. */
 import { exact } from "../../../common/exact-decimal.js";
-import {
-  type BreakdownRequest,
-  type BreakdownRow,
-  breakdownKey,
-  loadBreakdown,
-} from "../../api/breakdown.js";
+import { type BreakdownRequest, type BreakdownRow, useBreakdown } from "../../api/breakdown.js";
 import type { Schemas } from "../../api/client.js";
 import { Link } from "../../parts/link.js";
 import { Shown } from "../../parts/messages.js";
@@ -13,7 +8,6 @@ import { DataTable, type TableColumn } from "../../parts/table.js";
 import { changed, datesAlone, type Place } from "../../state/location.js";
 import { viewPath } from "../../state/paths.js";
 import { periodOf } from "../../state/period.js";
-import { useData } from "../../state/use-data.js";
 import { en, issueReasons, reasonOf } from "../../text/en.js";
 
 const text = en.overview;
@@ -34,7 +28,7 @@ export function Attention({ place, tenant, hasCosts, run }: AttentionProps) {
     groupBy: ["allocation_detail"],
     filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
   };
-  const data = useData(breakdownKey(request), (signal) => loadBreakdown(request, signal));
+  const data = useBreakdown(request);
   const toFix = (changes = {}) => changed(datesAlone(place), changes, viewPath(tenant, "worklist"));
   const columns: TableColumn<BreakdownRow>[] = [
     {

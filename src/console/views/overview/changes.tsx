@@ -3,7 +3,6 @@ import { exact, minus } from "../../../common/exact-decimal.js";
 import {
   type BreakdownRequest,
   type BreakdownRow,
-  breakdownKey,
   isUnallocated,
   requestBreakdown,
 } from "../../api/breakdown.js";
@@ -15,7 +14,7 @@ import { DataTable, type TableColumn } from "../../parts/table.js";
 import { WhySumLink } from "../../parts/why-sum-link.js";
 import { changed, datesAlone, type Place } from "../../state/location.js";
 import { viewPath } from "../../state/paths.js";
-import { useData } from "../../state/use-data.js";
+import { useLoaded } from "../../state/use-data.js";
 import { columnName, en } from "../../text/en.js";
 import type { SplitColumn } from "./split.js";
 
@@ -102,14 +101,12 @@ function useCauses(
     limit: 1,
     movers: MOVERS,
   };
-  const { value = [], isStale } = useData(`causes ${breakdownKey(parts)}`, async (signal) =>
-    values.length === 0 ? [] : ((await requestBreakdown(parts, signal)).movers ?? []),
-  );
+  const { value, isStale } = useLoaded(requestBreakdown, values.length === 0 ? undefined : parts);
   const causes = new Map<string, BreakdownRow>();
   if (isStale) return causes;
   for (const group of groups) {
     const isMore = changeOf(group).units > 0n;
-    const cause = value.find(
+    const cause = value?.movers?.find(
       (part) =>
         part.currency === group.currency &&
         part.dimensions[column] === group.dimensions[column] &&

@@ -1,8 +1,9 @@
 /** The first screen: four figures, costs over time, what grew and fell, and what needs attention. */
-import { type BreakdownRequest, MAX_GROUPS } from "../../api/breakdown.js";
-import { api, bodyOf, type Schemas } from "../../api/client.js";
+import { MAX_GROUPS } from "../../api/breakdown.js";
+import type { Schemas } from "../../api/client.js";
 import { loadCompared } from "../../api/comparison.js";
 import { useReconciliation } from "../../api/questions.js";
+import { useApi } from "../../api/use-api.js";
 import { BreakdownChart } from "../../parts/breakdown-chart.js";
 import { ComparedNotes, comparedWith } from "../../parts/compared.js";
 import { Choice } from "../../parts/controls.js";
@@ -13,46 +14,26 @@ import { shownPeriod } from "../../parts/period-picker.js";
 import { addsUp, ReconciliationBanner } from "../../parts/reconciliation-banner.js";
 import { changed, datesAlone, go, type Place } from "../../state/location.js";
 import { viewPath } from "../../state/paths.js";
-import { bucketFor, periodOf } from "../../state/period.js";
-import { useData } from "../../state/use-data.js";
+import { bucketFor, type Period, periodOf } from "../../state/period.js";
+import { useLoaded } from "../../state/use-data.js";
 import { columnName, en } from "../../text/en.js";
 import { Attention } from "./attention.js";
 import { Changes, MOVERS } from "./changes.js";
 import { currentMonth, Figures } from "./figures.js";
-import { bestSplit, CHART_GROUPS, chosenSplit, splitColumns } from "./split.js";
+import { bestSplit, CHART_GROUPS, chosenSplit, type SplitColumn, splitColumns } from "./split.js";
 
 const text = en.overview;
 
 export function Overview({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const period = periodOf(place);
-  const chosen = chosenSplit(place);
-  const costs = useData(JSON.stringify(["overview", tenant, period, chosen]), async (signal) => {
-    const column = chosen ?? (await bestSplit(tenant, period, signal));
-    const request: BreakdownRequest = {
-      tenant,
-      period,
-      filters: [],
-      groupBy: [column],
-      timeBucket: bucketFor(period),
-      limit: CHART_GROUPS,
-      compare: true,
-      movers: MOVERS,
-    };
-    return { column, result: await loadCompared(request, signal) };
-  });
+  const costs = useLoaded(loadCosts, { tenant, period, chosen: chosenSplit(place) });
   const current = costs.isStale ? undefined : costs.value?.result;
   const comparison = current?.comparison;
   const hasCosts = current && current.breakdown.totals.length > 0;
   const bill = useReconciliation(tenant, period);
   const month = useReconciliation(tenant, currentMonth()).value;
-  const run = useData(JSON.stringify(["pipeline", tenant]), (signal) =>
-    bodyOf(
-      api.GET("/api/v1/tenants/{tenant_name}/pipeline/status", {
-        params: { path: { tenant_name: tenant } },
-        signal,
-      }),
-    ),
-  ).value;
+  const path = { tenant_name: tenant };
+  const run = useApi("/api/v1/tenants/{tenant_name}/pipeline/status", { path }).value;
   return (
     <>
       <div class="title">
@@ -103,7 +84,7 @@ export function Overview({ place, tenant }: { readonly place: Place; readonly te
                     result={result}
                     currency={totals.currency}
                     othersHref={
-                      totals.group_count > result.breakdown.limit
+                      totals.group_count > result.request.limit
                         ? explored(place, tenant, { group_by: column, limit: String(MAX_GROUPS) })
                         : undefined
                     }
@@ -118,6 +99,19 @@ export function Overview({ place, tenant }: { readonly place: Place; readonly te
       <Attention place={place} tenant={tenant} hasCosts={hasCosts} run={run} />
     </>
   );
+}
+
+interface CostsRequest {
+  readonly tenant: string;
+  readonly period: Period;
+  readonly chosen: SplitColumn | undefined;
+}
+
+async function loadCosts({ tenant, period, chosen }: CostsRequest, signal: AbortSignal) {
+  const column = chosen ?? (await bestSplit(tenant, period, signal));
+  const split = { groupBy: [column], timeBucket: bucketFor(period), limit: CHART_GROUPS };
+  const request = { tenant, period, filters: [], ...split, compare: true, movers: MOVERS };
+  return { column, result: await loadCompared(request, signal) };
 }
 
 const explored = (place: Place, tenant: string, changes: Readonly<Record<string, string>>) =>
