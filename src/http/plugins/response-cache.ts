@@ -1,6 +1,7 @@
 /**
  * ETags and the response cache, for reads of published days. A client whose ETag is current gets `304 Not Modified`
- * without a query to the store. The responses of some routes are also cached in this process by their ETag.
+ * without a query to the store. The responses of some routes are also cached in this process by their ETag, and requests
+ * for the same response that arrive together are answered by one read.
  *
  * Entries are never invalidated: the ETag contains the state of the published days, so a publish makes them
  * unreachable. The least recently used ones are evicted.
@@ -21,6 +22,7 @@ import {
 import { topicRetentionStart } from "../../runner/topic-plan.js";
 import { gatherWindow } from "../../runner/window.js";
 import type { HttpContext } from "../context.js";
+import { createSingleFlight } from "../single-flight.js";
 import { wrapHandler } from "./time-limit.js";
 
 declare module "fastify" {
@@ -75,6 +77,7 @@ const MAX_CHARACTERS = 256 * 1024;
 export const responseCache = fp<CacheContext>(
   async (app, context) => {
     const responses = createResponseCache();
+    const inProgress = createSingleFlight<string>();
     app.decorateRequest("publishedState", undefined);
     app.decorateRequest("publishedDays", async () => undefined);
     app.addHook("onRoute", (route) => {
@@ -92,11 +95,13 @@ export const responseCache = fp<CacheContext>(
         if (isUnchanged) return reply.code(304).send();
         // If no day is published, the records in Postgres may be lost while the store still has its rows: do not cache.
         if (read.cached === undefined || request.publishedState?.days === 0) return await handle();
-        let json = responses.get(etag);
-        if (json === undefined) {
-          json = String(reply.serialize(await handle()));
+        const respond = async (signal: AbortSignal) => {
+          request.stopSignal = signal;
+          const json = String(reply.serialize(await handle()));
           responses.set(etag, json);
-        }
+          return json;
+        };
+        const json = responses.get(etag) ?? (await inProgress.of(etag, request.stopSignal, respond));
         return reply.type("application/json; charset=utf-8").send(json);
       });
     });
