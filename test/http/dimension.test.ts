@@ -405,3 +405,65 @@ t.test("…/chargebacks/{dimension_id} reads and tags a dimension", async (t) =>
     t.same(await miscounted(stores), []);
   });
 });
+
+t.test("the newest row is read once for each state of the published days", async (t) => {
+  const { app, stores } = await startService(t);
+  const { postgres } = stores;
+  const row = { amount: "1", identity_id: "sa-1" };
+  await insertChargebacks(stores, "acme", [{ ...row, timestamp: "2026-03-01T00:00:00Z" }]);
+  await recordTestDimensions(stores, "acme");
+  const [id = 0] = await dimensionIds(stores, "acme", "sa-1");
+  await postgres.query(
+    "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'generic_metrics_only') ON CONFLICT DO NOTHING",
+  );
+  const publish = (hash: string) =>
+    postgres.query(
+      `INSERT INTO tracking_dates (tenant_name, tracking_date, billing_gathered, published_hash) VALUES ('acme', '2026-03-01', true, $1)
+       ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET published_hash = $1`,
+      [hash],
+    );
+  const path = `acme/chargebacks/${id}`;
+  const newest = async () => {
+    const { status, body } = await sendTagRequest(app, "GET", path);
+    return [status, body.timestamp, body.identity_name, body.tag_pairs];
+  };
+
+  t.same(await newest(), [200, "2026-03-01T00:00:00Z", null, []]);
+  await insertChargebacks(stores, "acme", [{ ...row, timestamp: "2026-03-02T00:00:00Z" }]);
+  t.same(
+    await newest(),
+    [200, "2026-03-02T00:00:00Z", null, []],
+    "without a published day nothing is cached",
+  );
+  await publish("a");
+  t.same(await newest(), [200, "2026-03-02T00:00:00Z", null, []]);
+  await insertChargebacks(stores, "acme", [{ ...row, timestamp: "2026-03-03T00:00:00Z" }]);
+  t.same(
+    await newest(),
+    [200, "2026-03-02T00:00:00Z", null, []],
+    "nothing was published, so the row is cached",
+  );
+  await postgres.query(
+    `INSERT INTO identities (tenant_name, identity_id, ecosystem, tenant_id, identity_type, display_name, last_seen_at)
+     VALUES ('acme', 'sa-1', 'generic_metrics_only', 'acme', 'service_account', 'Ann', now())`,
+  );
+  t.same(await newest(), [200, "2026-03-02T00:00:00Z", "Ann", []], "names are those of the inventory now");
+  await publish("b");
+  t.same(await newest(), [200, "2026-03-03T00:00:00Z", "Ann", []], "a publish is visible at once");
+  await insertChargebacks(stores, "acme", [{ ...row, timestamp: "2026-03-04T00:00:00Z" }]);
+  await sendTagRequest(app, "POST", `${path}/tags`, tag("team", "Platform"));
+  t.same((await newest())[3], ["team=Platform"], "labels are never cached");
+  await postgres.query("UPDATE tracking_dates SET publishing_hash = 'c' WHERE tenant_name = 'acme'");
+  t.same(
+    await newest(),
+    [200, "2026-03-04T00:00:00Z", "Ann", ["team=Platform"]],
+    "during a publish nothing is cached",
+  );
+  const { client } = await stores.tenant("acme");
+  await client.command({ query: "DROP TABLE chargebacks" });
+  const failed = await Promise.all([newest(), newest()]);
+  t.same(
+    failed.map(([status]) => status),
+    [500, 500],
+  );
+});

@@ -139,6 +139,18 @@ async function etagOf(
   return `"${createHash("sha256").update(JSON.stringify(key)).digest("base64url").slice(0, 27)}"`;
 }
 
+/**
+ * Returns the state of all days of the tenant's chargebacks, for routes without an ETag. Undefined if it may be changing
+ * or cannot be read.
+ */
+export async function stateOfAllDays(
+  context: CacheContext,
+  request: FastifyRequest,
+): Promise<PublishedState | undefined> {
+  const input = publishedInput(context, request, "chargebacks");
+  return await unlessUnknown(request, (signal) => readPublishedState(context.stores.postgres, input, signal));
+}
+
 function publishedInput(
   { clock }: CacheContext,
   { tenant, window }: FastifyRequest,

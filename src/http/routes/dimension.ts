@@ -4,15 +4,17 @@ import { Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import type { TenantConfig } from "../../config/config.js";
 import { readPostgres } from "../../postgres/statement.js";
-import { type NewestRow, readNewestRow } from "../../query/chargebacks/dimension-row.js";
-import { readNames } from "../../query/inventory/names.js";
+import type { NewestRow } from "../../query/chargebacks/dimension-row.js";
+import { type IdentityNames, type ResourceNames, readNamesOfInventory } from "../../query/inventory/names.js";
 import { tagPair } from "../../query/tags/tag-sql.js";
 import type { Dimension as DimensionFields } from "../../tags/dimensions.js";
 import { type TagRecord as Tag, tagsOfDimension } from "../../tags/tag-record.js";
 import { addTag, changeTags } from "../../tags/write.js";
 import { LARGE_BODY_BYTES } from "../body-limits.js";
-import { type HttpContext, tenantRead } from "../context.js";
+import type { HttpContext } from "../context.js";
 import { findDimension } from "../find-dimension.js";
+import { createNewestRows } from "../newest-rows.js";
+import { stateOfAllDays } from "../plugins/response-cache.js";
 import { dimensionSchema } from "../schemas/dimension.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
 import { dimensionPathSchema, tagChangesSchema, tagInputSchema, tagRecordSchema } from "../schemas/tag.js";
@@ -34,6 +36,7 @@ const path = "/tenants/:tenant_name/chargebacks/:dimension_id";
 export const dimensionRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const readNewest = createNewestRows(context);
     app.get(
       path,
       {
@@ -48,12 +51,17 @@ export const dimensionRoutes =
         },
       },
       async (request) => {
-        const dimension = await findDimension(context, request, request.params.dimension_id);
-        const [newest, tags] = await Promise.all([
-          newestRow(context, request, dimension, request.stopSignal),
-          readTags(context, request, dimension.dimension_id),
+        const { stopSignal: signal, params } = request;
+        const [dimension, tags, state] = await Promise.all([
+          findDimension(context, request, params.dimension_id),
+          readTags(context, request, params.dimension_id),
+          stateOfAllDays(context, request),
         ]);
-        return responseOf(dimension, newest, tags);
+        const [newest, names] = await Promise.all([
+          readNewest({ request, dimension, state, signal }),
+          readNames(context, request, dimension, signal),
+        ]);
+        return responseOf(dimension, newest, tags, names);
       },
     );
 
@@ -79,8 +87,11 @@ export const dimensionRoutes =
         const tags = await changeTags(target(context, request, dimension), request.body);
         await context.tags.afterWrite(request.tenant.tenant_name);
         const shortly = AbortSignal.any([request.stopSignal, AbortSignal.timeout(NEWEST_ROW_TIMEOUT_MS)]);
-        const newest = await newestRow(context, request, dimension, shortly).catch(() => undefined);
-        return responseOf(dimension, newest, tags);
+        const [newest, names] = await Promise.all([
+          readNewest({ request, dimension, state: undefined, signal: shortly }).catch(() => undefined),
+          readNames(context, request, dimension, shortly).catch(() => unknownNames),
+        ]);
+        return responseOf(dimension, newest, tags, names);
       },
     );
 
@@ -140,7 +151,7 @@ function pathOfTag({ tenant_name }: TenantConfig, { tag_id }: Tag): string {
   return `/api/v1/tenants/${encodeURIComponent(tenant_name)}/tags/${tag_id}`;
 }
 
-/** The names while the tenant's store is unreachable. */
+/** The names in the response to a change, if Postgres fails after the commit. */
 const unknownNames = {
   identity_name: null,
   identity_type: null,
@@ -149,21 +160,16 @@ const unknownNames = {
   resource_type: null,
 };
 
-async function newestRow(
-  context: HttpContext,
-  request: FastifyRequest,
+/** Reads names from the inventory: the response has no ETag, so it may have them before the store has its copy. */
+async function readNames(
+  { stores }: HttpContext,
+  { tenant }: FastifyRequest,
   dimension: DimensionFields,
   signal: AbortSignal,
-) {
-  const { client } = await tenantRead(context, request);
-  const [row, names] = await Promise.all([
-    readNewestRow(client, { ...dimension }, signal),
-    readNames(client, [dimension], signal),
-  ]);
-  return {
-    row,
-    names: { ...names.identity(dimension.identity_id), ...names.resource(dimension.resource_id) },
-  };
+): Promise<IdentityNames & ResourceNames> {
+  const inventory = { postgres: stores.postgres, tenantName: tenant.tenant_name };
+  const names = await readNamesOfInventory(inventory, [dimension], signal);
+  return { ...names.identity(dimension.identity_id), ...names.resource(dimension.resource_id) };
 }
 
 function readTags({ stores }: HttpContext, request: FastifyRequest, dimensionId: number) {
@@ -192,14 +198,15 @@ const noRow = {
 
 function responseOf(
   dimension: DimensionFields,
-  newest: Awaited<ReturnType<typeof newestRow>> | undefined,
+  newest: NewestRow | undefined,
   tags: Tag[],
+  names: (IdentityNames & ResourceNames) | typeof unknownNames,
 ) {
   return {
     ...dimension,
-    ...(newest?.row ?? noRow),
+    ...(newest ?? noRow),
     tags,
     tag_pairs: tags.map(tagPair),
-    ...(newest?.names ?? unknownNames),
+    ...names,
   };
 }
