@@ -8,7 +8,12 @@ import { chargebackExport } from "../../src/export/statement.js";
 import { billingBefore, billingDays, billingPage } from "../../src/query/billing/list.js";
 import { aggregateBuckets, fewBuckets } from "../../src/query/chargebacks/aggregate.js";
 import { allocationIssueCount, allocationIssues } from "../../src/query/chargebacks/allocation-issues.js";
-import { partsOf, scalesOf, usageOf } from "../../src/query/chargebacks/allocation-weights.js";
+import {
+  daysWithScales,
+  partsOf,
+  scalesOf,
+  usageOf,
+} from "../../src/query/chargebacks/allocation-weights.js";
 import {
   type BreakdownInput,
   breakdownGroups,
@@ -392,6 +397,7 @@ export const reads: Readonly<Record<string, Statement>> = {
   "explain-passing": passingOfRow(dimension, "2026-03-01", passedRow),
   "usage-of-rows": usageOf([["2026-03-01", "in", "r-1"]], ["sa-1"]),
   "scales-of-rows": scalesOf([["2026-03-01", "in", "r-1"]]),
+  "days-with-scales": daysWithScales(["2026-03-01"]),
   "parts-of-rows": partsOf([
     ["2026-03-01", "2026-03-01 00:00:00", "env-1", "r-1", "KAFKA", "STORAGE", "USD", 0, 0],
   ]),

@@ -6,6 +6,7 @@ import {
   type ChargebackRow as Row,
   readChargebackPages,
 } from "../../query/chargebacks/list.js";
+import { createScaledDays } from "../../query/chargebacks/scaled-days.js";
 import { type ChargebackFilters, readChargebackDates, summedRows } from "../../query/chargebacks/scan.js";
 import { type HttpContext, tenantRead } from "../context.js";
 import { createListReader } from "../plugins/pagination.js";
@@ -35,6 +36,7 @@ export const chargebackRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
     const readList = createListReader<Row>();
+    const scaledDaysOf = createScaledDays();
     app.get(
       "/tenants/:tenant_name/chargebacks",
       {
@@ -74,7 +76,10 @@ export const chargebackRoutes =
       },
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
-        return await readList(request, (input) => readChargebackPages(client, input, signal));
+        const scaledDays = scaledDaysOf(request.tenant.tenant_name, () => request.publishedDays());
+        return await readList(request, (input) =>
+          readChargebackPages(client, { ...input, scaledDays }, signal),
+        );
       },
     );
 

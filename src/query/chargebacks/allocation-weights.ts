@@ -8,6 +8,7 @@ import { decimalText } from "../../common/exact-decimal.js";
 import type { AllocationMethod } from "../../domain/allocation-rule.js";
 import { columnTypes, factTableColumns } from "../../domain/fact-tables.js";
 import { type LineOfRow, PARTS, type PassedHop, type RowMetadata, splitKey } from "./row-metadata.js";
+import { anyDay, type ScaledDays } from "./scaled-days.js";
 import { storedInstant } from "./scan.js";
 
 /** The columns that a row's metadata is derived from. Instants are `2026-01-01T00:00:00Z`. */
@@ -44,9 +45,10 @@ export async function readMetadata(
   client: ClickHouseClient,
   rows: readonly SplitRow[],
   signal?: AbortSignal,
+  scaledDays: ScaledDays = anyDay,
 ): Promise<(row: SplitRow) => RowMetadata> {
   const [usage, parts] = await Promise.all([
-    readUsage(client, rows.filter(isMeasured), signal),
+    readUsage(client, rows.filter(isMeasured), scaledDays, signal),
     readParts(client, rows.filter(isEven), signal),
   ]);
   return (row) => {
@@ -139,6 +141,14 @@ HAVING ${isRequested}`,
   };
 }
 
+/** Selects the `day` of each of these days that has usage with a scale. */
+export function daysWithScales(days: readonly string[]): Statement {
+  return {
+    query: "SELECT day FROM usage WHERE day IN {days:Array(Date)} AND usage.scale != 0 GROUP BY day",
+    params: { days },
+  };
+}
+
 const distinct = <Value>(values: readonly Value[]) => [...new Set(values)];
 
 interface UsageRow {
@@ -159,6 +169,7 @@ interface ScaleRow {
 async function readUsage(
   client: ClickHouseClient,
   rows: readonly SplitRow[],
+  scaledDays: ScaledDays,
   signal?: AbortSignal,
 ): Promise<(row: SplitRow) => Weights> {
   if (rows.length === 0) return () => ({});
@@ -166,7 +177,7 @@ async function readUsage(
   const identities = distinct(rows.map(({ identity_id }) => identity_id));
   const [found, scaled] = await Promise.all([
     readRows<UsageRow>(client, usageOf([...measured.values()], identities), signal),
-    readRows<ScaleRow>(client, scalesOf([...measured.values()]), signal),
+    readScales(client, [...measured.values()], scaledDays, signal),
   ]);
   const scales = new Map(
     scaled.map(({ day, metric, resource_id, scale }) => [keyOf([day, metric, resource_id]), scale]),
@@ -188,6 +199,19 @@ async function readUsage(
     const total = sumOf(keys.map((key) => totals.get(key)));
     return { weight: unitsOf(weight, scale), total_weight: unitsOf(total, scale) };
   };
+}
+
+async function readScales(
+  client: ClickHouseClient,
+  measured: readonly Measured[],
+  scaledDays: ScaledDays,
+  signal?: AbortSignal,
+): Promise<ScaleRow[]> {
+  const days = await scaledDays(distinct(measured.map(([day]) => day)), async (unread) =>
+    (await readRows<Pick<ScaleRow, "day">>(client, daysWithScales(unread), signal)).map(({ day }) => day),
+  );
+  const scaled = measured.filter(([day]) => days.includes(day));
+  return scaled.length === 0 ? [] : await readRows<ScaleRow>(client, scalesOf(scaled), signal);
 }
 
 const sumOf = (values: readonly (bigint | undefined)[]) =>

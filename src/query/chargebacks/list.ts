@@ -25,6 +25,7 @@ import type { DateWindow } from "../time/date-window.js";
 import { readMetadata, type SplitRow, splitColumns } from "./allocation-weights.js";
 import { type LookedUpRow, readPageLookups } from "./page-lookups.js";
 import { pathIdSql, type RowMetadata } from "./row-metadata.js";
+import type { ScaledDays } from "./scaled-days.js";
 import { type ChargebackFilters, chargebackDays, filtered, rowsInWindow, withClause } from "./scan.js";
 
 /** The order after `day`. */
@@ -81,6 +82,7 @@ export interface ChargebackListInput extends PageRequest {
   /** Reads after this position instead of by the page's number. */
   readonly position?: PagePosition | undefined;
   readonly countDays: CountDays;
+  readonly scaledDays?: ScaledDays | undefined;
 }
 
 /** `span` locates the page: only its days are read, in key order, and no further than `rows`. */
@@ -144,7 +146,7 @@ export async function readChargebackPages(
       totalRows(await readDayCounts(client, chargebacksBefore(input, position), signal)),
   });
   const [metadata, { names, dimensionId, tags }] = await Promise.all([
-    readMetadata(client, rows, signal),
+    readMetadata(client, rows, signal, input.scaledDays),
     readPageLookups(client, rows, signal),
   ]);
   const items = rows.map((row) => {
