@@ -223,8 +223,8 @@ t.test("the console shows the figures of the API in every view", needs("chromium
       await all.getByText("Nothing matches").waitFor();
       t.strictSame(
         requests.sort(),
-        ["chargebacks/breakdown", "chargebacks/breakdown", "reconciliation"],
-        "another period sends two requests, and one for the number in the navigation",
+        ["chargebacks/breakdown", "chargebacks/breakdown", "events", "reconciliation"],
+        "another period sends three requests, and one for the number in the navigation",
       );
     },
   );
@@ -737,7 +737,7 @@ t.test("the console shows the figures of the API in every view", needs("chromium
   });
 
   await t.test(
-    "a new period in the explorer sends three requests, and percentages of changes are aligned",
+    "a new period in the explorer sends four requests, and percentages of changes are aligned",
     async (t) => {
       const at = (first: string, last: string) =>
         `start_date=${first}&end_date=${last}&group_by=identity_id&compare=previous`;
@@ -751,9 +751,14 @@ t.test("the console shows the figures of the API in every view", needs("chromium
       await until("the period is shown", async () =>
         new URL(page.url()).search.includes("end_date=2026-03-03"),
       );
-      await until("the requests are sent", async () => requests.length > 2);
+      await until("the requests are sent", async () => requests.length > 3);
       await page.waitForTimeout(500);
-      t.strictSame(requests.sort(), ["chargebacks/breakdown", "chargebacks/breakdown", "reconciliation"]);
+      t.strictSame(requests.sort(), [
+        "chargebacks/breakdown",
+        "chargebacks/breakdown",
+        "events",
+        "reconciliation",
+      ]);
       const lefts = await page
         .locator("td .change .percent")
         .evaluateAll((found) => found.map((each) => Math.round(each.getBoundingClientRect().left)));

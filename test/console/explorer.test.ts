@@ -31,8 +31,20 @@ t.test("the explorer shows amounts over time and compares with any period", need
   await insertChargebacks(
     stores,
     "acme",
-    rows.map(([day, identity_id, amount]) => ({ timestamp: `${day}T00:00:00Z`, identity_id, amount })),
+    rows.map(([day, identity_id, amount]) => ({
+      timestamp: `${day}T00:00:00Z`,
+      identity_id,
+      amount,
+      rules_hash: day === "2026-03-04" ? "new" : "old",
+    })),
   );
+  await stores.postgres.query(`
+    INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ('acme', 'acme', 'focus') ON CONFLICT DO NOTHING;
+    INSERT INTO deliveries (tenant_name, source, scope, kind, content_id, settings_hash, billing_period, epoch, state, loaded_at, replaced_at,
+      first_day, last_day)
+    SELECT 'acme', 'aws', '2026-03', 'snapshot', state, 'h', '2026-03', 1, state, day, CASE WHEN state = 'replaced' THEN day END,
+      '2026-03-01', '2026-03-31'
+    FROM (VALUES ('replaced', timestamptz '2026-04-01T00:00:00Z'), ('current', '2026-04-03T00:00:00Z')) AS of (state, day)`);
   await gatherInto(stores, "acme", {
     at: "2026-03-04T00:00:00Z",
     resources: [{ resource_id: "r-1", display_name: "orders" }],
@@ -51,6 +63,33 @@ t.test("the explorer shows amounts over time and compares with any period", need
       row.replace(/\s+/g, " ").trim(),
     );
   const settled = () => shows(page, ".updating", 0);
+
+  await t.test("marks say in words what happened, also by keyboard, and can be hidden", async (t) => {
+    const bill =
+      "2 Mar: the bill of 2026-03 from aws was delivered again: 2 times so far, last on 3 Apr 2026, 00:00 UTC";
+    const rules = "4 Mar: other rules apply from this day on";
+    t.strictSame(await page.locator(".marks li").allTextContents(), [bill, rules, "Hide the marks"]);
+    t.equal(await page.locator(".chart .mark").count(), 2);
+    const chart = page.getByRole("slider");
+    await chart.press("End");
+    t.match(
+      await chart.getAttribute("aria-valuetext"),
+      new RegExp(`^4 Mar 2026: Total 29.00 USD; .*; ${rules}$`),
+    );
+    await noBarriers(t, page, "marks");
+    await page.getByRole("link", { name: "Hide the marks" }).click();
+    await shows(page, ".chart .mark", 0);
+    t.equal(new URL(page.url()).searchParams.get("marks"), "none");
+    t.strictSame(await page.locator(".marks li").allTextContents(), ["Mark what happened"]);
+    const months = await open(
+      "/tenants/acme/explorer?start_date=2026-01-01&end_date=2026-03-31&time_bucket=month",
+    );
+    t.strictSame(
+      await months.locator(".marks li").allTextContents(),
+      [`1 Mar: ${bill.slice(7)}; ${rules}`, "Hide the marks"],
+      "what happened in one month is one mark",
+    );
+  });
 
   await t.test("a table has a column for each day, and every row and column adds up", async (t) => {
     await page.getByLabel("Table of").selectOption("amounts over time");

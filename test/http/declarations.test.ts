@@ -85,6 +85,7 @@ const declared = {
   "GET /api/v1/tenants/{tenant_name}/deliveries": "",
   "POST /api/v1/tenants/{tenant_name}/deliveries/{delivery_id}/accept": "",
   "GET /api/v1/tenants/{tenant_name}/usage": "",
+  "GET /api/v1/tenants/{tenant_name}/events": "",
   "POST /api/v1/tenants/{tenant_name}/usage": "",
 };
 

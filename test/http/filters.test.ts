@@ -10,7 +10,7 @@ const window = "start_date=2026-03-01&end_date=2026-03-04";
 
 interface Row
   extends Required<
-    Omit<ChargebackInput, "component" | "metric" | "provisional" | "tenant_id" | "ecosystem">
+    Omit<ChargebackInput, "component" | "metric" | "provisional" | "rules_hash" | "tenant_id" | "ecosystem">
   > {
   readonly cost_type: "usage" | "shared";
 }

@@ -115,6 +115,7 @@ export interface ChargebackInput {
   line_tags?: Readonly<Record<string, string>>;
   rule?: string;
   provisional?: boolean;
+  rules_hash?: string;
   ecosystem?: string;
 }
 

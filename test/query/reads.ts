@@ -51,6 +51,7 @@ import { inventoryNames } from "../../src/query/inventory/names.js";
 import { linesByKeyAndProduct, linesByProduct, linesByTagKey } from "../../src/query/rules/coverage-sql.js";
 import { lineMatches, tierMatches } from "../../src/query/rules/rule-matches.js";
 import { unallocatedLines } from "../../src/query/rules/worklist.js";
+import { changesOfRules } from "../../src/query/state/events.js";
 import { summedDays } from "../../src/query/state/reconcile-days.js";
 import { tagPresence } from "../../src/query/tags/tag-sql.js";
 import { type DateWindowInput, dateWindow } from "../../src/query/time/date-window.js";
@@ -428,6 +429,7 @@ export const reads: Readonly<Record<string, Statement>> = {
     order: { by: "cluster_resource_id", isDescending: false },
     search: "orders",
   }),
+  "changes-of-rules": changesOfRules(window()),
   "tag-presence": tagPresence(),
   "page-lookups": pageLookups([1n, 2n ** 53n + 2n], { identities: ["sa-1"], resources: ["r-1"] }),
   "export-currencies": currenciesInWindow(window()),

@@ -31,7 +31,11 @@ export interface BreakdownResult {
   readonly comparison: PeriodComparison | undefined;
   /** Days whose costs are there; undefined if that was not needed or could not be loaded. */
   readonly coveredDays: ReadonlySet<string> | undefined;
+  /** What explains costs of some days; empty if it could not be loaded. */
+  readonly events: readonly CostEvent[];
 }
+
+export type CostEvent = Schemas["CostEvent"];
 
 export async function loadCompared(request: BreakdownRequest, signal: AbortSignal): Promise<BreakdownResult> {
   const { tenant, period, timeBucket } = request;
@@ -44,9 +48,26 @@ export async function loadCompared(request: BreakdownRequest, signal: AbortSigna
     comparison?.firstDay === undefined
       ? { ...request, before: comparison?.before }
       : { ...request, compare: false, movers: undefined, order: withoutChange(request.order) };
-  const [breakdown, days] = await Promise.all([loadBreakdown(comparedRequest, signal), loading]);
+  const [breakdown, days, events] = await Promise.all([
+    loadBreakdown(comparedRequest, signal),
+    loading,
+    loadEvents(tenant, period, signal),
+  ]);
   const coveredDays = days && new Set(days.filter(isCovered).map(({ tracking_date: day }) => day));
-  return { request: breakdown.request, breakdown, comparison, coveredDays };
+  return { request: breakdown.request, breakdown, comparison, coveredDays, events };
+}
+
+async function loadEvents(
+  tenant: string,
+  period: Period,
+  signal: AbortSignal,
+): Promise<readonly CostEvent[]> {
+  const params = { path: { tenant_name: tenant }, query: periodParameters(period) };
+  const load = () => get("/api/v1/tenants/{tenant_name}/events", params, signal);
+  return await cachedFor(DAYS_CACHE_MS, JSON.stringify(["events", params]), load).catch((error: unknown) => {
+    if (signal.aborted) throw error;
+    return [];
+  });
 }
 
 /** The days of `previous` to compare a period with. */

@@ -1,10 +1,14 @@
 import { exact, minus, zero } from "../../common/exact-decimal.js";
 import { type BreakdownRequest, type Group, isUnallocated, listed, type Totals } from "../api/breakdown.js";
+import type { CostEvent } from "../api/comparison.js";
 import { bucketsOf } from "../state/buckets.js";
 import { colorsOf, OTHERS_COLOR, UNALLOCATED_COLOR } from "../state/colors.js";
 import { shownDay, shownInstant } from "../state/days.js";
+import type { Place } from "../state/location.js";
 import { en } from "../text/en.js";
-import { Chart, type ChartBucket, type ChartSeries } from "./chart.js";
+import { Chart } from "./chart.js";
+import { hasMarks, latestMarks, MarkList, marksOf } from "./chart-marks.js";
+import type { ChartBucket, ChartSeries } from "./chart-tip.js";
 
 /** Groups over time with their request: of chargebacks or of topics. */
 export interface ChartedResult<Row extends Group> {
@@ -17,9 +21,11 @@ export interface ChartedResult<Row extends Group> {
   readonly request: Pick<BreakdownRequest, "tenant" | "period" | "groupBy" | "timeBucket">;
   /** Days whose costs are there; undefined if unknown. */
   readonly coveredDays: ReadonlySet<string> | undefined;
+  readonly events?: readonly CostEvent[];
 }
 
 interface BreakdownChartProps<Row extends Group> {
+  readonly place: Place;
   readonly title: string;
   readonly result: ChartedResult<Row>;
   readonly currency: string;
@@ -53,6 +59,7 @@ export function chartColors(result: ChartedResult<Group>, currency: string): Rea
 
 /** Groups of one currency over time: the first is at the bottom, then all others in grey, then what is unallocated. */
 export function BreakdownChart<Row extends Group>({
+  place,
   title,
   result,
   currency,
@@ -96,7 +103,16 @@ export function BreakdownChart<Row extends Group>({
     ...(others > 0 ? [otherSeries] : []),
     ...groupSeries.filter(isLast),
   ];
-  return <Chart {...{ title, buckets, bucketName, series, currency, kind }} />;
+  const marks = marksOf(result.events ?? [], buckets, request.timeBucket ?? "");
+  return (
+    <>
+      <Chart
+        {...{ title, buckets, bucketName, series, currency, kind }}
+        marks={hasMarks(place) ? latestMarks(marks) : []}
+      />
+      <MarkList place={place} marks={marks} />
+    </>
+  );
 }
 
 /** All buckets of the period, each with its position in the response (-1 if the response leaves it out). */

@@ -1,31 +1,13 @@
 /** Stacked chart of costs over time: bars, or areas if there are many buckets. SVG, so that each bar can be clicked. */
 import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { type Exact, sumOf } from "../../common/exact-decimal.js";
+import { sumOf } from "../../common/exact-decimal.js";
 import { moneyText } from "../../common/figures.js";
 import { follow } from "../state/follow.js";
 import { en } from "../text/en.js";
-import { AmountCell } from "./amount.js";
+import type { ChartMark } from "./chart-marks.js";
 import { areaPath, scaleOf, shortNumber, stacked } from "./chart-scale.js";
+import { type ChartBucket, type ChartSeries, Swatch, Tip, valuesOf } from "./chart-tip.js";
 import { Link } from "./link.js";
-
-export interface ChartSeries {
-  readonly key: string;
-  readonly name: string;
-  /** A colour in CSS. */
-  readonly color: string;
-  /** Address that its bars and its entry in the legend lead to. */
-  readonly href?: string | undefined;
-  /** One value for each bucket. */
-  readonly values: readonly Exact[];
-}
-
-export interface ChartBucket {
-  readonly label: string;
-  /** Position among the buckets that have costs; negative if this one has none. */
-  readonly position: number;
-  /** How many of its days are shown, if only some are. */
-  readonly note: string | undefined;
-}
 
 interface ChartProps {
   readonly title: string;
@@ -35,6 +17,7 @@ interface ChartProps {
   readonly series: readonly ChartSeries[];
   readonly currency: string;
   readonly kind?: "bars" | "area";
+  readonly marks?: readonly ChartMark[];
 }
 
 const HEIGHT = 260;
@@ -44,7 +27,15 @@ const TIP_GAP = 8;
 /** Estimated width of a character in the tick font; slightly more than most characters need. */
 const LETTER_PX = 6.5;
 
-export function Chart({ title, buckets, bucketName, series, currency, kind = "bars" }: ChartProps) {
+export function Chart({
+  title,
+  buckets,
+  bucketName,
+  series,
+  currency,
+  kind = "bars",
+  marks = [],
+}: ChartProps) {
   const { frame, width } = useWidth();
   const [hoveredIndex, setHoveredIndex] = useState<number>();
   const stacks = stacked(series, buckets.length);
@@ -62,13 +53,16 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
   const labelPx = LETTER_PX * bucketName(buckets.at(-1)?.label ?? "").length;
   const every = Math.ceil(buckets.length / Math.max(1, Math.floor(inner.width / Math.max(72, labelPx + 18))));
   const hovered = hoveredIndex === undefined ? undefined : buckets[hoveredIndex];
+  const markOf = (bucket: number | undefined) => marks.find(({ index }) => index === bucket)?.text;
+  const mark = markOf(hoveredIndex);
   /** The figures of a bucket, to be read aloud. */
   const bucketText = ({ label, position, note }: ChartBucket) => {
     const values = position < 0 ? [] : valuesOf(series, hoveredIndex ?? 0);
     const amounts = values.map(({ each, value }) => `${each.name} ${moneyText(value, currency)}`);
     const total = `${en.total} ${moneyText(sumOf(values.map(({ value }) => value)), currency)} ${currency}`;
     const parts = values.length === 0 ? [en.chart.none] : [total, ...amounts];
-    return `${[bucketName(label, true), ...(note === undefined ? [] : [note])].join(", ")}: ${parts.join("; ")}`;
+    const words = parts.concat(mark ?? []).join("; ");
+    return `${[bucketName(label, true), ...(note === undefined ? [] : [note])].join(", ")}: ${words}`;
   };
   const hatch = useId();
   // An area covers only the buckets from the first to the last that have costs.
@@ -186,6 +180,13 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
               fill={`url(#${hatch})`}
             />
           ))}
+          {marks.map(({ index }) => (
+            <path
+              key={index}
+              class="mark"
+              d={`M${x(index) - 5},0h10l-5,${MARGIN.top}zm5,${MARGIN.top}v${inner.height}`}
+            />
+          ))}
         </svg>
       </div>
       {hoveredIndex !== undefined && hovered !== undefined && (
@@ -194,6 +195,7 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
           index={hoveredIndex}
           bucket={hovered}
           name={bucketName(hovered.label, true)}
+          mark={mark}
           currency={currency}
           position={
             x(hoveredIndex) + step / 2 < width / 2
@@ -221,61 +223,11 @@ export function Chart({ title, buckets, bucketName, series, currency, kind = "ba
   );
 }
 
-/** The series that have a value in the bucket. */
-const valuesOf = (series: readonly ChartSeries[], index: number) =>
-  series.flatMap((each) => {
-    const value = each.values[index];
-    return value === undefined || value.units === 0n ? [] : [{ each, value }];
-  });
-
 /** The bucket that a key leads to; undefined for keys without a meaning here. */
 function indexAfter(key: string, index: number, count: number): number | undefined {
   if (key === "ArrowRight" || key === "ArrowUp") return Math.min(index + 1, count - 1);
   if (key === "ArrowLeft" || key === "ArrowDown") return Math.max(index - 1, 0);
   return key === "Home" ? 0 : key === "End" ? count - 1 : undefined;
-}
-
-export const Swatch = ({ color }: { readonly color: string }) => (
-  <span class="swatch" style={{ background: color }} aria-hidden="true" />
-);
-
-interface TipProps extends Pick<ChartProps, "series" | "currency"> {
-  readonly index: number;
-  readonly bucket: ChartBucket;
-  readonly name: string;
-  /** Beside the bars that it is about, so that it covers none of them. */
-  readonly position: { readonly left: string } | { readonly right: string };
-}
-
-function Tip({ series, index, bucket, name, currency, position }: TipProps) {
-  const values = valuesOf(series, index);
-  return (
-    <div class="tip" aria-hidden="true" style={position}>
-      <strong>{name}</strong>
-      {bucket.note !== undefined && <div>{bucket.note}</div>}
-      {bucket.position < 0 && <div>{en.chart.none}</div>}
-      <table hidden={bucket.position < 0}>
-        <tbody>
-          {values.map(({ each, value }) => (
-            <tr key={each.key}>
-              <th scope="row">
-                <Swatch color={each.color} /> <bdi>{each.name}</bdi>
-              </th>
-              <td>
-                <AmountCell value={value} currency={currency} isNamed />
-              </td>
-            </tr>
-          ))}
-          <tr class="sum">
-            <th scope="row">{en.total}</th>
-            <td>
-              <AmountCell value={sumOf(values.map(({ value }) => value))} currency={currency} />
-            </td>
-          </tr>
-        </tbody>
-      </table>
-    </div>
-  );
 }
 
 function useWidth() {

@@ -5,7 +5,7 @@ import { OTHERS_COLOR } from "../state/colors.js";
 import type { Place } from "../state/location.js";
 import { columnName, en } from "../text/en.js";
 import { chartColors, keyOf, nameOf } from "./breakdown-chart.js";
-import { Swatch } from "./chart.js";
+import { Swatch } from "./chart-tip.js";
 import { drilled, othersHref } from "./drill-down.js";
 import { Link } from "./link.js";
 import type { TableColumn } from "./table.js";

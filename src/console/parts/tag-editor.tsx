@@ -1,6 +1,6 @@
 /** Renames and removes single tags, and adds tags to a dimension. */
 import type { ComponentChildren } from "preact";
-import { useContext, useEffect, useRef, useState } from "preact/hooks";
+import { useContext, useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { useApi } from "../api/use-api.js";
 import { SignedInCaller } from "../state/caller.js";
@@ -41,7 +41,7 @@ export function TagName({ tenant, tag }: TagProps) {
   const [mode, setMode] = useState<"shown" | "renaming" | "removing">("shown");
   const before = useRef(mode);
   const shown = useRef<HTMLSpanElement>(null);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Return the focus to the button that opened the form.
     if (mode === "shown" && before.current !== "shown")
       shown.current?.querySelector<HTMLElement>(`.${before.current}`)?.focus();

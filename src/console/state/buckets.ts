@@ -52,6 +52,13 @@ function hoursOf({ first, last }: Period): Bucket[] | undefined {
   }));
 }
 
+/** The label of the bucket that begins with the day, or has it; undefined if the length is unknown. */
+export function bucketOfDay(day: string, length: string): string | undefined {
+  const bucketLength = lengths[length];
+  if (bucketLength === undefined) return length === "hour" ? `${day}T00:00:00Z` : undefined;
+  return bucketLength.label(bucketLength.start(day));
+}
+
 interface BucketLength {
   /** First day of the bucket of a day. */
   readonly start: (day: string) => string;

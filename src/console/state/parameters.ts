@@ -26,6 +26,7 @@ export const parameters: Readonly<Partial<Record<string, Parameter>>> = {
   start_date: { kind: "general", resets: lists },
   end_date: { kind: "general", resets: lists },
   digits: { kind: "general" },
+  marks: { kind: "general" },
   group_by: { kind: "choice", views: ["overview", "explorer", "topics"] },
   time_bucket: { kind: "choice", views: ["explorer", "topics"] },
   limit: { kind: "choice", views: ["explorer", "topics"] },

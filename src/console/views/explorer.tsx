@@ -1,12 +1,6 @@
 /** Costs grouped by up to three columns, over time, filtered and compared. A click on a group drills down. */
 import { useState } from "preact/hooks";
-import {
-  type BreakdownRequest,
-  breakdownAddress,
-  breakdownKey,
-  exportAddress,
-  sqlAddress,
-} from "../api/breakdown.js";
+import { type BreakdownRequest, breakdownAddress, exportAddress, sqlAddress } from "../api/breakdown.js";
 import { loadCompared } from "../api/comparison.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
 import { BreakdownChart } from "../parts/breakdown-chart.js";
@@ -25,7 +19,7 @@ import { type Names, useNames } from "../parts/whose.js";
 import { type Filter, filtersOf, isOfLines, withOnly } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
 import { bucketFor, comparedPeriod, periodOf } from "../state/period.js";
-import { useData } from "../state/use-data.js";
+import { useLoaded } from "../state/use-data.js";
 import { columnName, en } from "../text/en.js";
 import { valuesInWords } from "../text/filter-words.js";
 
@@ -87,8 +81,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
     compare: isCompared,
     before,
   };
-  // The result has its request, because the previous result is shown until the next one arrives.
-  const data = useData(`explorer ${breakdownKey(request)}`, (signal) => loadCompared(request, signal));
+  const data = useLoaded(loadCompared, request);
   const current = data.isStale ? undefined : data.value;
   const comparison = current?.comparison;
   const Table = isOverTime ? GroupsOverTime : Groups;
@@ -175,6 +168,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
               <section class="card" key={totals.currency}>
                 <BreakdownChart
                   title={text.title}
+                  place={place}
                   result={result}
                   currency={totals.currency}
                   kind={query.get("chart") === "area" ? "area" : "bars"}

@@ -5,7 +5,7 @@ import type { Schemas } from "../api/client.js";
 import { get } from "../api/use-api.js";
 import { percentage } from "../money/amount-text.js";
 import { BreakdownChart, type ChartedResult, chartColors, keyOf, nameOf } from "../parts/breakdown-chart.js";
-import { Swatch } from "../parts/chart.js";
+import { Swatch } from "../parts/chart-tip.js";
 import { Choice, PlaceSearch } from "../parts/controls.js";
 import { Download } from "../parts/download.js";
 import { Chip } from "../parts/filter-bar.js";
@@ -126,6 +126,7 @@ export function Topics({ place, tenant }: { readonly place: Place; readonly tena
             result.breakdown.totals.map((totals) => (
               <section class="card" key={totals.currency}>
                 <BreakdownChart
+                  place={place}
                   title={text.title}
                   result={result}
                   currency={totals.currency}

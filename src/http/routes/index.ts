@@ -16,6 +16,7 @@ import { chargebackRoutes } from "./chargebacks.js";
 import { deliveryRoutes } from "./deliveries.js";
 import { descriptionRoutes } from "./description.js";
 import { dimensionRoutes } from "./dimension.js";
+import { eventRoutes } from "./events.js";
 import { explainRoutes } from "./explain.js";
 import { exportRoutes } from "./export.js";
 import { focusMetadataRoutes } from "./focus-metadata.js";
@@ -71,6 +72,7 @@ const apiRoutes = [
   pipelineRunRoutes,
   deliveryRoutes,
   usageRoutes,
+  eventRoutes,
 ];
 
 const NoParameters: TSchema = inputOf({});

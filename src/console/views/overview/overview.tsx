@@ -81,6 +81,7 @@ export function Overview({ place, tenant }: { readonly place: Place; readonly te
                   </h2>
                   <BreakdownChart
                     title={text.overTime(columnName(column))}
+                    place={place}
                     result={result}
                     currency={totals.currency}
                     othersHref={
