@@ -75,6 +75,7 @@ const declared = {
   "GET /api/v1/tenants/{tenant_name}/metrics": "quiet",
   "GET /api/v1/tenants/{tenant_name}/resources": "",
   "GET /api/v1/tenants/{tenant_name}/identities": "",
+  "GET /api/v1/tenants/{tenant_name}/inventory/costs": "heavy",
   "GET /api/v1/tenants/{tenant_name}/inventory/summary": "",
   "GET /api/v1/tenants/{tenant_name}/resources/history": "",
   "GET /api/v1/tenants/{tenant_name}/identities/history": "",

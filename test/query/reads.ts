@@ -47,6 +47,7 @@ import { payerSums } from "../../src/query/chargebacks/payers.js";
 import type { PassedHop } from "../../src/query/chargebacks/row-metadata.js";
 import { chargebackDates, chargebackDays } from "../../src/query/chargebacks/scan.js";
 import type { AggregateInput } from "../../src/query/chargebacks/summed-rows.js";
+import { costsById } from "../../src/query/inventory/costs.js";
 import { inventoryNames } from "../../src/query/inventory/names.js";
 import { linesByKeyAndProduct, linesByProduct, linesByTagKey } from "../../src/query/rules/coverage-sql.js";
 import { lineMatches, tierMatches } from "../../src/query/rules/rule-matches.js";
@@ -319,6 +320,8 @@ export const reads: Readonly<Record<string, Statement>> = {
   "extent-by-team": extent({ groupBy: ["team"] }),
   "extent-by-team-and-product": extent({ groupBy: ["team", "product_type"] }),
   "inventory-names": inventoryNames({ identities: ["sa-1"], resources: ["r-1"] }),
+  "inventory-costs-of-identities": costsById("identities", window()),
+  "inventory-costs-of-resources-in-zone": costsById("resources", window({ timezone: "Europe/Berlin" })),
   "extent-by-identity": extent({}),
   "extent-by-resource-columns-in-zone": extent({
     window: window({ timezone: "Europe/Berlin" }),

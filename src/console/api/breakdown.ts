@@ -60,7 +60,7 @@ function breakdownQuery({
   };
 }
 
-export const breakdownKey = (request: BreakdownRequest) =>
+const breakdownKey = (request: BreakdownRequest) =>
   JSON.stringify(["breakdown", request.tenant, breakdownQuery(request)]);
 
 export function requestBreakdown(

@@ -1,13 +1,16 @@
 /**
- * Drawer with the versions of a resource or an identity. It is open while the address of the inventory has `history`.
+ * Drawer with the costs, owners and versions of a resource or an identity. It is open while the address of the inventory has `history`.
  */
+import { lastOfMonth } from "../../common/days.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
+import { periodOf } from "../state/period.js";
 import { useData } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { Drawer } from "./drawer.js";
 import { Shown } from "./messages.js";
+import { MonthBars } from "./month-bars.js";
 import { DataTable, type TableColumn } from "./table.js";
 
 const text = en.history;
@@ -52,6 +55,22 @@ export function VersionHistory({ place, tenant, kind, id }: HistoryProps) {
       <Shown data={data} height="12rem">
         {({ items, total }) => (
           <>
+            <section class="months">
+              <h3>{kind === "resources" ? text.costs : text.costsOfTeam}</h3>
+              <MonthBars
+                tenant={tenant}
+                period={periodOf(place)}
+                filters={[
+                  {
+                    column: kind === "resources" ? "resource_id" : "identity_id",
+                    isExcluding: false,
+                    values: [id],
+                  },
+                ]}
+                note={(month) => <bdi class="hint long">{belongedTo(kind, items, month)}</bdi>}
+              />
+            </section>
+            <h3>{text.versions}</h3>
             <DataTable
               caption={text.title}
               columns={columnsOf(kind)}
@@ -76,6 +95,23 @@ const shownFieldsOf = (each: Version) => [
   parentOf(each),
   teamOf(each),
 ];
+
+/** The owners or teams in a month, in the order of time: `sa-1 → sa-2`. `versions` begin with the newest. */
+function belongedTo(kind: HistoryProps["kind"], versions: readonly Version[], month: string): string {
+  const end = `${lastOfMonth(month)}T24`;
+  const names = versions
+    .filter(
+      ({ valid_from, valid_to, created_at, deleted_at }) =>
+        deleted_at === null &&
+        (valid_from ?? created_at ?? "") < end &&
+        (valid_to === null || valid_to > `${month}T00:00:00Z`),
+    )
+    .map((each) => (kind === "resources" ? ownerOf(each) : teamOf(each)))
+    .reverse();
+  if (names.every((name) => name === null)) return "";
+  const different = names.filter((name, index) => index === 0 || name !== names[index - 1]);
+  return different.map((name) => name ?? text.nobody).join(" → ");
+}
 
 /** Merges consecutive versions that look the same in the table. Newest first. */
 function withoutRepeats(versions: readonly Version[]): Version[] {

@@ -11,6 +11,7 @@ export const inventoryTexts = {
   type: "Type",
   anyType: "any",
   name: "Name",
+  costless: "Also those without cost",
   parent: "Part of",
   owner: "Owner",
   team: "Team",
@@ -20,11 +21,17 @@ export const inventoryTexts = {
   cost: "Cost in this period",
   count: (count: number) => `${count.toLocaleString("en")} found`,
   none: "Nothing found",
+  noCostHint:
+    "Nothing that matches has a cost in this period. Choose “Also those without cost” to see the rest.",
   noneHint: "Change the search, or check the runs: the inventory may not have been gathered yet.",
 } as const;
 
 export const historyTexts = {
   title: "History",
+  costs: "Cost and owner by month",
+  costsOfTeam: "Cost and team by month",
+  versions: "Changes",
+  nobody: "nobody",
   of: (id: string) => `History of ${id}`,
   now: "now",
   unknownStart: "earliest known",

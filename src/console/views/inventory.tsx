@@ -1,12 +1,7 @@
 /** Resources and identities of the tenant, with their times, owners and costs. */
-import {
-  type BreakdownRequest,
-  type BreakdownRow,
-  breakdownKey,
-  bucketAmount,
-  loadBreakdown,
-} from "../api/breakdown.js";
-import { api, bodyOf, type Schemas } from "../api/client.js";
+import { exact } from "../../common/exact-decimal.js";
+import type { Schemas } from "../api/client.js";
+import { useApi } from "../api/use-api.js";
 import { AssignDrawer, AssignLink } from "../parts/assign.js";
 import { Choice, narrow, PlaceSearch } from "../parts/controls.js";
 import { VersionHistory } from "../parts/history.js";
@@ -16,26 +11,22 @@ import { PageLinks, shownPage, useLastPage } from "../parts/pages.js";
 import { shownPeriod } from "../parts/period-picker.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
 import { shownDay, shownInstant } from "../state/days.js";
-import { changed, datesAlone, type Place } from "../state/location.js";
+import { changed, datesAlone, go, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
-import { periodOf } from "../state/period.js";
-import { type Data, useData } from "../state/use-data.js";
+import { periodOf, periodParameters } from "../state/period.js";
 import { en } from "../text/en.js";
 
 const text = en.inventory;
 const PAGE_SIZE = 100;
 
-type Resource = Schemas["Resource"];
-type Identity = Schemas["Identity"];
-type Item = Resource | Identity;
+type Item = Schemas["InventoryCost"];
 type Kind = "resources" | "identities";
+type Order = `${"cost" | "name" | "type" | "created_at" | "deleted_at" | "last_seen_at"}.${"asc" | "desc"}`;
 
 interface ViewProps {
   readonly place: Place;
   readonly tenant: string;
 }
-
-const idOf = (row: Item) => ("resource_id" in row ? row.resource_id : row.identity_id);
 
 export function Inventory({ place, tenant }: ViewProps) {
   const kind: Kind = place.query.get("kind") === "identities" ? "identities" : "resources";
@@ -43,7 +34,6 @@ export function Inventory({ place, tenant }: ViewProps) {
   const history = place.query.get("history");
   const inventory = useInventory(kind, place, tenant, page);
   useLastPage(place, inventory);
-  const costs = useCosts(kind, place, tenant, inventory.value?.items ?? []);
   return (
     <>
       <div class="title">
@@ -63,21 +53,31 @@ export function Inventory({ place, tenant }: ViewProps) {
         ))}
         <PlaceSearch key={kind} place={place} label={text.search} />
         <Types place={place} tenant={tenant} kind={kind} />
-        {kind === "resources" && <Status place={place} />}
+        <Status place={place} />
+        <label>
+          <input
+            type="checkbox"
+            checked={showsCostless(place)}
+            onChange={({ currentTarget }) => narrow(place, { costless: currentTarget.checked ? "true" : "" })}
+          />{" "}
+          {text.costless}
+        </label>
       </div>
       <Shown data={inventory} isMain>
         {({ items, total, pages }) =>
           total === 0 ? (
             <Empty title={text.none}>
-              <p>{text.noneHint}</p>
+              <p>{showsCostless(place) ? text.noneHint : text.noCostHint}</p>
             </Empty>
           ) : (
             <section class="card">
               <DataTable
                 caption={text.kinds[kind]}
-                columns={columnsOf(kind, place, tenant, costs.value)}
+                columns={columnsOf(kind, place, tenant)}
                 rows={items}
-                keyOf={idOf}
+                keyOf={({ id }) => id}
+                order={orderOf(place)}
+                onSort={(order) => go(changed(place, { order }), { replace: true })}
               />
               <PageLinks place={place} page={page} pages={pages} countText={text.count(total)} />
             </section>
@@ -92,86 +92,73 @@ export function Inventory({ place, tenant }: ViewProps) {
   );
 }
 
-interface Page {
-  readonly items: readonly Item[];
-  readonly total: number;
-  readonly pages: number;
-}
+const orders = ["cost", "name", "type", "created_at", "deleted_at", "last_seen_at"].flatMap((key) => [
+  `${key}.desc`,
+  `${key}.asc`,
+]) as Order[];
 
-function useInventory(kind: Kind, { query }: Place, tenant: string, page: number): Data<Page> {
+/** The order in the address. Default: the largest cost first. */
+const orderOf = ({ query }: Place): Order =>
+  orders.find((order) => order === query.get("order")) ?? "cost.desc";
+
+const showsCostless = ({ query }: Place) => query.get("costless") === "true";
+
+function useInventory(kind: Kind, place: Place, tenant: string, page: number) {
   const parameter = (name: string) => {
-    const value = query.get(name);
+    const value = place.query.get(name);
     return value === null || value === "" ? {} : { [name]: value };
   };
-  const type = query.get("type") ?? "";
-  const typeName = kind === "resources" ? "resource_type" : "identity_type";
-  const filters = {
+  const query = {
+    kind,
     page,
     page_size: PAGE_SIZE,
+    ...periodParameters(periodOf(place)),
     ...parameter("search"),
-    ...(kind === "resources" ? parameter("status") : {}),
-    ...(type === "" ? {} : { [typeName]: type }),
+    ...parameter("status"),
+    ...parameter("type"),
+    order: orderOf(place),
+    ...(showsCostless(place) && { costless: true }),
   };
-  const params = { path: { tenant_name: tenant }, query: filters };
-  return useData<Page>(JSON.stringify([kind, params]), (signal) =>
-    kind === "resources"
-      ? bodyOf(api.GET("/api/v1/tenants/{tenant_name}/resources", { params, signal }))
-      : bodyOf(api.GET("/api/v1/tenants/{tenant_name}/identities", { params, signal })),
-  );
+  return useApi("/api/v1/tenants/{tenant_name}/inventory/costs", { path: { tenant_name: tenant }, query });
 }
 
-/** Costs of the items on the page. */
-function useCosts(
-  kind: Kind,
-  place: Place,
-  tenant: string,
-  items: readonly Item[],
-): Data<readonly BreakdownRow[]> {
-  const column = kind === "resources" ? "resource_id" : "identity_id";
-  const values = items.map(idOf);
-  const request: BreakdownRequest = {
-    tenant,
-    period: periodOf(place),
-    groupBy: [column],
-    limit: PAGE_SIZE,
-    filters: [{ column, isExcluding: false, values }],
-  };
-  return useData(breakdownKey(request), async (signal) =>
-    values.length === 0 ? [] : (await loadBreakdown(request, signal)).groups,
-  );
-}
-
-function columnsOf(
-  kind: Kind,
-  place: Place,
-  tenant: string,
-  costs: readonly BreakdownRow[] | undefined,
-): TableColumn<Item>[] {
+function columnsOf(kind: Kind, place: Place, tenant: string): TableColumn<Item>[] {
   const column = kind === "resources" ? "resource_id" : "identity_id";
   const next = kind === "resources" ? "identity_id" : "resource_id";
   const explore = (id: string) =>
     changed(datesAlone(place), { [column]: id, group_by: next }, viewPath(tenant, "explorer"));
-  const plain = (key: string, title: string, cell: (row: Item) => string | null): TableColumn<Item> => ({
+  const plain = (key: keyof Item & string, title: string, sortKey?: string): TableColumn<Item> => ({
     key,
     title,
-    cell: (row) => <bdi>{cell(row) ?? ""}</bdi>,
+    cell: (row) => (row[key] === null ? "" : <bdi>{row[key].toString()}</bdi>),
+    ...(sortKey !== undefined && { sortKey }),
   });
-  const instant = (key: string, title: string, at: (row: Item) => string | null): TableColumn<Item> => ({
+  const instant = (key: "created_at" | "deleted_at" | "last_seen_at", title: string): TableColumn<Item> => ({
     key,
     title,
+    sortKey: key,
     cell: (row) => {
-      const value = at(row);
+      const value = row[key];
       return value === null ? "" : <time title={shownInstant(value)}>{shownDay(value.slice(0, 10))}</time>;
     },
   });
   return [
     {
-      key: "id",
-      title: en.columns[column] ?? "",
-      cell: (row) => (
-        <Link href={explore(idOf(row))}>
-          <bdi>{idOf(row)}</bdi>
-        </Link>
+      key: "name",
+      title: text.name,
+      sortKey: "name",
+      cell: ({ id, display_name: name }) => (
+        <>
+          <Link href={explore(id)}>
+            <bdi>{name ?? id}</bdi>
+          </Link>
+          {name !== null && (
+            <span class="hint">
+              {" "}
+              <bdi>{id}</bdi>
+            </span>
+          )}
+        </>
       ),
     },
     {
@@ -179,45 +166,35 @@ function columnsOf(
       title: text.cost,
       isNumber: true,
       leads: true,
-      money: (row) =>
-        (costs ?? [])
-          .filter((group) => group.dimensions[column] === idOf(row))
-          .map((group) => ({ value: bucketAmount(group), currency: group.currency })),
+      sortKey: "cost",
+      money: ({ costs }) => costs.map(({ currency, amount }) => ({ value: exact(amount), currency })),
     },
-    plain("name", text.name, (row) => row.display_name),
-    plain("type", text.type, (row) => ("resource_id" in row ? row.resource_type : row.identity_type)),
+    plain("type", text.type, "type"),
     ...(kind === "resources"
-      ? [
-          plain("parent", text.parent, (row) => ("resource_id" in row ? row.parent_id : "")),
-          plain("owner", text.owner, (row) => ("resource_id" in row ? row.owner_id : "")),
-        ]
-      : [
-          plain("team", text.team, (row) => (typeof row.metadata.team === "string" ? row.metadata.team : "")),
-        ]),
+      ? [plain("owner_id", text.owner), plain("parent_id", text.parent)]
+      : [plain("team", text.team)]),
     ...(kind === "resources"
-      ? [{ key: "assign", title: "", cell: (row: Item) => <AssignLink place={place} resource={idOf(row)} /> }]
+      ? [{ key: "assign", title: "", cell: ({ id }: Item) => <AssignLink place={place} resource={id} /> }]
       : []),
     {
       key: "history",
       title: "",
-      cell: (row) => (
-        <Link href={changed(place, { history: idOf(row) })} aria-label={en.history.of(idOf(row))}>
+      cell: ({ id }) => (
+        <Link href={changed(place, { history: id })} aria-label={en.history.of(id)}>
           {en.history.title}
         </Link>
       ),
     },
-    instant("created", text.created, (row) => row.created_at),
-    instant("deleted", text.deleted, (row) => row.deleted_at),
-    instant("last_seen", text.lastSeen, (row) => row.last_seen_at),
+    instant("created_at", text.created),
+    instant("deleted_at", text.deleted),
+    instant("last_seen_at", text.lastSeen),
   ];
 }
 
 /** Select of the existing types, with the number of items of each. */
 function Types({ place, tenant, kind }: ViewProps & { readonly kind: Kind }) {
   const params = { path: { tenant_name: tenant } };
-  const summary = useData(JSON.stringify(["inventory summary", params]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/inventory/summary", { params, signal })),
-  );
+  const summary = useApi("/api/v1/tenants/{tenant_name}/inventory/summary", params);
   const counts =
     (kind === "resources" ? summary.value?.resource_counts : summary.value?.identity_counts) ?? {};
   return (

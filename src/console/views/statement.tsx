@@ -20,6 +20,7 @@ import { Download } from "../parts/download.js";
 import { FilterBar } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
 import { Empty, Shown } from "../parts/messages.js";
+import { MonthBars } from "../parts/month-bars.js";
 import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
 import { SharedRules, UnallocatedReasons } from "../parts/statement-causes.js";
@@ -27,7 +28,6 @@ import { StatementChange } from "../parts/statement-change.js";
 import { StatementChoice } from "../parts/statement-choice.js";
 import { Letterhead } from "../parts/statement-head.js";
 import { StatementLines } from "../parts/statement-lines.js";
-import { StatementMonths } from "../parts/statement-months.js";
 import { useNames } from "../parts/whose.js";
 import { filtersOf } from "../state/filters.js";
 import { changed, type Place } from "../state/location.js";
@@ -113,7 +113,10 @@ function Charges({ place, tenant, reconciliation }: ChargesProps) {
               <section key={totals.currency} class="card statement">
                 <Sums totals={totals} bill={billOf(totals.currency)} />
                 <StatementChange {...common} place={place} currency={totals.currency} />
-                <StatementMonths {...common} currency={totals.currency} />
+                <section class="months">
+                  <h2>{text.months}</h2>
+                  <MonthBars {...common} currency={totals.currency} />
+                </section>
                 <StatementLines {...common} breakdown={breakdown} totals={totals} />
                 <SharedRules {...common} totals={totals} />
                 <UnallocatedReasons {...common} totals={totals} />

@@ -1,18 +1,21 @@
 /** Resources, identities and their counts: now, or as they were known at an earlier time. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { readInventoryCosts } from "../../query/inventory/costs.js";
 import { readInventoryPage } from "../../query/inventory/list.js";
 import { readInventorySummary } from "../../query/inventory/summary.js";
-import type { HttpContext } from "../context.js";
+import { type HttpContext, tenantRead } from "../context.js";
 import {
+  costParameters,
   countedAt,
   identityFilters,
   identitySchema,
+  inventoryCostSchema,
   inventorySummarySchema,
   resourceFilters,
   resourceSchema,
 } from "../schemas/inventory.js";
 import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
-import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
+import { dateRange, inputOf, paging, tenantPathSchema, timezone } from "../schemas/parameters.js";
 import { problemResponses } from "../schemas/problem.js";
 
 const LISTED =
@@ -28,8 +31,9 @@ const problems = problemResponses(
 );
 
 export const inventoryRoutes =
-  ({ stores }: HttpContext): FastifyPluginAsyncTypebox =>
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
+    const { stores } = context;
     app.get(
       "/tenants/:tenant_name/resources",
       {
@@ -68,6 +72,40 @@ export const inventoryRoutes =
       async ({ tenant: { tenant_name }, query: { identity_type: type, ...query }, stopSignal }) => {
         const input = { ...query, type };
         const found = await readInventoryPage(stores.postgres, "identities", tenant_name, input, stopSignal);
+        return envelope(found, query);
+      },
+    );
+
+    app.get(
+      "/tenants/:tenant_name/inventory/costs",
+      {
+        config: { scope: "read", heavy: true, etag: false, showsTags: false },
+        schema: {
+          operationId: "listInventoryCosts",
+          tags: ["Inventory"],
+          summary: "Resources or identities by cost",
+          description:
+            "Resources or identities with what they cost in a period, by default the largest first. They are shown as they are known now, whatever " +
+            "the period. What only chargebacks name is in the list as well, so the amounts of all pages add up to the costs of the period.",
+          params: tenantPathSchema,
+          querystring: inputOf({ ...costParameters, ...paging, ...dateRange, ...timezone }),
+          response: {
+            200: pageSchema(inventoryCostSchema, "By `order`."),
+            ...problemResponses("tenant_not_found", "too_busy", "store_unavailable", "request_timeout"),
+          },
+        },
+      },
+      async (request) => {
+        const { window, query } = request;
+        const { client, signal } = await tenantRead(context, request);
+        const { postgres } = stores;
+        const input = { ...query, window };
+        const found = await readInventoryCosts(
+          { client, postgres },
+          request.tenant.tenant_name,
+          input,
+          signal,
+        );
         return envelope(found, query);
       },
     );

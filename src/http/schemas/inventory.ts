@@ -1,8 +1,19 @@
 /** Resources, identities and their numbers. */
 import { type Static, Type } from "@sinclair/typebox";
 import { LONGEST_ID } from "../../domain/text-limits.js";
+import { costOrders } from "../../query/inventory/costs.js";
 import { inventorySorts, sortOrders } from "../../query/inventory/order.js";
-import { choiceSchema, countSchema, instantSchema, nullableText, rowFields, textSchema } from "./fields.js";
+import {
+  choiceSchema,
+  countSchema,
+  currency,
+  decimalSchema,
+  instantSchema,
+  nullableChoice,
+  nullableText,
+  rowFields,
+  textSchema,
+} from "./fields.js";
 import { id } from "./parameters.js";
 
 const at = (description: string, example: string) =>
@@ -76,6 +87,26 @@ export const identityFilters = {
   ...order,
 };
 
+export const costParameters = {
+  kind: choiceSchema(["resources", "identities"], {
+    description: "What to list.",
+    default: "resources",
+  }),
+  type: ofType("those", "kafka_cluster"),
+  status: Type.Optional(choiceSchema(["active", "deleted"], { description: "Only those of this status." })),
+  ...search,
+  costless: Type.Boolean({
+    description: "Also list those without cost in the period. They come last in an order by cost.",
+    default: false,
+  }),
+  order: choiceSchema(costOrders, {
+    description:
+      "Column and direction of the order; ties by id. Costs in several currencies are compared currency by currency, in the order of their codes. " +
+      "`name` is the id where there is no name, and ignores case. Unknown values come last.",
+    default: "cost.desc",
+  }),
+};
+
 const life = {
   created_at: nullableText({
     description:
@@ -137,6 +168,47 @@ export const identitySchema = Type.Object(
     ...life,
   },
   { title: "Identity" },
+);
+
+const { created_at, deleted_at } = life;
+
+export const inventoryCostSchema = Type.Object(
+  {
+    id: textSchema("Id of the resource or identity.", "lkc-1a2b3c"),
+    type: nullableText({
+      description: "Its kind, as its ecosystem names it; null if only chargebacks name it.",
+      examples: ["kafka_cluster"],
+    }),
+    display_name: nameOf("resource or identity", "orders-prod"),
+    status: nullableChoice(["active", "deleted"], {
+      description: "`deleted` once a gathering no longer finds it; null if only chargebacks name it.",
+      examples: ["active"],
+    }),
+    parent_id: nullableText({
+      description: "Parent resource; null when it has none, and for identities.",
+      examples: ["env-42"],
+    }),
+    owner_id: nullableText({
+      description: "Identity that owns the resource; null when none is known, and for identities.",
+      examples: ["sa-12345"],
+    }),
+    team: nullableText({
+      description: "Team of the identity; null when it has none, and for resources.",
+      examples: [null],
+    }),
+    created_at,
+    deleted_at,
+    last_seen_at: nullableText({
+      description: "Newest gathering that found it; null if only chargebacks name it. UTC.",
+      format: "date-time",
+      examples: ["2026-01-31T04:00:00Z"],
+    }),
+    costs: Type.Array(
+      Type.Object({ currency, amount: decimalSchema("Sum of its chargebacks in the period.", "1250.75") }),
+      { description: "Its costs, by currency. Empty if it has none; sums of 0 are left out." },
+    ),
+  },
+  { title: "InventoryCost", description: "A resource or an identity, with its cost in a period." },
 );
 
 const validity = {

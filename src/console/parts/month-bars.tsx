@@ -1,11 +1,11 @@
-/** The costs of a statement in the last six months. */
+/** Costs in the last six months as bars, one picture for each currency. */
+import type { ComponentChildren } from "preact";
 import { addDays, firstOfMonth, lastOfMonth } from "../../common/days.js";
 import { exact } from "../../common/exact-decimal.js";
 import { type BreakdownRequest, useBreakdown } from "../api/breakdown.js";
 import { shownMonth } from "../state/days.js";
 import type { Filter } from "../state/filters.js";
 import type { Period } from "../state/period.js";
-import { en } from "../text/en.js";
 import { Bars } from "./bars.js";
 import { Shown } from "./messages.js";
 
@@ -15,10 +15,13 @@ interface MonthsProps {
   readonly tenant: string;
   readonly period: Period;
   readonly filters: readonly Filter[];
-  readonly currency: string;
+  /** Shows this currency, even without costs. Default: every currency that has some. */
+  readonly currency?: string;
+  /** What to show below the name of the month with this first day. */
+  readonly note?: (month: string) => ComponentChildren;
 }
 
-export function StatementMonths({ tenant, period, filters, currency }: MonthsProps) {
+export function MonthBars({ tenant, period, filters, currency, note }: MonthsProps) {
   const months = monthsUntil(period.last);
   const whole = { first: months[0] ?? period.first, last: lastOfMonth(period.last) };
   const request: BreakdownRequest = {
@@ -31,25 +34,30 @@ export function StatementMonths({ tenant, period, filters, currency }: MonthsPro
   };
   const data = useBreakdown(request);
   return (
-    <section class="months">
-      <h2>{en.statement.months}</h2>
-      <Shown data={data} height="8rem">
-        {({ time_buckets: buckets, totals }) => {
-          const amounts = totals.find((each) => each.currency === currency)?.amounts;
+    <Shown data={data} height="8rem">
+      {({ time_buckets: buckets, totals }) =>
+        (currency === undefined ? totals.map((each) => each.currency) : [currency]).map((shown) => {
+          const amounts = totals.find((each) => each.currency === shown)?.amounts;
           return (
             <Bars
-              currency={currency}
+              key={shown}
+              currency={shown}
               bars={months.map((month) => ({
                 key: month,
-                name: shownMonth(month, "short"),
+                name: (
+                  <>
+                    {shownMonth(month, "short")}
+                    {note !== undefined && <div>{note(month)}</div>}
+                  </>
+                ),
                 amount: exact(amounts?.[buckets.indexOf(month.slice(0, 7))] ?? "0"),
                 isCurrent: month <= period.last && lastOfMonth(month) >= period.first,
               }))}
             />
           );
-        }}
-      </Shown>
-    </section>
+        })
+      }
+    </Shown>
   );
 }
 
