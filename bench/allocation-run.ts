@@ -64,7 +64,7 @@ async function run(
       backupLock: stores.backupLock,
       tenantName: store.tenantName,
       epoch,
-      rules,
+      rulesOn: () => rules,
       decimalPlaces: 4,
       retryLimit: 1,
       signal: new AbortController().signal,

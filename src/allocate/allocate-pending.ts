@@ -2,11 +2,12 @@ import { filledDays } from "../clickhouse/partitions.js";
 import { stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
 import { runStatement } from "../postgres/statement.js";
-import type { AllocatePending, LedgerJob } from "./allocation-job.js";
+import type { AllocatePending, LedgerDays, LedgerJob } from "./allocation-job.js";
 import { calculateDays, type DayMarks, unallocate } from "./calculate.js";
 import { ConservationError, conserves, type DayFailures, failDay } from "./fail-day.js";
 import { chargebackLedger, topicLedger } from "./ledger.js";
 import { type Attributed, isRunOver, publishAttributions, publishChecked } from "./publish.js";
+import type { RuleSet } from "./rules.js";
 import type { DayCheck } from "./sql/check-conservation.js";
 import { estimateDays } from "./sql/estimate-days.js";
 import {
@@ -26,26 +27,40 @@ import { clearStagedInput } from "./sql/publishing-state.js";
  * for processors.
  */
 export async function allocatePending(input: AllocatePending): Promise<void> {
-  const job: LedgerJob = { ...input, ledger: chargebackLedger };
+  const job = { ...input, ledger: chargebackLedger };
   const found = await runStatement<PendingDay>(input.postgres, pendingDays(input));
   input.onPending(found.rows.length);
   const ready = await leaveOutLostInput(job, found.rows);
   const failures: DayFailures = new Map(ready.map((day) => [day.day, day.allocation_attempts]));
   const attributed = await attribute(input, new Set(failures.keys()));
-  const calculating = { ...job, marks: marksOf(ready) };
-  const batches: Batches = { ...calculating, failures, attributed, failed: new Set() };
+  const shared = { ...job, marks: marksOf(ready), failures, attributed, failed: new Set<string>() };
   let publishing = Promise.resolve();
-  for (const batch of await cutBatches(job, [...failures.keys()])) {
-    if (readsEarlierDays(job)) await publishing;
-    const [calculated, published] = await Promise.allSettled([calculateBatch(batches, batch), publishing]);
-    if (published.status === "rejected") throw published.reason;
-    publishing = finishBatch(batches, batch, calculated);
+  for (const { rules, days } of byRules([...failures.keys()], input.rulesOn)) {
+    const batches: Batches = { ...shared, rules };
+    for (const batch of await cutBatches(job, days)) {
+      if (readsEarlierDays(batches)) await publishing;
+      const [calculated, published] = await Promise.allSettled([calculateBatch(batches, batch), publishing]);
+      if (published.status === "rejected") throw published.reason;
+      publishing = finishBatch(batches, batch, calculated);
+    }
   }
   await publishing;
   await publishAttributions(
     job,
     [...attributed.values()].filter((check) => !failures.has(check.day)),
   );
+}
+
+/** Divides days, in their order, into runs of days with the same rules. */
+function byRules(days: readonly string[], rulesOn: AllocatePending["rulesOn"]) {
+  const runs: { readonly rules: RuleSet; readonly days: string[] }[] = [];
+  for (const day of days) {
+    const rules = rulesOn(day);
+    const last = runs.at(-1);
+    if (last?.rules.hash === rules.hash) last.days.push(day);
+    else runs.push({ rules, days: [day] });
+  }
+  return runs;
 }
 
 async function attribute(input: AllocatePending, calculatedNow: ReadonlySet<string>): Promise<Attributed> {
@@ -191,7 +206,7 @@ async function attributeBatch(
  * Calculating them would publish an empty day over a good one. Returns the other days.
  */
 async function leaveOutLostInput<Day extends PendingDay>(
-  job: LedgerJob,
+  job: LedgerDays,
   days: readonly Day[],
 ): Promise<Day[]> {
   const billing = stagedTable("billing", job.epoch);
@@ -219,7 +234,7 @@ function marksOf(days: readonly PendingDay[]): ReadonlyMap<string, DayMarks> {
 }
 
 /** Cuts days into batches by their estimated work. */
-async function cutBatches(job: LedgerJob, days: readonly string[]): Promise<string[][]> {
+async function cutBatches(job: LedgerDays, days: readonly string[]): Promise<string[][]> {
   if (days.length === 0) return [];
   const { ledger, epoch } = job;
   const estimated = await readRows<{ day: string; work: number }>(

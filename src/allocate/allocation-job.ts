@@ -28,8 +28,13 @@ export interface LedgerJob extends Calculation, Publication {
   readonly onFailure: (day: string, message: string, isConservation: boolean) => void;
 }
 
+/** A job for days of any rules. */
+export type LedgerDays = Omit<LedgerJob, "rules">;
+
 /** Allocation to identities, and to topics if enabled. */
-export interface AllocatePending extends Omit<LedgerJob, "ledger"> {
+export interface AllocatePending extends Omit<LedgerDays, "ledger"> {
+  /** Returns the rules of a day. */
+  readonly rulesOn: (day: string) => RuleSet;
   readonly topics?: TopicAttribution;
 }
 

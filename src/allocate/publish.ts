@@ -9,7 +9,7 @@ import { withTransaction } from "../postgres/transaction.js";
 import { errorText, storeErrorText } from "../stores/error-text.js";
 import { type RecordedDay, recordPublishedDays } from "../stores/facts/store-state.js";
 import { isStoreFault } from "../stores/store-trouble.js";
-import type { LedgerJob, Publication } from "./allocation-job.js";
+import type { LedgerDays, LedgerJob, Publication } from "./allocation-job.js";
 import { recordDimensions } from "./dimensions.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { checkPublishedAttributions, type DayCheck } from "./sql/check-conservation.js";
@@ -225,7 +225,7 @@ export async function publishChecked(
 }
 
 /** Publishes attributions of days whose chargebacks do not change. Throws only errors that end the run. */
-export async function publishAttributions(job: LedgerJob, checks: readonly DayCheck[]): Promise<void> {
+export async function publishAttributions(job: LedgerDays, checks: readonly DayCheck[]): Promise<void> {
   const [first] = checks;
   if (first === undefined) return;
   await job.onStage("publishing", first.day);

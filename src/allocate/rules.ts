@@ -32,7 +32,7 @@ export interface RuleSet {
 
 /** A step of `pass_on`. */
 export interface PassingStep {
-  /** Its position, from 1. */
+  /** Its number among the tenant's steps, from 1. */
   readonly step: number;
   /** The rule whose tiers split what the step takes. */
   readonly rule: string;
@@ -85,7 +85,7 @@ export interface ConfiguredRules extends WeighingColumns {
   readonly rules: readonly AllocationRule[];
   readonly weights: readonly AllocatedWeights[];
   /** In order. */
-  readonly steps: readonly Omit<PassingStep, "step" | "weights" | "places">[];
+  readonly steps: readonly Omit<PassingStep, "weights" | "places">[];
   /** Digest of everything that decides which lines the rules take, and which identities lines name. */
   readonly digest: string;
 }
@@ -125,10 +125,9 @@ export function buildRuleSet(rules: readonly AllocationRule[], configured?: Conf
     ...set,
     configured: { columns },
     stages: stages.sort((a, b) => a - b).map((stage) => ({ stage, weights: weightsOf(stage) })),
-    steps: steps.map((each, index) => {
-      const step = index + 1;
+    steps: steps.map((each) => {
       const places = new Set(set.rows.filter(({ rule }) => rule === each.rule).map((row) => row.set_of));
-      return { ...each, step, weights: weightsOf(stageOfStep(step)), places };
+      return { ...each, weights: weightsOf(stageOfStep(each.step)), places };
     }),
   };
 }

@@ -3,6 +3,7 @@ import { dayOf } from "../common/days.js";
 import { withoutSecrets } from "../common/known-secrets.js";
 import { tagsRead } from "../config/allocation/tags-read.js";
 import type { Config } from "../config/config.js";
+import { periodOn, periodsOf } from "../config/dated.js";
 import { describeConfig } from "../config/describe.js";
 import { refusalToListen } from "../config/settings/api.js";
 import { ecosystems } from "../ingest/ecosystems/registry.js";
@@ -54,12 +55,14 @@ async function connectTenants(
   let failures = 0;
   let remarks = 0;
   let requests = 0;
-  for (const tenant of selectTenants(config, names)) {
-    const ecosystem = ecosystems.get(tenant.ecosystem);
-    if (ecosystem === undefined) throw new Error(`unknown ecosystem ${tenant.ecosystem}`);
+  const today = dayOf(new Date());
+  for (const written of selectTenants(config, names)) {
+    const ecosystem = ecosystems.get(written.ecosystem);
+    if (ecosystem === undefined) throw new Error(`unknown ecosystem ${written.ecosystem}`);
+    const { tenant } = periodOn(periodsOf(written, ecosystem), today);
     const { tenant_name: tenantName, tenant_id: tenantId, plugin_settings: settings } = tenant;
     const parallelQueries = tenant.metrics_prefetch_workers;
-    const window = gatherWindow(dayOf(new Date()), tenant.lookback_days, tenant.cutoff_days);
+    const window = gatherWindow(today, tenant.lookback_days, tenant.cutoff_days);
     const context = { tenantName, tenantId, logger, parallelQueries, maps: tenant.identity_maps };
     const responses = await probeTenant({ ecosystem, settings, context, window }, signal);
     const probes = withTagRemarks(responses, tagsRead(tenant.allocation));

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from "@clickhouse/client";
+import { allocationOn } from "../config/dated.js";
 import { MOST_STEPS } from "../domain/passed-cost.js";
 import { isPublished } from "../query/chargebacks/explain/day.js";
 import {
@@ -139,7 +140,8 @@ export const explain: Command = {
       else {
         const { postgres } = stores;
         const { line_columns: columns = {}, allocation } = config.tenants.get(tenantName) ?? {};
-        const input = { ...choice, dimension: listed, date, columns, steps: allocation?.pass_on ?? [] };
+        const steps = allocation === undefined ? [] : allocationOn(allocation, date).pass_on;
+        const input = { ...choice, dimension: listed, date, columns, steps };
         const explained = await readExplanation({ client, postgres, tenantName }, input, io.signal);
         if (explained === undefined) {
           const { dimension_id } = listed;

@@ -1,7 +1,7 @@
 /** The configuration as the service uses it: validated, with defaults, and with parsed addresses. */
 import { resolve } from "node:path";
 import type { RuleColumns } from "../domain/rule-columns.js";
-import type { IdentityMaps } from "./allocation/check-allocation.js";
+import type { IdentityMaps } from "./allocation/identity-map.js";
 import type { WrittenConfig } from "./schema.js";
 import type { EcosystemSettingsMap } from "./settings/ecosystem-settings.js";
 import { type PostgresTarget, postgresTarget } from "./settings/postgres.js";

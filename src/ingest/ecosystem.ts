@@ -3,7 +3,7 @@ import type { Pool } from "pg";
 import type { Logger } from "pino";
 import type { Statement } from "../clickhouse/statement.js";
 import type { DayRange } from "../common/days.js";
-import type { IdentityMaps } from "../config/allocation/check-allocation.js";
+import type { IdentityMaps } from "../config/allocation/identity-map.js";
 import type { EcosystemSettings } from "../config/settings/ecosystem-settings.js";
 import type { PluginSettings } from "../config/settings/plugin-settings.js";
 import type { AllocationRule, IdentityScope } from "../domain/allocation-rule.js";

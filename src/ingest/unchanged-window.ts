@@ -3,7 +3,7 @@
  * staged, hashed or compared again.
  */
 import { daysOfWindow } from "../common/days.js";
-import { assignedDigest } from "../config/allocation/assigned.js";
+import { digestInWindow } from "../config/allocation/identity-map.js";
 import type { WindowReport } from "./reports.js";
 import type { StagedTopics } from "./stage-topics.js";
 import type { StagedWindow, StageWindowOptions } from "./staged-window.js";
@@ -87,7 +87,7 @@ export function warnOfDropped(
 function windowKey(options: StageWindowOptions): StoredWindow {
   const { store, window, settingsDigest, decimalPlaces, derivingMetrics, topics } = options;
   const { inputRulesHash = options.rulesHash } = options;
-  const assigned = assignedDigest(options.allocation?.assigned, window);
+  const { allocation } = options;
   const { tenantName, tenantId, ecosystem } = store;
   const topicsFrom = topics && daysOfWindow(window).find((day) => day >= topics.from);
   const settings = [
@@ -99,7 +99,9 @@ function windowKey(options: StageWindowOptions): StoredWindow {
     derivingMetrics,
     topicsFrom ?? null,
     topicsFrom === undefined ? null : (topics?.rulesHash ?? null),
-    ...(assigned === null ? [] : [assigned]),
+    allocation?.linesDigest ?? null,
+    [...(allocation?.maps ?? [])].map(([path, map]) => [path, digestInWindow(map, window)]),
+    digestInWindow(allocation?.assigned?.map, window),
   ];
   return { tenantName, window, topicsFrom, settingsHash: settingsHash(settings) };
 }

@@ -1,11 +1,11 @@
-import type { RuleSet } from "../allocate/rules.js";
 import { type DayRange, daysOfWindow } from "../common/days.js";
 import { digestOf } from "../common/digest.js";
 import { withoutSecrets } from "../common/known-secrets.js";
 import { LeaseLostError } from "../common/lease-lost.js";
 import { isLostPostgres } from "../common/lost-connection.js";
-import type { AllocationPlan } from "../config/allocation/plan.js";
+import type { IdentityMaps } from "../config/allocation/identity-map.js";
 import type { TenantConfig } from "../config/config.js";
+import { periodOn } from "../config/dated.js";
 import type { AnyEcosystem, Gatherer } from "../ingest/ecosystem.js";
 import { gatherInventory } from "../ingest/inventory/gather-inventory.js";
 import { inventoryOwner } from "../ingest/inventory/inventory-sink.js";
@@ -24,6 +24,7 @@ import type { RunRequest, TenantRunContext } from "./run-context.js";
 import { recordGatheredDays } from "./sql/gathered-days.js";
 import type { RunError } from "./sql/runs.js";
 import { type GatherState, gatherState, recordGather, recordGatherFailure } from "./sql/tenants.js";
+import type { PeriodRules } from "./tenant-rules.js";
 import { cutWindow } from "./window.js";
 
 /**
@@ -35,12 +36,12 @@ export interface GatherTenant extends TenantRunContext {
   readonly ecosystem: AnyEcosystem;
   readonly store: TenantStore;
   readonly epoch: number;
-  readonly rules: RuleSet;
-  readonly inputRulesHash: string;
-  readonly allocation: AllocationPlan | undefined;
+  /** Of each period of the configuration, the earliest first. */
+  readonly periods: readonly PeriodRules[];
   /** Undefined if costs are not attributed to topics. */
   readonly topics: TopicStaging | undefined;
   readonly window: DayRange;
+  readonly today: string;
   /** First UTC day within the retention. */
   readonly keepFrom: string;
   readonly request: RunRequest;
@@ -63,33 +64,13 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheringResult
   const tally: Tally = { days: 0, notes: new Set(), refused: undefined, kept: [] };
   const started = performance.now();
   try {
-    const {
-      tenant_name: tenantName,
-      tenant_id: tenantId,
-      plugin_settings,
-      identity_maps: maps,
-    } = input.tenant;
+    const { tenant_name: tenantName } = input.tenant;
     const known = createKnownInventory(input.stores.postgres, tenantName);
-    const gatherer = input.ecosystem.connect(plugin_settings, {
-      tenantName,
-      tenantId,
-      logger: input.logger,
-      parallelQueries: input.tenant.metrics_prefetch_workers,
-      known: known.read,
-      maps,
-      store: {
-        client: input.store.client,
-        postgres: input.stores.postgres,
-        backupLock: input.stores.backupLock,
-        epoch: input.epoch,
-        gatheredFrom: input.window.start,
-        keepFrom: input.keepFrom,
-      },
-    });
+    const upstream = connectPeriods(input, known);
     try {
-      await gatherAll(input, { gatherer, known }, tally, report);
+      await gatherAll(input, { upstream, known }, tally, report);
     } finally {
-      await gatherer.close();
+      await upstream.close();
     }
     const secondsAgo = (performance.now() - started) / 1000;
     if (tally.refused === undefined)
@@ -120,14 +101,56 @@ interface Tally {
   readonly kept: DayRemark[];
 }
 
+/** The upstream as each period of the configuration sees it. */
+interface Upstream {
+  on(period: PeriodRules): Gatherer;
+  close(): Promise<void>;
+}
+
+/** Periods with equal settings share a connection. */
+function connectPeriods(input: GatherTenant, known: KnownInventoryReader): Upstream {
+  const gatherers = new Map<string, Gatherer>();
+  const { tenant_name: tenantName, tenant_id: tenantId } = input.tenant;
+  return {
+    on({ tenant }) {
+      const { plugin_settings: settings, identity_maps: maps } = tenant;
+      const key = digestOf([settings, hashesOf(maps)]);
+      const connected = gatherers.get(key);
+      if (connected !== undefined) return connected;
+      const gatherer = input.ecosystem.connect(settings, {
+        tenantName,
+        tenantId,
+        logger: input.logger,
+        parallelQueries: tenant.metrics_prefetch_workers,
+        known: known.read,
+        maps,
+        store: {
+          client: input.store.client,
+          postgres: input.stores.postgres,
+          backupLock: input.stores.backupLock,
+          epoch: input.epoch,
+          gatheredFrom: input.window.start,
+          keepFrom: input.keepFrom,
+        },
+      });
+      gatherers.set(key, gatherer);
+      return gatherer;
+    },
+    async close() {
+      for (const gatherer of gatherers.values()) await gatherer.close();
+    },
+  };
+}
+
 async function gatherAll(
   input: GatherTenant,
-  { gatherer, known }: { readonly gatherer: Gatherer; readonly known: KnownInventoryReader },
+  { upstream, known }: { readonly upstream: Upstream; readonly known: KnownInventoryReader },
   tally: Tally,
   report: (message: string) => void,
 ): Promise<void> {
-  const { store, epoch, tenant, rules, signal, logger } = input;
+  const { store, epoch, tenant, periods, signal, logger } = input;
   const postgres = input.stores.postgres;
+  const gatherer = upstream.on(periodOn(periods, input.today));
   const inventory = await gatherInventory({
     postgres,
     client: store.client,
@@ -138,26 +161,26 @@ async function gatherAll(
     logger,
   });
   known.renew();
-  const configured = settingsDigest(input.ecosystem, tenant.plugin_settings);
   inventory.errors.forEach(report);
   for (const note of inventory.notes) tally.notes.add(note);
-  for (const window of cutWindow(input.window, {
-    ...gatherer,
-    cutAtMonths: isCutAtMonths(input, gatherer),
-  })) {
+  const size = { ...gatherer, cutAtMonths: isCutAtMonths(input, gatherer) };
+  const changes = periods.flatMap(({ start = [] }) => start);
+  for (const window of cutWindow(input.window, size, changes)) {
     signal.throwIfAborted();
+    const period = periodOn(periods, window.start);
+    const settings = period.tenant.plugin_settings;
     const staged = await stageRecorded({
       store,
       postgres,
       epoch,
-      gatherer,
+      gatherer: upstream.on(period),
       window,
-      settingsDigest: configured,
-      rulesHash: rules.hash,
-      inputRulesHash: input.inputRulesHash,
-      allocation: input.allocation,
+      settingsDigest: settingsDigest(input.ecosystem, settings),
+      rulesHash: period.rules.hash,
+      inputRulesHash: period.inputRulesHash,
+      allocation: period.allocation,
       decimalPlaces: tenant.allocation.decimal_places,
-      derivingMetrics: input.ecosystem.derivingMetrics(tenant.plugin_settings),
+      derivingMetrics: input.ecosystem.derivingMetrics(settings),
       standIns: input.ecosystem.standIns,
       unknownOwnersAreActive: input.ecosystem.unknownOwnersAreActive,
       inventoryLacks: inventory.lacks,
@@ -180,8 +203,14 @@ async function gatherAll(
  * Windows are gathered newest first. Costs of a month are weighed together with its earlier days, so a month must not
  * be split between windows.
  */
-function isCutAtMonths({ allocation }: GatherTenant, { cutAtMonths = false }: Gatherer): boolean {
-  return cutAtMonths || (allocation?.costs.some(({ over }) => over === "month") ?? false);
+function isCutAtMonths({ periods }: GatherTenant, { cutAtMonths = false }: Gatherer): boolean {
+  return (
+    cutAtMonths || periods.some(({ allocation }) => allocation?.costs.some(({ over }) => over === "month"))
+  );
+}
+
+function hashesOf(maps: IdentityMaps): readonly (readonly [string, string])[] {
+  return [...maps].map(([path, { hash }]) => [path, hash]);
 }
 
 /**
@@ -194,10 +223,13 @@ const gapSlack = (gapSeconds: number) => Math.min(60, gapSeconds / 10);
 const TRIGGER_GAP = 60;
 
 /** Digest of all settings that can change what is gathered. Secrets are not included. */
-function gatheredSettings({ tenant, ecosystem, allocation: plan }: GatherTenant): string {
+function gatheredSettings({ tenant, ecosystem, periods }: GatherTenant): string {
   const { tenant_id, lookback_days, cutoff_days, allocation, identity_to_team, plugin_settings } = tenant;
   const plugin = settingsDigest(ecosystem, plugin_settings);
-  const maps = [...tenant.identity_maps].map(([path, { hash }]) => [path, hash]);
+  const maps = hashesOf(tenant.identity_maps);
+  const assigned = periods
+    .map(({ allocation: plan }) => plan?.assigned?.map.hash)
+    .find((hash) => hash !== undefined);
   return digestOf({
     tenant_id,
     lookback_days,
@@ -206,7 +238,7 @@ function gatheredSettings({ tenant, ecosystem, allocation: plan }: GatherTenant)
     identity_to_team,
     plugin,
     ...(maps.length > 0 && { maps }),
-    ...(plan?.assigned !== undefined && { assigned: plan.assigned.map.hash }),
+    ...(assigned !== undefined && { assigned }),
   });
 }
 

@@ -6,6 +6,7 @@ import { storeRuleSet } from "../allocate/rules.js";
 import { readAssigned } from "../assignments/read.js";
 import { claimStaging, dropStagedDaysExcept } from "../clickhouse/staging.js";
 import { type DayRange, dayOf } from "../common/days.js";
+import { periodOn } from "../config/dated.js";
 import { prepareStore } from "../ingest/configured/store-maps.js";
 import type { AnyEcosystem } from "../ingest/ecosystem.js";
 import { keepChargedIdentities } from "../ingest/inventory/charged-identities.js";
@@ -31,7 +32,7 @@ import type { BegunRun } from "./run-context.js";
 import { readPublished } from "./sql/published.js";
 import { recordStage } from "./sql/runs.js";
 import { stagedDays } from "./sql/staged-days.js";
-import { tenantRules } from "./tenant-rules.js";
+import { type PeriodRules, tenantRules } from "./tenant-rules.js";
 import { type TopicPlan, topicPlan, topicRetentionStart } from "./topic-plan.js";
 import { gatherWindow, refuseUnstorable } from "./window.js";
 
@@ -41,7 +42,8 @@ interface StageInput {
   readonly ecosystem: AnyEcosystem;
   readonly store: TenantStore;
   readonly publication: Publication;
-  readonly rules: ReturnType<typeof tenantRules>;
+  /** Of each period of the configuration, the earliest first. */
+  readonly periods: readonly PeriodRules[];
   readonly topics: TopicPlan | undefined;
   readonly today: string;
   /** The days that this run gathers. */
@@ -112,13 +114,15 @@ async function claimAndRepair(
     const publication = { client: store.client, postgres, backupLock, tenantName, epoch, signal };
     return { publication, repaired: await repair(run, publication) };
   }, signal);
+  const assignments = run.hasAssignments ? await readAssigned(postgres, tenantName) : [];
+  const periods = tenantRules(tenant, ecosystem, assignments);
   return {
     run,
     ecosystem,
     store,
     publication,
-    rules: tenantRules(tenant, ecosystem, run.hasAssignments ? await readAssigned(postgres, tenantName) : []),
-    topics: topicPlan(tenant, ecosystem, today),
+    periods,
+    topics: topicPlan(periodOn(periods, today).tenant, ecosystem, today),
     today,
     window,
     usualWindow,
@@ -130,15 +134,17 @@ async function claimAndRepair(
   };
 }
 
-async function storeRules({ publication, rules, topics }: StageInput): Promise<void> {
+async function storeRules({ publication, periods, topics }: StageInput): Promise<void> {
   const { client, signal } = publication;
-  await storeRuleSet(client, rules.rules, signal);
-  if (rules.allocation !== undefined) await prepareStore(client, rules.allocation, signal);
+  for (const { rules, allocation } of periods) {
+    await storeRuleSet(client, rules, signal);
+    if (allocation !== undefined) await prepareStore(client, allocation, signal);
+  }
   if (topics !== undefined) await storeRuleSet(client, topics.rules, signal);
 }
 
 async function gather(input: StageInput): Promise<void> {
-  const { run, ecosystem, store, publication, rules, topics, window, keepFrom, progress } = input;
+  const { run, ecosystem, store, publication, periods, topics, window, keepFrom, today, progress } = input;
   const { epoch, signal, tenantName } = publication;
   await recordProgress(input, "gathering", null);
   const gathered = await gatherTenant({
@@ -146,9 +152,10 @@ async function gather(input: StageInput): Promise<void> {
     ecosystem,
     store,
     epoch,
-    ...rules,
+    periods,
     topics: topics?.staging,
     window,
+    today,
     keepFrom,
     signal,
   });
@@ -160,11 +167,11 @@ async function gather(input: StageInput): Promise<void> {
 }
 
 async function calculate(input: StageInput): Promise<void> {
-  const { run, publication, rules, topics, progress } = input;
+  const { run, publication, periods, topics, progress } = input;
   await allocatePending({
     ...publication,
     ...run.limits,
-    rules: rules.rules,
+    rulesOn: (day) => periodOn(periods, day).rules,
     ...(topics && { topics }),
     decimalPlaces: run.tenant.allocation.decimal_places,
     retryLimit: run.tenant.allocation_retry_limit,

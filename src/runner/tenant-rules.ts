@@ -4,6 +4,7 @@ import { whereOf } from "../config/allocation/condition.js";
 import { readsAssignments } from "../config/allocation/identity-source.js";
 import { type AllocationPlan, planAllocation } from "../config/allocation/plan.js";
 import type { TenantConfig } from "../config/config.js";
+import { type ConfigPeriod, periodsOf } from "../config/dated.js";
 import type { AssignedPeriod } from "../domain/assignment.js";
 import { factTableColumns } from "../domain/fact-tables.js";
 import { ruleOfStep } from "../domain/passed-cost.js";
@@ -21,15 +22,30 @@ export interface TenantRules {
   readonly allocation: AllocationPlan | undefined;
 }
 
+/** The rules in a part of time in which the configuration does not change. */
+export interface PeriodRules extends TenantRules, ConfigPeriod {}
+
+/** Returns the rules of each period of the tenant's configuration, the earliest first. */
 export function tenantRules(
   tenant: TenantConfig,
   ecosystem: AnyEcosystem,
-  periods: readonly AssignedPeriod[],
+  assignments: readonly AssignedPeriod[],
+): readonly PeriodRules[] {
+  return periodsOf(tenant, ecosystem).map((period) => ({
+    ...period,
+    ...rulesOfPeriod(period.tenant, ecosystem, assignments),
+  }));
+}
+
+function rulesOfPeriod(
+  tenant: TenantConfig,
+  ecosystem: AnyEcosystem,
+  assignments: readonly AssignedPeriod[],
 ): TenantRules {
   const own = ecosystem.rules(tenant.plugin_settings);
   const withoutAssigned = planAllocation(tenant, own);
   const rules = tenantRuleSet(own, withoutAssigned);
-  const assigned = readsAssignments(tenant.allocation.identity) ? assignedOf(periods) : undefined;
+  const assigned = readsAssignments(tenant.allocation.identity) ? assignedOf(assignments) : undefined;
   if (assigned === undefined) return { rules, inputRulesHash: rules.hash, allocation: withoutAssigned };
   const allocation = planAllocation(tenant, own, assigned);
   return { rules: tenantRuleSet(own, allocation), inputRulesHash: rules.hash, allocation };
@@ -46,7 +62,8 @@ export function tenantRuleSet(
     within === undefined ? [] : [[place, within] as const],
   );
   const weights = costs.flatMap(({ stage, ...each }) => (stage === undefined ? [] : [{ ...each, stage }]));
-  const steps = allocation.steps.map(({ name, from, where }) => ({
+  const steps = allocation.steps.map(({ name, from, where, step }, index) => ({
+    step: step ?? index + 1,
     rule: ruleOfStep(name),
     from,
     where: where === undefined ? undefined : whereSql(whereOf(where), columns),

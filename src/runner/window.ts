@@ -16,18 +16,25 @@ export function refuseUnstorable({ start, end }: DayRange): void {
   );
 }
 
-/** Splits a window into pieces of the gatherer's size, newest first, because users look at the newest days first. */
+/**
+ * Splits a window into pieces of the gatherer's size, newest first, because users look at the newest days first. Pieces
+ * are cut again at the days on which the configuration changes, the oldest part first, because costs of a month may be
+ * weighed together with its earlier days.
+ */
 export function cutWindow(
   window: DayRange,
   { daysPerWindow, cutAtMonths = false }: Pick<Gatherer, "daysPerWindow" | "cutAtMonths">,
+  changes: readonly string[] = [],
 ): DayRange[] {
   const pieces: DayRange[] = [];
   for (let { end } = window; end > window.start; ) {
     const longest = addDays(end, -daysPerWindow);
     const month = cutAtMonths ? firstOfMonth(addDays(end, -1)) : longest;
-    const start = latest(window.start, longest, month);
-    pieces.push({ start, end });
-    end = start;
+    const piece = { start: latest(window.start, longest, month), end };
+    const cuts = changes.filter((day) => day > piece.start && day < piece.end).sort();
+    const starts = [piece.start, ...cuts];
+    pieces.push(...starts.map((start, index) => ({ start, end: starts[index + 1] ?? end })));
+    end = piece.start;
   }
   return pieces;
 }

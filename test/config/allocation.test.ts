@@ -389,8 +389,8 @@ t.test("invalid identity sources are refused", async (t) => {
   for (const [source, problems] of cases)
     t.strictSame(problemsOf(`{identity: [${source}]}`, folder), problems, source);
   const files: [content: string | Buffer, problem: string][] = [
-    ["a,b\n", "must start with the header value,identity"],
-    ["", "must start with the header value,identity"],
+    ["a,b\n", "must start with the header value,identity, and may also have valid_from and valid_to"],
+    ["", "must start with the header value,identity, and may also have valid_from and valid_to"],
     ["value,identity\na,b\nc,d\na,e\n", 'line 4 has the value "a" of line 2 again'],
     ["value,identity\na\n", "line 2 has 1 fields, not 2"],
     ["value,identity\na,\n", "line 2 has no identity"],

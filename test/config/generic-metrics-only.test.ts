@@ -107,7 +107,9 @@ const refused: [name: string, costTypes: string, settings: string[], problems: s
     "a name twice",
     `[${fixed()}, ${fixed()}]`,
     [],
-    [`8: ${P}.cost_types[1].name: is the same as that of entry [0]; it must be unique`],
+    [
+      `8: ${P}.cost_types[1].name: is the same as that of entry [0], and both count on some day; it must be unique on each day`,
+    ],
   ],
   [
     "a name in lower case",

@@ -2,9 +2,13 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
-import { type IdentityMap, readIdentityMap } from "../../src/config/allocation/identity-map.js";
-import { planAllocation } from "../../src/config/allocation/plan.js";
-import { ruleColumns } from "../../src/domain/rule-columns.js";
+import {
+  daysOfChangeOfMap,
+  digestInWindow,
+  type IdentityMap,
+  mapOn,
+  readIdentityMap,
+} from "../../src/config/allocation/identity-map.js";
 import { temporaryFolder } from "../stores.js";
 
 t.test("the hash of a map depends on its entries", async (t) => {
@@ -32,25 +36,6 @@ t.test("the hash of a map depends on its entries", async (t) => {
     ["one entry less", "111,web"],
   ] as const)
     t.not(mapOf(...lines).hash, map.hash, what);
-
-  await t.test("a changed identity changes the digest of who pays", async (t) => {
-    const digest = (identity_map: IdentityMap) =>
-      planAllocation(
-        {
-          allocation: {
-            decimal_places: 4,
-            pass_on: [],
-            rules: [],
-            identity: [{ column: "resource_id", map: "map.csv" }],
-          },
-          identity_maps: new Map([["map.csv", identity_map]]),
-          line_columns: ruleColumns(),
-        },
-        [],
-      )?.digest;
-    t.equal(digest(mapOf("222,data", "111,web")), digest(map));
-    t.not(digest(mapOf("111,web", "222,ops")), digest(map));
-  });
 });
 
 t.test("a map is read with any separator, and with lines before its header", async (t) => {
@@ -81,13 +66,84 @@ t.test("a map is read with any separator, and with lines before its header", asy
   }))
     t.strictSame(read(text), expected, what);
 
-  t.equal(read("sep=;\nvalue,identity\n111,web\n"), "must start with the header value,identity");
-  t.equal(read("# nothing else\n"), "must start with the header value,identity");
+  t.equal(
+    read("sep=;\nvalue,identity\n111,web\n"),
+    "must start with the header value,identity, and may also have valid_from and valid_to",
+  );
+  t.equal(
+    read("# nothing else\n"),
+    "must start with the header value,identity, and may also have valid_from and valid_to",
+  );
   t.equal(read("value;identity\n111,web\n"), "line 2 has 1 fields, not 2", "the header decides");
   t.equal(read("value\tidentity\n111\t\n"), "line 2 has no identity");
+  t.equal(
+    read("value,identity,valid_to,valid_from\n"),
+    "must start with the header value,identity, and may also have valid_from and valid_to",
+  );
   t.equal(
     read("# made today\nsep=;\nvalue;identity\n111;web\n111;ops\n"),
     'line 5 has the value "111" of line 4 again',
     "lines are counted from the top of the file",
   );
+});
+
+t.test("rows of a map count on their days", async (t) => {
+  const file = join(temporaryFolder(t), "map.csv");
+  const read = (...lines: string[]) => {
+    writeFileSync(file, `${lines.join("\n")}\n`);
+    return readIdentityMap(file);
+  };
+  const good = (...lines: string[]) => {
+    const map = read(...lines);
+    if ("problem" in map) throw new Error(map.problem);
+    return map;
+  };
+  const map = good(
+    "value,identity,valid_from,valid_to",
+    "111,web,,2026-02-28",
+    "111,data,2026-03-01,2026-03-31",
+    "222,ops,,",
+  );
+  const on = (day: string) => Object.fromEntries(mapOn(map, day).entries);
+  t.strictSame(on("2026-02-28"), { "111": "web", "222": "ops" });
+  t.strictSame(on("2026-03-01"), { "111": "data", "222": "ops" });
+  t.strictSame(on("2026-04-01"), { "222": "ops" });
+  t.strictSame(daysOfChangeOfMap(map).sort(), ["2026-03-01", "2026-03-01", "2026-04-01"]);
+
+  const onlyFrom = good("value,identity,valid_from", "111,web,2026-03-01");
+  t.strictSame([...mapOn(onlyFrom, "2026-02-28").entries], []);
+  t.strictSame([...mapOn(onlyFrom, "2100-01-01").entries], [["111", "web"]]);
+
+  const window = { start: "2026-02-10", end: "2026-02-20" };
+  const later = good(
+    "value,identity,valid_from,valid_to",
+    "111,web,,2026-02-28",
+    "111,other,2026-03-01,2026-03-31",
+    "222,ops,,",
+  );
+  t.equal(digestInWindow(later, window), digestInWindow(map, window), "rows of other days do not count");
+  t.not(
+    digestInWindow(later, { start: "2026-02-10", end: "2026-03-02" }),
+    digestInWindow(map, { start: "2026-02-10", end: "2026-03-02" }),
+  );
+
+  const header = "value,identity,valid_from,valid_to";
+  for (const [lines, problem] of [
+    [
+      ["111,web,2026-02-30,"],
+      "line 2 has a valid_from that is not a day from 1970-01-01 to 2105-12-31, such as 2026-03-01",
+    ],
+    [
+      ["111,web,,2026-3-1"],
+      "line 2 has a valid_to that is not a day from 1970-01-01 to 2105-12-31, such as 2026-03-01",
+    ],
+    [["111,web,2026-03-02,2026-03-01"], "line 2 has a valid_to before its valid_from"],
+    [["111,web"], "line 2 has 2 fields, not 4"],
+    [
+      ["111,web,,2026-03-01", "222,ops,,", "111,data,2026-03-01,"],
+      'line 4 has the value "111" of line 2 again, on some of the same days',
+    ],
+    [["111,web,,", "111,data,,"], 'line 3 has the value "111" of line 2 again'],
+  ] as const)
+    t.strictSame(read(header, ...lines), { problem });
 });

@@ -37,9 +37,10 @@ const measured = [
   { by: "usage", metric: "gpu_hours" },
   { by: "cost", of: "allocated", within: "RegionId", over: "month", exclude: ["idle", "kube-*"] },
 ];
+const days = { valid_from: "2026-01-01", valid_to: "2026-12-31" };
 /** Chains of tiers that end in each of the splits that take everything. */
 const chains = [
-  [...measured, { by: "fixed", shares: { ann: "1", bob: "2.5" } }],
+  [...measured, { by: "fixed", ...days, shares: { ann: "1", bob: "2.5" } }],
   [{ by: "cost", of: "direct", over: "day" }, { by: "nobody" }],
   [{ by: "even", among: ["ann", "bob"] }],
 ];
@@ -125,6 +126,7 @@ const tenantKeys = tenant(
     allocation: {
       decimal_places: 4,
       identity: [
+        { assigned: "resource_id" },
         { tag: "team", ignore_case: true },
         { column: "resource_id", pattern: "^(?<identity>[a-z]+)-" },
         { column: "resource_id", map: "owners.csv" },
@@ -148,7 +150,7 @@ const passing = tenant(
   {
     allocation: {
       pass_on: [
-        { name: "idle", from: ["idle", "kube-*"], where: { ServiceName: "EC2" }, split: nobody },
+        { name: "idle", ...days, from: ["idle", "kube-*"], where: { ServiceName: "EC2" }, split: nobody },
         { name: "rest", from: ["UNALLOCATED"], split: [{ by: "cost", within: "resource_id" }] },
       ],
     },
@@ -157,7 +159,7 @@ const passing = tenant(
 
 const rules = ruled(
   { name: "any", where: { any: [conditions], ...conditions }, split: nobody },
-  { name: "kept", where: { ServiceName: ["a", "b"] }, allocation: "keep" },
+  { name: "kept", ...days, where: { ServiceName: ["a", "b"] }, allocation: "keep" },
   {
     name: "parts",
     components: [
@@ -266,6 +268,7 @@ const metered = tenant("generic_metrics_only", {
     {
       name: "A",
       product_category: "c",
+      ...days,
       rate: "0.1",
       cost_quantity: { type: "fixed", count: 3 },
       allocation_strategy: "even_split",
@@ -300,6 +303,15 @@ const selfManagedKafka = tenant("self_managed_kafka", {
     storage_per_gib_hourly: "0.1",
     network_ingress_per_gib: "0.1",
     network_egress_per_gib: "0.1",
+    changes: [
+      {
+        ...days,
+        compute_hourly_rate: "0.3",
+        storage_per_gib_hourly: "0.3",
+        network_ingress_per_gib: "0.3",
+        network_egress_per_gib: "0.3",
+      },
+    ],
     region_overrides: {
       eu: {
         compute_hourly_rate: "0.2",
@@ -347,7 +359,7 @@ const byTopic = tenant("self_managed_kafka", {
   region: "eu",
   usage_by: "topic",
   topic_owners: [
-    { map: "owners.csv" },
+    { map: "owners.csv", ...days },
     { pattern: "^(?<identity>[a-z]+)\\." },
     { prefix: "__", identity: "platform" },
   ],
@@ -358,6 +370,7 @@ const byTopic = tenant("self_managed_kafka", {
     network_ingress_per_gib: "0.1",
     network_egress_per_gib: "0.1",
     partition_hourly_rate: "0.1",
+    changes: [{ ...days, partition_hourly_rate: "0.3" }],
     region_overrides: { eu: { partition_hourly_rate: "0.2" } },
   },
   queries: {

@@ -1,7 +1,8 @@
 /** Lines of assigned resources, looked up by the store and by a plain referee. */
 import t from "tap";
 import { addDays, daysOfWindow } from "../../src/common/days.js";
-import { assignedDigest, assignedOf } from "../../src/config/allocation/assigned.js";
+import { assignedOf } from "../../src/config/allocation/assigned.js";
+import { digestInWindow } from "../../src/config/allocation/identity-map.js";
 import type { AssignedPeriod } from "../../src/domain/assignment.js";
 import { ruleColumns } from "../../src/domain/rule-columns.js";
 import { identitySql, isAssignedSql } from "../../src/ingest/configured/identity-sql.js";
@@ -123,11 +124,11 @@ t.test("a line that an earlier source names is not an assigned one", async (t) =
 
 t.test("a window depends on the assignments of its days and of the month before it", async (t) => {
   const digest = (valid_from: string, valid_to: string | null, identity_id = "web") =>
-    assignedDigest(assignedOf([{ resource_id: "r", identity_id, valid_from, valid_to }]), {
+    digestInWindow(assignedOf([{ resource_id: "r", identity_id, valid_from, valid_to }])?.map, {
       start: "2026-06-10",
       end: "2026-06-20",
     });
-  t.equal(assignedDigest(undefined, { start: "2026-06-10", end: "2026-06-20" }), null);
+  t.equal(digestInWindow(undefined, { start: "2026-06-10", end: "2026-06-20" }), null);
   t.equal(digest("2026-05-01", "2026-05-31"), null);
   t.equal(digest("2026-06-20", null), null);
   const all = digest("2026-06-01", null);

@@ -32,9 +32,9 @@ export const ingestMutants = [
     "src/ingest/configured/identity-sql.ts",
     ["test/ingest/assigned-lines.test.ts", "test/runner/assignments.test.ts"],
     [
-      ["an assignment misses its first day", "day >= p.1 AND day <= p.2", "day > p.1 AND day <= p.2"],
-      ["an assignment misses its last day", "day >= p.1 AND day <= p.2", "day >= p.1 AND day < p.2"],
-      ["an assignment has no end", "day >= p.1 AND day <= p.2", "day >= p.1"],
+      ["an assignment misses its first day", "day >= p.2 AND day <= p.3", "day > p.2 AND day <= p.3"],
+      ["an assignment misses its last day", "day >= p.2 AND day <= p.3", "day >= p.2 AND day < p.3"],
+      ["an assignment has no end", "day >= p.2 AND day <= p.3", "day >= p.2"],
       [
         "a line that a tag names gets the rule of assigned lines",
         "before.length === 0",
@@ -45,7 +45,13 @@ export const ingestMutants = [
   ...mutantsOf(
     "src/ingest/unchanged-window.ts",
     ["test/runner/assignments.test.ts"],
-    [["a window is not gathered again for an assignment", "...(assigned === null ? [] : [assigned]),", ""]],
+    [
+      [
+        "a window is not gathered again for an assignment",
+        "digestInWindow(allocation?.assigned?.map, window),",
+        "",
+      ],
+    ],
   ),
   ...mutantsOf(
     "src/domain/assignment.ts",

@@ -7,6 +7,7 @@ import { FIRST_STAGE } from "../../domain/allocation-rule.js";
 import { type RuleColumns, ruleColumns } from "../../domain/rule-columns.js";
 import type { Path } from "../reader/problem.js";
 import type { Report } from "../reader/reading-context.js";
+import { includes } from "../reader/validity.js";
 import { monthsProblem } from "../reader/whole-months.js";
 import type { EcosystemSettings, NamedMap } from "../settings/ecosystem-settings.js";
 import type { WrittenTenant } from "../settings/tenant.js";
@@ -22,11 +23,8 @@ import {
 import type { Conditions, Where } from "./condition.js";
 import { whereOf } from "./condition.js";
 import { type ConfiguredRule, stageOf, usesAllocatedCosts } from "./configured-rule.js";
-import { type IdentityMap, readIdentityMap } from "./identity-map.js";
+import { type IdentityMap, type IdentityMaps, readIdentityMap } from "./identity-map.js";
 import type { IdentitySource } from "./identity-source.js";
-
-/** By the path in the configuration. */
-export type IdentityMaps = ReadonlyMap<string, IdentityMap>;
 
 interface CheckContext {
   /** Base of relative paths. */
@@ -103,18 +101,17 @@ function checkStages(rules: readonly Readable<ConfiguredRule>[], report: Report)
 
 /** Reports rules that no line can reach, because an earlier rule takes every line, or has the same conditions. */
 function checkReach(rules: readonly Readable<ConfiguredRule>[], report: Report): void {
-  const firstRules = new Map<string, string>();
-  let catchAll: string | undefined;
-  for (const { part, path: here } of rules) {
-    const { name, where } = part;
-    const text = JSON.stringify(canonical(whereOf(where)));
-    const firstRule = firstRules.get(text);
+  const earlier: { readonly rule: ConfiguredRule; readonly where: string }[] = [];
+  for (const { part: rule, path } of rules) {
+    const where = JSON.stringify(canonical(whereOf(rule.where)));
+    const before = earlier.filter((each) => includes(each.rule, rule));
+    const catchAll = before.find((each) => takesEverything(whereOf(each.rule.where)));
+    const same = before.find((each) => each.where === where);
     if (catchAll !== undefined)
-      report(here, `can never take a line: rule ${catchAll} before it takes all of them`);
-    else if (firstRule !== undefined)
-      report(here, `can never take a line: rule ${firstRule} before it takes the same ones`);
-    firstRules.set(text, firstRule ?? name);
-    if (takesEverything(whereOf(where))) catchAll ??= name;
+      report(path, `can never take a line: rule ${catchAll.rule.name} before it takes all of them`);
+    else if (same !== undefined)
+      report(path, `can never take a line: rule ${same.rule.name} before it takes the same ones`);
+    earlier.push({ rule, where });
   }
 }
 

@@ -2,6 +2,7 @@
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import type { Path } from "../reader/problem.js";
 import type { Report } from "../reader/reading-context.js";
+import { includes, overlap } from "../reader/validity.js";
 import { checkSplit, checkWhere, type KnownNames, type Readable } from "./check-split.js";
 import type { ConfiguredStep } from "./pass-on.js";
 import type { ConfiguredTier } from "./tier.js";
@@ -12,7 +13,10 @@ export function checkPassOn(
   report: Report,
 ): void {
   for (const [index, { part, path }] of steps.entries()) {
-    const before = steps.slice(0, index).map((each) => each.part);
+    const before = steps
+      .slice(0, index)
+      .map((each) => each.part)
+      .filter((each) => overlap(each, part));
     checkWhere(part.where, path, known, report);
     checkSplit(part.split, [...path, "split"], known, report);
     checkFrom(part, [...path, "from"], before, report);
@@ -22,7 +26,7 @@ export function checkPassOn(
 }
 
 function checkFrom(
-  { from }: ConfiguredStep,
+  { from, ...step }: ConfiguredStep,
   path: Path,
   before: readonly ConfiguredStep[],
   report: Report,
@@ -35,7 +39,10 @@ function checkFrom(
   }
   // Later steps may find new costs of UNALLOCATED, because a step that finds no recipient gives them to it.
   const emptiedBy = (name: string) =>
-    before.find((each) => each.where === undefined && covers(each.from, name) && name !== UNALLOCATED);
+    before.find(
+      (each) =>
+        each.where === undefined && covers(each.from, name) && name !== UNALLOCATED && includes(each, step),
+    );
   const emptying = from.map(emptiedBy);
   const [first] = emptying;
   if (first !== undefined && !emptying.includes(undefined))

@@ -4,6 +4,7 @@ import type { IdentityScope } from "../../domain/allocation-rule.js";
 import { type RuleColumns, tagKeyOf } from "../../domain/rule-columns.js";
 import type { Path } from "../reader/problem.js";
 import type { Report } from "../reader/reading-context.js";
+import { includes } from "../reader/validity.js";
 import type { Comparison, Condition, Conditions, WrittenWhere } from "./condition.js";
 import { whereOf } from "./condition.js";
 import { refusePattern } from "./patterns.js";
@@ -113,7 +114,8 @@ export function checkSplit(
       report([...here, "over"], known.monthProblem);
     if (tier.by === "usage") checkMetrics(tier, here, known, report);
     checkSet(tier, here, known, report);
-    const earlier = split.slice(0, index);
+    const days = tier.by === "fixed" ? tier : {};
+    const earlier = split.slice(0, index).filter((each) => each.by !== "fixed" || includes(each, days));
     const catchAll = earlier.map(describeCatchAll).find((each) => each !== undefined);
     if (catchAll !== undefined && tier.by !== "nobody")
       report(here, `is behind ${catchAll}, which allocates everything`);

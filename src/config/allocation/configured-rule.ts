@@ -3,6 +3,7 @@ import { type TUnsafe, Type } from "@sinclair/typebox";
 import { FIRST_STAGE, LAST_STAGE } from "../../domain/allocation-rule.js";
 import { parseNonNegativeDecimal } from "../reader/decimal.js";
 import { integer, list, mapping, text } from "../reader/setting.js";
+import { type Validity, validityKeys, validityRule } from "../reader/validity.js";
 import { type WrittenWhere, whereSetting } from "./condition.js";
 import { type ConfiguredTier, splitSetting } from "./tier.js";
 
@@ -13,7 +14,7 @@ export interface ConfiguredComponent {
 }
 
 /** Exactly one of `split`, `components` and `allocation` is set. */
-export interface ConfiguredRule {
+export interface ConfiguredRule extends Validity {
   readonly name: string;
   readonly where?: WrittenWhere;
   /** Only for a rule that weighs by allocated costs. */
@@ -62,6 +63,7 @@ const rule = mapping(
       pattern: "^[a-z0-9][a-z0-9-]{0,62}$",
       expected: "1 to 63 lower case letters, digits and `-`, starting with a letter or a digit",
     }),
+    ...validityKeys,
     where: Type.Optional(whereSetting),
     stage: Type.Optional(
       integer({
@@ -89,6 +91,7 @@ const rule = mapping(
       "A rule. It allocates the lines that match its `where` and no earlier rule. Without `where` it matches every " +
       "line.",
     rules: [
+      validityRule,
       {
         rule: "Exactly one of `split`, `components` and `allocation` is given.",
         check(given, report) {
@@ -124,6 +127,7 @@ export const rulesSetting: TUnsafe<ConfiguredRule[]> = Type.Unsafe<ConfiguredRul
       "Rules. The first one that matches a line allocates it. Lines without a matching rule are allocated by the " +
       "ecosystem's own rules.",
     uniqueBy: "name",
+    isUniqueForever: true,
     maxItems: 1000,
     default: [],
   }),

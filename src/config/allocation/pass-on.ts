@@ -2,11 +2,17 @@
 import { type TUnsafe, Type } from "@sinclair/typebox";
 import { MOST_STEPS } from "../../domain/passed-cost.js";
 import { list, mapping, text } from "../reader/setting.js";
+import { type Validity, validityKeys, validityRule } from "../reader/validity.js";
 import { type WrittenWhere, whereSetting } from "./condition.js";
 import { type ConfiguredTier, splitSetting } from "./tier.js";
 
-export interface ConfiguredStep {
+export interface ConfiguredStep extends Validity {
   readonly name: string;
+  /**
+   * Its number among all steps, from 1; by default its position in the list. Set for the steps of a day, from which
+   * others may be missing: rows of other days of the month were passed on by steps of these numbers.
+   */
+  readonly step?: number;
   /** Names of identities and globs with `*`. Only the name itself matches UNALLOCATED. */
   readonly from: readonly string[];
   readonly where?: WrittenWhere;
@@ -33,10 +39,12 @@ const step = mapping(
         maxItems: 1000,
       },
     ),
+    ...validityKeys,
     where: Type.Optional(whereSetting),
     split: splitSetting,
   },
   {
+    rules: [validityRule],
     description:
       "A step. It takes what its `from` identities have been given so far, for lines that match its `where`, and " +
       "splits it among others.",
@@ -49,6 +57,7 @@ export const passOnSetting: TUnsafe<ConfiguredStep[]> = Type.Unsafe<ConfiguredSt
       "Steps that pass costs on. They run in this order, after all rules. Without a `where`, a step takes every cost " +
       "of its identities.",
     uniqueBy: "name",
+    isUniqueForever: true,
     maxItems: MOST_STEPS,
     default: [],
   }),

@@ -9,7 +9,6 @@ import { ruleOfStep, stageOfStep } from "../../domain/passed-cost.js";
 import type { RuleColumns } from "../../domain/rule-columns.js";
 import type { TenantConfig } from "../config.js";
 import type { Assigned } from "./assigned.js";
-import type { IdentityMaps } from "./check-allocation.js";
 import { type ConfiguredRule, componentsOf, stageOf } from "./configured-rule.js";
 import {
   type CostWeights,
@@ -19,6 +18,7 @@ import {
   listScope,
   partName,
 } from "./derived-facts.js";
+import type { IdentityMaps } from "./identity-map.js";
 import { type IdentitySource, isAssigned } from "./identity-source.js";
 import type { ConfiguredStep } from "./pass-on.js";
 import type { ConfiguredTier } from "./tier.js";
@@ -40,8 +40,13 @@ export interface AllocationPlan {
   readonly shares: readonly PlannedShares[];
   readonly lists: readonly PlannedList[];
   readonly direct: DirectShares;
-  /** Changes whenever anything changes that can affect who pays, except assignments: their lines show them. */
+  /**
+   * Changes whenever anything changes that can affect who pays, except what the lines show: the rule that takes them and
+   * the identity that they name. So a changed condition or row of a map only affects the days with lines that it changes.
+   */
   readonly digest: string;
+  /** Changes whenever anything changes that decides what lines show, except maps and assignments. */
+  readonly linesDigest: string;
 }
 
 export interface AssignedLines extends Assigned {
@@ -102,7 +107,7 @@ export function planAllocation(
   const identity = assigned === undefined ? written : allocation.identity;
   if (identity.length + configured.length + steps.length === 0) return undefined;
   const rules = configured.flatMap((rule) => toAllocationRule(rule) ?? []);
-  const passing = steps.map((step, index) => toPassingRule(step, stageOfStep(index + 1)));
+  const passing = steps.map((step, index) => toPassingRule(step, stageOfStep(step.step ?? index + 1)));
   const assignedRules: ReturnType<typeof assignedRulesOf> =
     assigned === undefined ? new Map() : assignedRulesOf(own);
   const ofAssigned = [...assignedRules.values()].filter((rule) => rule !== undefined);
@@ -133,12 +138,13 @@ export function planAllocation(
       byProduct: new Map(own.map((rule) => [rule.product_type, directMillionths(rule)])),
     },
     digest: digestOf([
-      written,
-      configured,
+      configured.map(({ where: _, ...rule }) => rule),
       columns,
-      [...maps].map(([path, { hash }]) => [path, hash]),
-      ...(steps.length === 0 ? [] : [steps]),
+      ...(steps.length === 0
+        ? []
+        : [steps.map((step, index) => ({ ...step, step: step.step ?? index + 1 }))]),
     ]),
+    linesDigest: digestOf([written, configured.map(({ name, where }) => [name, where]), columns]),
   };
 }
 
@@ -166,10 +172,10 @@ function partsOf(configured: readonly ConfiguredRule[]): Part[] {
 }
 
 function partsOfSteps(steps: readonly ConfiguredStep[]): Part[] {
-  return steps.flatMap(({ name, split }, index) =>
+  return steps.flatMap(({ name, split, step }, index) =>
     split.map((tier) => ({
       rules: undefined,
-      stage: stageOfStep(index + 1),
+      stage: stageOfStep(step ?? index + 1),
       part: ruleOfStep(name),
       tier,
     })),

@@ -4,6 +4,7 @@ import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import { RULE_COLUMN } from "../../domain/rule-columns.js";
 import { parseNonNegativeDecimal } from "../reader/decimal.js";
 import { choice, eitherKind, list, mapOf, mapping, oneOf, text } from "../reader/setting.js";
+import { type Validity, validityKeys, validityRule } from "../reader/validity.js";
 import { LONGEST_MONTH } from "../reader/whole-months.js";
 
 /** Identity sets that an ecosystem gathers and that a line can be divided among. */
@@ -15,9 +16,15 @@ export type ConfiguredTier =
   | { readonly by: "owner" }
   | { readonly by: "usage"; readonly metric?: string; readonly metrics?: readonly string[] }
   | CostTier
-  | { readonly by: "fixed"; readonly shares: Readonly<Record<string, string>> }
+  | FixedTier
   | { readonly by: "even"; readonly among: readonly string[] | GatheredSet }
   | { readonly by: "nobody" };
+
+/** Outside of its days, the tier finds no recipient. */
+export interface FixedTier extends Validity {
+  readonly by: "fixed";
+  readonly shares: Readonly<Record<string, string>>;
+}
 
 export interface CostTier {
   readonly by: "cost";
@@ -116,6 +123,7 @@ const forms = [
   mapping(
     {
       ...by("fixed"),
+      ...validityKeys,
       shares: mapOf(
         IDENTITY,
         text({
@@ -134,6 +142,7 @@ const forms = [
     {
       description: "In fixed shares.",
       rules: [
+        validityRule,
         {
           rule: "`shares` names at least one identity.",
           check({ shares }, report) {

@@ -68,9 +68,12 @@ function tiersOf(split: readonly ConfiguredTier[], part: Part): RuleTier[] {
   return [...tiers, { kind: "terminal", detail: nobodyDetail(split) }];
 }
 
-/** If a rule only has the tier `nobody`, UNALLOCATED is intended. Otherwise it is an allocation issue. */
+/**
+ * If a rule only has the tier `nobody`, UNALLOCATED is intended. Otherwise it is an allocation issue, also if none of its
+ * shares counts on the day.
+ */
 function nobodyDetail(split: readonly ConfiguredTier[]): AllocationDetail {
-  if (split.every(({ by }) => by === "nobody")) return "unattributable_by_design";
+  if (split.length > 0 && split.every(({ by }) => by === "nobody")) return "unattributable_by_design";
   return split.some(({ by }) => by === "line") ? "no_identity_on_line" : "no_identities_located";
 }
 

@@ -8,10 +8,12 @@
 import { KindGuard, type TArray, type TObject, type TRecord, type TSchema } from "@sinclair/typebox";
 import { nearest } from "../../common/nearest.js";
 import { expectation, wordsOf } from "./expectation.js";
+import { isRecord } from "./parts.js";
 import { type Path, pathText } from "./problem.js";
 import type { ReadingContext } from "./reading-context.js";
 import { readScalar } from "./scalar.js";
 import { choice, formOfKind, notesOf, openValue } from "./setting.js";
+import { inWords, overlap, type Validity, validityOf } from "./validity.js";
 import {
   KIND_IN_WORDS,
   type Written,
@@ -168,18 +170,41 @@ function readEntries(
   return values.filter(([, value]) => value !== undefined);
 }
 
-function reportRepeated(values: readonly unknown[], by: string, path: Path, context: ReadingContext): void {
-  const first = new Map<unknown, number>();
+/** Reports entries with the value of an earlier one that counts on one of the same days. */
+function reportRepeated(
+  values: readonly unknown[],
+  schema: TArray,
+  path: Path,
+  context: ReadingContext,
+): void {
+  const { uniqueBy, isUniqueForever, isOneAtATime } = notesOf(schema);
+  if (uniqueBy === undefined && !isOneAtATime) return;
+  const earlier = new Map<unknown, { readonly index: number; readonly validity: Validity }[]>();
   for (const [index, value] of values.entries()) {
-    const name =
-      value !== null && typeof value === "object"
-        ? Object.entries(value).find(([key]) => key === by)?.[1]
-        : undefined;
-    const earlier = first.get(name);
-    if (name === undefined) continue;
-    if (earlier === undefined) first.set(name, index);
-    else context.report([...path, index, by], `is the same as that of entry [${earlier}]; it must be unique`);
+    const key = uniqueBy === undefined ? "" : isRecord(value) ? value[uniqueBy] : undefined;
+    if (key === undefined) continue;
+    const validity = isUniqueForever ? {} : validityOf(schema.items, value);
+    const same = earlier.get(key)?.find((each) => overlap(each.validity, validity));
+    if (same !== undefined)
+      context.report(
+        [...path, index, ...(uniqueBy === undefined ? [] : [uniqueBy])],
+        repeatedText(same, schema),
+      );
+    earlier.set(key, [...(earlier.get(key) ?? []), { index, validity }]);
   }
+}
+
+function repeatedText(
+  { index, validity }: { readonly index: number; readonly validity: Validity },
+  { items, ...schema }: TArray,
+): string {
+  const { uniqueBy, isUniqueForever } = notesOf(schema);
+  if (uniqueBy === undefined) return `counts on a day of entry [${index}]${inWords(validity)}: only one may`;
+  const hasDays =
+    !isUniqueForever && KindGuard.IsObject(items) && Object.hasOwn(items.properties, "valid_from");
+  return hasDays
+    ? `is the same as that of entry [${index}]${inWords(validity)}, and both count on some day; it must be unique on each day`
+    : `is the same as that of entry [${index}]; it must be unique`;
 }
 
 function readList(schema: TArray, written: WrittenList, path: Path, context: ReadingContext): unknown {
@@ -193,8 +218,7 @@ function readList(schema: TArray, written: WrittenList, path: Path, context: Rea
     if (item.kind === "nothing") context.report(here, `is empty; it must be ${expectation(schema.items)}`);
     return item.kind === "nothing" ? undefined : readValue(schema.items, item, here, context);
   });
-  const { uniqueBy } = notesOf(schema);
-  if (uniqueBy !== undefined) reportRepeated(values, uniqueBy, path, context);
+  reportRepeated(values, schema, path, context);
   return values;
 }
 

@@ -60,8 +60,16 @@ export interface Notes {
   /** Validates and normalizes a text. */
   parse?: (text: string) => Parsed;
   rules?: readonly Rule<Record<string, unknown>>[];
-  /** The key whose values must be unique among the entries of a list. */
+  /**
+   * The key whose values must be unique among the entries of a list. Entries that have days (`valid_from`, `valid_to`)
+   * may have the same value on different days, unless `isUniqueForever`.
+   */
   uniqueBy?: string;
+  isUniqueForever?: true;
+  /** At most one entry of the list counts on each day. */
+  isOneAtATime?: true;
+  /** The key is the first or last day on which its mapping counts. */
+  validity?: "valid_from" | "valid_to";
   /** The key that selects the form of a mapping, and the keys that all forms share. */
   discriminator?: { key: string; shared: TObject };
   /** Syntax of the keys of a mapping whose keys the user chooses. */

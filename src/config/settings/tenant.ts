@@ -32,6 +32,22 @@ function cutoffDays(limits: Cutoff) {
   });
 }
 
+export const allocationSetting = section(
+  {
+    decimal_places: integer({
+      description: "The number of decimal places that amounts are split to. Sums are exact for every value.",
+      unit: "digits",
+      minimum: 2,
+      maximum: 12,
+      default: 4,
+    }),
+    identity: identitySetting,
+    rules: rulesSetting,
+    pass_on: passOnSetting,
+  },
+  { description: "How costs are split." },
+);
+
 const tenantProperties = {
   tenant_id: text({
     description: "The tenant's id in billing lines and chargebacks. No two tenants have the same.",
@@ -120,22 +136,7 @@ const tenantProperties = {
       default: {},
     },
   ),
-  allocation: section(
-    {
-      decimal_places: integer({
-        description:
-          "The number of decimal places that amounts are split to. Sums are exact for every value.",
-        unit: "digits",
-        minimum: 2,
-        maximum: 12,
-        default: 4,
-      }),
-      identity: identitySetting,
-      rules: rulesSetting,
-      pass_on: passOnSetting,
-    },
-    { description: "How costs are split." },
-  ),
+  allocation: allocationSetting,
   storage: storageSettings,
 };
 

@@ -1,5 +1,7 @@
 /** Explains the amount that a dimension was charged on a day. */
+
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
+import { allocationOn } from "../../config/dated.js";
 import { isPublished } from "../../query/chargebacks/explain/day.js";
 import { readExplanation } from "../../query/chargebacks/explain/explanation.js";
 import { type HttpContext, tenantRead } from "../context.js";
@@ -56,7 +58,7 @@ export const explainRoutes =
             ...request.query,
             dimension,
             columns: request.tenant.line_columns,
-            steps: request.tenant.allocation.pass_on,
+            steps: allocationOn(request.tenant.allocation, request.query.date).pass_on,
           },
           signal,
         );

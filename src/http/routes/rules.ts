@@ -1,7 +1,10 @@
 /** Reports about allocation rules. */
+
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyRequest } from "fastify";
+import { dayOfSeconds } from "../../common/days.js";
 import { digestOf } from "../../common/digest.js";
+import { mapsOn } from "../../config/allocation/identity-map.js";
 import { isAssigned } from "../../config/allocation/identity-source.js";
 import { readRulesReport } from "../../query/rules/report.js";
 import { readTagCoverage } from "../../query/rules/tag-coverage.js";
@@ -91,7 +94,7 @@ export const ruleRoutes =
           page_size: query.page_size,
           columns: tenant.line_columns,
           sources: tenant.allocation.identity.filter((source) => !isAssigned(source)),
-          maps: tenant.identity_maps,
+          maps: mapsOn(tenant.identity_maps, dayOfSeconds(window.to - 1)),
         };
         return envelope(await readWorklist(client, input, signal), query);
       },

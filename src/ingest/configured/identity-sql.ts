@@ -1,7 +1,6 @@
 /** The identity that a line names, as SQL on the staged bill. */
 import { literal } from "../../clickhouse/sql-text.js";
-import { PERIOD_SEPARATOR } from "../../config/allocation/assigned.js";
-import type { IdentityMap } from "../../config/allocation/identity-map.js";
+import { type IdentityMap, PERIOD_SEPARATOR } from "../../config/allocation/identity-map.js";
 import {
   IDENTITY_GROUP,
   type IdentitySource,
@@ -44,15 +43,8 @@ export function isAssignedSql({ identity, ...sources }: Sources): string {
     : `(${isFound} AND empty(${identitySql({ ...sources, identity: before })}))`;
 }
 
-/** Looks up the period of the line's resource that has its day. */
-function assignedSql({ hash }: IdentityMap): string {
-  const periods = `
-    SELECT parts[1] AS resource, groupArray((toDate(parts[2]), toDate(parts[3]), identity)) AS of_resource
-    FROM (SELECT splitByChar(${literal(PERIOD_SEPARATOR)}, value) AS parts, identity FROM identity_maps WHERE map_hash = ${literal(hash)})
-    GROUP BY resource ORDER BY resource`;
-  const all = (expression: string) => `(SELECT ${expression} FROM (${periods}))`;
-  const position = `transform(toString(resource_id), ${all("groupArray(resource)")}, ${all("arrayEnumerate(groupArray(resource))")}, 0)`;
-  return `arrayFirst(p -> day >= p.1 AND day <= p.2, ${all("groupArray(of_resource)")}[${position}]).3`;
+function assignedSql(map: IdentityMap): string {
+  return dayLookup("toString(resource_id)", map, "value");
 }
 
 function foundIdentity(text: string, source: IdentitySource, map: IdentityMap | undefined): string {
@@ -64,14 +56,32 @@ function foundIdentity(text: string, source: IdentitySource, map: IdentityMap | 
   if (map === undefined) throw new Error(`a map that was not read: ${source.map}`);
   if (map.entries.size === 0) return "''";
   const entries = `SELECT value, identity FROM identity_maps WHERE map_hash = ${literal(map.hash)} ORDER BY value`;
-  const exact = lookup(text, entries);
+  const exact = map.hasDays ? dayLookup(text, map, "value") : lookup(text, entries);
   if (source.ignore_case !== true) return exact;
   const lowered = `SELECT lowerUTF8(value) AS value, identity FROM (${entries}) LIMIT 1 BY value`;
-  return `arrayFirst(x -> notEmpty(x), [${exact}, ${lookup(`lowerUTF8(${text})`, lowered)}])`;
+  const lowerText = `lowerUTF8(${text})`;
+  const ignoringCase = map.hasDays
+    ? dayLookup(lowerText, map, "lowerUTF8(value)")
+    : lookup(lowerText, lowered);
+  return `arrayFirst(x -> notEmpty(x), [${exact}, ${ignoringCase}])`;
 }
 
 /** Looks up the identity of a value, or returns an empty text. */
 function lookup(value: string, entries: string): string {
   const column = (name: "value" | "identity") => `(SELECT groupArray(${name}) FROM (${entries}))`;
   return `transform(${value}, ${column("value")}, ${column("identity")}, '')`;
+}
+
+/** Looks up the value, then the entry of it that counts on the day of the line, or returns an empty text. */
+function dayLookup(text: string, { hash }: IdentityMap, key: "value" | "lowerUTF8(value)"): string {
+  const periods = `
+    SELECT ${key} AS known, arraySort(groupArray((value, from, to, identity))) AS of_value
+    FROM (
+      SELECT parts[1] AS value, toDate(parts[2]) AS from, toDate(parts[3]) AS to, identity
+      FROM (SELECT splitByChar(${literal(PERIOD_SEPARATOR)}, value) AS parts, identity FROM identity_maps WHERE map_hash = ${literal(hash)})
+    )
+    GROUP BY known ORDER BY known`;
+  const all = (expression: string) => `(SELECT ${expression} FROM (${periods}))`;
+  const position = `transform(${text}, ${all("groupArray(known)")}, ${all("arrayEnumerate(groupArray(known))")}, 0)`;
+  return `arrayFirst(p -> day >= p.2 AND day <= p.3, ${all("groupArray(of_value)")}[${position}]).4`;
 }

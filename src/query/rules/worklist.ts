@@ -3,7 +3,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { RE2JS } from "re2js";
 import { readRows, type Statement } from "../../clickhouse/statement.js";
 import type { InstantRange } from "../../common/days.js";
-import type { IdentityMaps } from "../../config/allocation/check-allocation.js";
+import type { IdentityMaps } from "../../config/allocation/identity-map.js";
 import {
   IDENTITY_GROUP,
   type IdentitySource,

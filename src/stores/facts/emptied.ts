@@ -5,6 +5,8 @@ import { UNALLOCATED } from "../../domain/allocation-rule.js";
 /** A step's names and globs of identities. */
 interface TakingStep {
   readonly from: readonly string[];
+  /** By default its position in the list, from 1. */
+  readonly step?: number;
 }
 
 /** Returns a condition: the identity is one that the step takes from. No glob matches UNALLOCATED. */
@@ -13,10 +15,10 @@ export function isTakenFrom(identity: string, { from }: TakingStep): string {
   return from.includes(UNALLOCATED) ? matches : `(${identity} != '${UNALLOCATED}' AND ${matches})`;
 }
 
-/** Returns a condition, to append to another one: none of the first `count` steps takes from the identity. */
-export function isNotEmptied(identity: string, steps: readonly TakingStep[], count: number): string {
+/** Returns a condition, to append to another one: no step up to this one takes from the identity. */
+export function isNotEmptied(identity: string, steps: readonly TakingStep[], last: number): string {
   return steps
-    .slice(0, count)
+    .filter(({ step }, index) => (step ?? index + 1) <= last)
     .map((each) => ` AND NOT ${isTakenFrom(identity, each)}`)
     .join("");
 }

@@ -4,7 +4,7 @@
 import { Type } from "@sinclair/typebox";
 import { Value } from "@sinclair/typebox/value";
 import type { Logger } from "pino";
-import type { IdentityMaps } from "../../../src/config/allocation/check-allocation.js";
+import type { IdentityMaps } from "../../../src/config/allocation/identity-map.js";
 import { commonPluginProperties, type PluginSettings } from "../../../src/config/settings/plugin-settings.js";
 import type { Gatherer } from "../../../src/ingest/ecosystem.js";
 import { selfManagedKafka } from "../../../src/ingest/ecosystems/self_managed_kafka/index.js";

@@ -6,6 +6,7 @@
  */
 import { type Static, Type } from "@sinclair/typebox";
 import { choice, integer, list, mapping, oneOf, text } from "../../../config/reader/setting.js";
+import { validityKeys, validityRule } from "../../../config/reader/validity.js";
 import type { EcosystemSettings } from "../../../config/settings/ecosystem-settings.js";
 import { identitySourceSettings, LABEL, promql } from "../../metered/identity-source.js";
 import { currencySetting, rateSetting } from "../../metered/rate.js";
@@ -76,6 +77,7 @@ const costType = mapping(
       pattern: "^[A-Z][A-Z0-9_]{0,99}$",
     }),
     product_category: text({ description: "The product category of its billing lines.", maxLength: 100 }),
+    ...validityKeys,
     rate: rateSetting("The price of one unit.", "currency per unit"),
     cost_quantity: costQuantity,
     allocation_strategy: choice(["even_split", "usage_ratio"], {
@@ -93,6 +95,7 @@ const costType = mapping(
   {
     description: "One kind of cost.",
     rules: [
+      validityRule,
       {
         rule: "`usage_ratio` needs `allocation_query` and `allocation_label`; `even_split` allows neither.",
         check(value, report) {
@@ -121,7 +124,6 @@ const settings = mapping(
     cost_types: list(costType, {
       description: "The kinds of cost.",
       expected: "a list of 1 to 500 cost types",
-      minItems: 1,
       maxItems: 500,
       uniqueBy: "name",
     }),
@@ -141,6 +143,13 @@ function queriesPrometheus({
 }
 
 const refusals: NonNullable<EcosystemSettings<typeof settings>["refusals"]> = [
+  {
+    // No `minItems`, because there may be days on which no cost type counts.
+    rule: "`cost_types` has an entry.",
+    check({ cost_types: types }, report) {
+      if (types?.length === 0) report(["cost_types"], "must be a list of 1 to 500 cost types, not 0");
+    },
+  },
   {
     rule: "`metrics` is required if a cost type or the identity source queries Prometheus.",
     check({ cost_types: types = [], identity_source: source, metrics }, report) {

@@ -4,11 +4,15 @@ import { COMPUTE, type MeasuredProduct, measuredProducts } from "./measured-prod
 import { queryOf, topicQueryOf } from "./queries.js";
 import type { Rates, SelfManagedKafkaSettings } from "./settings.js";
 
-/** An override replaces the rates that it names. A region without an override has the rates of the cost model. */
+/**
+ * An override replaces the rates that it names. A region without an override has the rates of the cost model. Settings
+ * of one day have at most one change of rates.
+ */
 function ratesOf({ region, cost_model }: SelfManagedKafkaSettings): Rates {
-  const { region_overrides: overrides, currency: _, ...rates } = cost_model;
-  if (region === undefined || !Object.hasOwn(overrides, region)) return rates;
-  return { ...rates, ...overrides[region] };
+  const { region_overrides: overrides, changes: [change] = [], currency: _, ...rates } = cost_model;
+  const ofRegion = region !== undefined && Object.hasOwn(overrides, region) ? overrides[region] : undefined;
+  const { valid_from: __, valid_to: ___, ...changed } = change ?? {};
+  return { ...rates, ...ofRegion, ...changed };
 }
 
 export function productsOf(settings: SelfManagedKafkaSettings): MeteredProduct[] {

@@ -1,6 +1,7 @@
 /** Settings of a `self_managed_kafka` tenant: one cluster, its prices, and the identities that use it. */
 import { type Static, Type } from "@sinclair/typebox";
-import { choice, integer, mapOf, mapping, section, text } from "../../../config/reader/setting.js";
+import { choice, integer, list, mapOf, mapping, section, text } from "../../../config/reader/setting.js";
+import { validityKeys, validityRule } from "../../../config/reader/validity.js";
 import { type EcosystemSettings, settingsOf } from "../../../config/settings/ecosystem-settings.js";
 import { metricsSettings } from "../../../config/settings/metrics.js";
 import { topicAttributionWhereWritten } from "../../../config/settings/topic-attribution.js";
@@ -30,6 +31,32 @@ const costModel = mapping(
   {
     currency: currencySetting,
     ...rates,
+    changes: Type.Optional(
+      list(
+        mapping(
+          { ...validityKeys, ...Type.Partial(Type.Object(rates)).properties },
+          {
+            description: "Rates on some days.",
+            rules: [
+              validityRule,
+              {
+                rule: "A change of rates has a day and a rate.",
+                check({ valid_from: from, valid_to: to, ...changed }, report) {
+                  if (from === undefined && to === undefined) report([], "needs valid_from or valid_to");
+                  if (Object.keys(changed).length === 0) report([], "needs a rate");
+                },
+              },
+            ],
+          },
+        ),
+        {
+          description:
+            "Rates that differ on some days, in every region. What an entry leaves out stays. At most one counts on each day.",
+          maxItems: 1000,
+          isOneAtATime: true,
+        },
+      ),
+    ),
     region_overrides: mapOf(
       {
         name: "REGION",
@@ -47,7 +74,7 @@ const costModel = mapping(
   { description: "The prices of the cluster's parts." },
 );
 
-export type Rates = Omit<Static<typeof costModel>, "currency" | "region_overrides">;
+export type Rates = Omit<Static<typeof costModel>, "currency" | "changes" | "region_overrides">;
 
 const override = (what: string) =>
   Type.Optional(promql(`${what} \`${SELECTOR}\` is replaced by the matchers of \`metric_selector\`.`));

@@ -1,9 +1,10 @@
 /** Setting `topic_owners`: the identities that are charged for the usage of topics. */
 import { type Static, Type } from "@sinclair/typebox";
 import { RE2JS } from "re2js";
-import type { IdentityMaps } from "../../../config/allocation/check-allocation.js";
+import type { IdentityMaps } from "../../../config/allocation/identity-map.js";
 import { IDENTITY_GROUP, refuseIdentityPattern } from "../../../config/allocation/identity-source.js";
 import { list, mapping, text } from "../../../config/reader/setting.js";
+import { validityKeys, validityRule } from "../../../config/reader/validity.js";
 import { missingValueTexts, UNALLOCATED } from "../../../domain/allocation-rule.js";
 import { LONGEST_ID } from "../../../domain/text-limits.js";
 
@@ -31,10 +32,12 @@ const topicOwner = mapping(
       text({ description: "The beginning of the names of topics that `identity` owns.", maxLength: 249 }),
     ),
     identity: Type.Optional(text({ description: "For `prefix`: the owner.", maxLength: LONGEST_ID })),
+    ...validityKeys,
   },
   {
     description: "A source of owners.",
     rules: [
+      validityRule,
       {
         rule: "One of `map`, `pattern` and `prefix` is given, and `identity` with `prefix` only.",
         check(source, report) {
@@ -67,7 +70,6 @@ export const topicOwners = list(topicOwner, {
     "For `usage_by: topic`: sources of owners, tried in order. The first that finds an owner of a topic counts. The " +
     "usage of topics without an owner counts as usage of `UNALLOCATED`.",
   expected: "a list of 1 to 100 sources",
-  minItems: 1,
   maxItems: 100,
 });
 

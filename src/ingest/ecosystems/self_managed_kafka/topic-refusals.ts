@@ -31,6 +31,8 @@ export const topicRefusals: readonly Rule<AllSettings>[] = [
       if (usage_by === "topic") {
         if (topic_owners === undefined)
           report(["topic_owners"], "is required with usage_by: topic: else nobody could be charged");
+        // No `minItems`, because there may be days on which no source counts.
+        if (topic_owners?.length === 0) report(["topic_owners"], "must be a list of 1 to 100 sources, not 0");
         return;
       }
       if (topic_owners !== undefined)
