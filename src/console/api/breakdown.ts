@@ -60,9 +60,6 @@ function breakdownQuery({
   };
 }
 
-const breakdownKey = (request: BreakdownRequest) =>
-  JSON.stringify(["breakdown", request.tenant, breakdownQuery(request)]);
-
 export function requestBreakdown(
   request: BreakdownRequest,
   signal: AbortSignal,
