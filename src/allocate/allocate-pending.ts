@@ -4,6 +4,7 @@ import { readRows } from "../clickhouse/statement.js";
 import { runStatement } from "../postgres/statement.js";
 import type { AllocatePending, LedgerDays, LedgerJob } from "./allocation-job.js";
 import { calculateDays, type DayMarks, unallocate } from "./calculate.js";
+import type { NewDeliveries } from "./delivery-changes.js";
 import { ConservationError, conserves, type DayFailures, failDay } from "./fail-day.js";
 import { chargebackLedger, topicLedger } from "./ledger.js";
 import { type Attributed, isRunOver, publishAttributions, publishChecked } from "./publish.js";
@@ -12,6 +13,7 @@ import type { DayCheck } from "./sql/check-conservation.js";
 import { estimateDays } from "./sql/estimate-days.js";
 import {
   type PendingAttribution,
+  type PendingChargebacks,
   type PendingDay,
   pendingAttributions,
   pendingDays,
@@ -28,12 +30,14 @@ import { clearStagedInput } from "./sql/publishing-state.js";
  */
 export async function allocatePending(input: AllocatePending): Promise<void> {
   const job = { ...input, ledger: chargebackLedger };
-  const found = await runStatement<PendingDay>(input.postgres, pendingDays(input));
+  const found = await runStatement<PendingChargebacks>(input.postgres, pendingDays(input));
   input.onPending(found.rows.length);
   const ready = await leaveOutLostInput(job, found.rows);
   const failures: DayFailures = new Map(ready.map((day) => [day.day, day.allocation_attempts]));
   const attributed = await attribute(input, new Set(failures.keys()));
-  const shared = { ...job, marks: marksOf(ready), failures, attributed, failed: new Set<string>() };
+  const newDeliveries = new Map(ready.map(({ day, new_deliveries }) => [day, new_deliveries]));
+  const marks = marksOf(ready);
+  const shared = { ...job, marks, failures, attributed, newDeliveries, failed: new Set<string>() };
   let publishing = Promise.resolve();
   for (const { rules, days } of byRules([...failures.keys()], input.rulesOn)) {
     const batches: Batches = { ...shared, rules };
@@ -74,6 +78,7 @@ async function attribute(input: AllocatePending, calculatedNow: ReadonlySet<stri
 interface Batches extends LedgerJob {
   readonly failures: DayFailures;
   readonly attributed: Attributed;
+  readonly newDeliveries: NewDeliveries;
   /** Days that failed in this run and stay published as they were. */
   readonly failed: Set<string>;
 }
@@ -115,7 +120,7 @@ async function finishBatch(
     checks = calculated.value;
     for (const check of checks) if (!conserves(check)) job.failed.add(check.day);
     const ready = checks.filter((check) => conserves(check) && !waitsForFailed(job, check.day));
-    await publishChecked(job, ready, job.attributed);
+    await publishChecked(job, ready, job);
   } catch (error) {
     if (isRunOver(job, error)) throw error;
     const [first] = days;
@@ -139,7 +144,7 @@ async function fail(job: Batches, day: string, error: unknown): Promise<void> {
     const checks = await unallocate(job, [day]);
     const off = checks.find((check) => !conserves(check));
     if (off !== undefined) throw new ConservationError(off);
-    await publishChecked(job, checks, job.attributed);
+    await publishChecked(job, checks, job);
     job.failed.delete(day);
   });
 }

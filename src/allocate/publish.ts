@@ -10,9 +10,11 @@ import { errorText, storeErrorText } from "../stores/error-text.js";
 import { type RecordedDay, recordPublishedDays } from "../stores/facts/store-state.js";
 import { isStoreFault } from "../stores/store-trouble.js";
 import type { LedgerDays, LedgerJob, Publication } from "./allocation-job.js";
+import { deliveryChanges, type NewDeliveries } from "./delivery-changes.js";
 import { recordDimensions } from "./dimensions.js";
 import { chargebackLedger, type SplitLedger, topicLedger } from "./ledger.js";
 import { checkPublishedAttributions, type DayCheck } from "./sql/check-conservation.js";
+import { type DeliveryChange, insertDeliveryChanges } from "./sql/delivery-changes.js";
 import {
   beginFinalizing,
   beginPublishing,
@@ -54,9 +56,10 @@ export async function publishDays(
   publication: Publication,
   days: readonly PublishedDay[],
   attributions = none,
+  changes: readonly DeliveryChange[] = [],
 ): Promise<void> {
   if (days.length + attributions.replaced.length + attributions.withdrawn.length === 0) return;
-  const intent = () => recordIntent(publication, namesOf(days), daysOf(attributions));
+  const intent = () => recordIntent(publication, namesOf(days), daysOf(attributions), changes);
   await runSteps(publication, intent, days, attributions);
 }
 
@@ -115,6 +118,7 @@ export async function recordIntent(
   publication: Publication,
   days: readonly string[],
   { replaced, withdrawn } = noAttributions,
+  changes: readonly DeliveryChange[] = [],
 ): Promise<void> {
   const { tenantName, epoch } = publication;
   await runAll(publication, [
@@ -124,6 +128,7 @@ export async function recordIntent(
       statement: beginPublishing({ ledger: topicLedger, tenantName, epoch, days: replaced }),
     },
     { days: withdrawn, statement: beginWithdrawing({ tenantName, epoch, days: withdrawn }) },
+    { days: changes, statement: insertDeliveryChanges(tenantName, changes) },
   ]);
 }
 
@@ -178,7 +183,10 @@ export async function recordResult(
   ]);
 }
 
-/** Runs statements that update each of their days once, all or none of them. Throws if a statement updates fewer. */
+/**
+ * Runs statements that write one row for each of their days or changes, all or none of them. Throws if a statement
+ * writes fewer.
+ */
 async function runAll(
   { postgres, epoch }: Publication,
   steps: readonly { readonly days: readonly unknown[]; readonly statement: PgStatement }[],
@@ -204,7 +212,7 @@ export type Attributed = ReadonlyMap<string, DayCheck>;
 export async function publishChecked(
   job: LedgerJob,
   checks: readonly DayCheck[],
-  attributed: Attributed,
+  { attributed, newDeliveries }: { readonly attributed: Attributed; readonly newDeliveries: NewDeliveries },
 ): Promise<void> {
   const off = checks.find((check) => check.lines_off !== 0);
   if (off !== undefined)
@@ -220,7 +228,8 @@ export async function publishChecked(
     days.filter((day) => !attributed.has(day)),
   );
   await dropStagedDays(job.client, job.epoch, withdrawn, ["topic_attributions"]);
-  await publishDays(job, checks.map(withRows), { replaced: replaced.map(withRows), withdrawn });
+  const changes = await deliveryChanges(job, days, newDeliveries);
+  await publishDays(job, checks.map(withRows), { replaced: replaced.map(withRows), withdrawn }, changes);
   for (const check of checks) job.onPublished(check);
 }
 

@@ -79,6 +79,8 @@ export interface WindowReport {
    * Sentences about how days of the window are billed. Sentences about days that keep their published bill are dropped.
    */
   readonly dayNotes?: readonly DayRemark[];
+  /** Ids of the deliveries that the bill was read from. Left out by ecosystems without deliveries. */
+  readonly deliveries?: readonly number[];
   /** Digests of the responses for `isUnchanged`, and the failed usage requests. Left out if a bill request failed. */
   readonly responses?: unknown;
   /** Number of failed usage requests. Default 0. */

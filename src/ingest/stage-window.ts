@@ -13,7 +13,7 @@ import { assignLines, unassignLines } from "./configured/assign-lines.js";
 import { deriveWeights, dropDerived } from "./configured/derive-weights.js";
 import { recordTotalsOfDays } from "./control/record-totals-of-days.js";
 import { createDayStates, type DayStates } from "./day-states.js";
-import { gatherToStaging, type StagedBefore } from "./gather-to-staging.js";
+import { type GatheredWindow, gatherToStaging } from "./gather-to-staging.js";
 import type { DayRemark } from "./reports.js";
 import { noTopics, type StagedTopics, stageTopics } from "./stage-topics.js";
 import type { StagedWindow, StageWindowOptions } from "./staged-window.js";
@@ -47,7 +47,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   await dropStagedDays(options.store.client, options.epoch, incomplete);
   const keptUsage = await completeUsage(options, states);
   await applyConfiguration(options, states);
-  const { contents, verdicts, topics } = await recordStaged(options, gathered.before, states);
+  const { contents, verdicts, topics } = await recordStaged(options, gathered, states);
 
   const { report, findings } = gathered;
   const result: StagedWindow = {
@@ -107,7 +107,11 @@ async function completeUsage(options: StageWindowOptions, states: DayStates): Pr
 /**
  * Records the hashes of the staged days and stages their topics. Rows of days that need no calculation are dropped.
  */
-async function recordStaged(options: StageWindowOptions, before: StagedBefore, states: DayStates) {
+async function recordStaged(
+  options: StageWindowOptions,
+  { before, report }: GatheredWindow,
+  states: DayStates,
+) {
   const { store, postgres, epoch, decimalPlaces, inventoryLacks, retryLimit } = options;
   const { inputRulesHash: rulesHash = options.rulesHash } = options;
   const { force = false, signal } = options;
@@ -124,6 +128,7 @@ async function recordStaged(options: StageWindowOptions, before: StagedBefore, s
     inventoryComplete: inventoryLacks.length === 0,
     retryLimit,
     force,
+    read: { deliveries: report.deliveries, days: states.in("measured") },
   });
   if (verdicts === undefined) throw new LeaseLostError(epoch);
   const unbilled = contents.filter(({ billingLines }) => billingLines === 0).map(({ day }) => day);

@@ -82,6 +82,7 @@ function forgetBefore({ tenantName, keepFrom, keepAttributionsFrom }: Retention)
 WITH days AS (DELETE FROM tracking_dates WHERE tenant_name = $1 AND tracking_date < $2),
   attributions AS (DELETE FROM topic_attribution_dates WHERE tenant_name = $1 AND tracking_date < $3),
   gathers AS (DELETE FROM gathered_days WHERE tenant_name = $1 AND tracking_date < $2),
+  changes AS (DELETE FROM delivery_changes WHERE tenant_name = $1 AND $2 > ALL (days)),
   windows AS (DELETE FROM gathered_windows WHERE tenant_name = $1 AND window_end <= $2),
   usage AS (DELETE FROM usage_days WHERE tenant_name = $1 AND day < $2),
   old_uploads AS (

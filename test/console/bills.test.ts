@@ -186,7 +186,18 @@ t.test("the console shows bills, rules and unallocated lines", needs("chromium")
     const stateOf = async (id: number | undefined) =>
       (await stores.postgres.query("SELECT state FROM deliveries WHERE delivery_id = $1", [id])).rows[0]
         .state;
+    await stores.postgres.query(
+      `INSERT INTO delivery_changes (tenant_name, deliveries, days, lines_new, lines_changed, lines_gone, payers, sums, is_mixed, is_published)
+       VALUES ('acme', ARRAY[$1::bigint], ARRAY['2026-05-02'::date], 1, 2, 0, '[{"identity_id": "web", "currency": "USD", "amount": "1.25"}]',
+         '[{"currency": "USD", "amount": "1.25"}]', false, true)`,
+      [may],
+    );
     const page = await open("/tenants/acme/deliveries");
+    await page.getByText("1 day changed: 1 line new, 2 lines changed +1.25 USD").click();
+    await page
+      .getByRole("group", { name: "Who pays more or less" })
+      .getByText("web", { exact: true })
+      .waitFor();
     const row = page.locator("tbody tr", { hasText: "2026-05" });
     await row.getByText(problem).waitFor();
     const button = page.getByRole("button", { name: "Accept the bill of aws for 2026-05" });

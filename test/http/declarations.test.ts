@@ -84,6 +84,7 @@ const declared = {
   "GET /api/v1/tenants/{tenant_name}/pipeline/runs": "",
   "GET /api/v1/tenants/{tenant_name}/pipeline/runs/{run_id}": "",
   "GET /api/v1/tenants/{tenant_name}/deliveries": "",
+  "GET /api/v1/tenants/{tenant_name}/deliveries/{delivery_id}/payers": "",
   "POST /api/v1/tenants/{tenant_name}/deliveries/{delivery_id}/accept": "",
   "GET /api/v1/tenants/{tenant_name}/usage": "",
   "GET /api/v1/tenants/{tenant_name}/events": "",

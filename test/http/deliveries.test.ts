@@ -116,7 +116,41 @@ t.test("deliveries can be listed and accepted", async (t) => {
       effective: "2",
     },
   ];
+  await pg.query(
+    `INSERT INTO delivery_changes (tenant_name, deliveries, days, lines_new, lines_changed, lines_gone, payers, sums, is_mixed, is_published)
+     SELECT 'acme', deliveries, days, 1, 2, 3, payers::jsonb, '[{"currency": "EUR", "amount": "0.50"}]', is_mixed, is_published
+     FROM (VALUES
+       (ARRAY[$1::bigint], ARRAY['2026-05-02'::date], '[{"identity_id": "b", "currency": "EUR", "amount": "-1.5"}, {"identity_id": "a", "currency": "EUR", "amount": "2"}]', false, true),
+       (ARRAY[$1::bigint, $2], ARRAY['2026-05-04'::date, '2026-05-03'], '[{"identity_id": "b", "currency": "EUR", "amount": "0.50"}]', true, true),
+       (ARRAY[$1::bigint], ARRAY['2026-05-05'::date], '[{"identity_id": "c", "currency": "EUR", "amount": "0.50"}]', false, false)
+     ) AS t (deliveries, days, payers, is_mixed, is_published)`,
+    [first, other],
+  );
+  await pg.query(
+    `INSERT INTO tracking_dates (tenant_name, tracking_date, first_deliveries)
+     VALUES ('acme', '2026-05-06', ARRAY[$1::bigint]), ('acme', '2026-05-01', ARRAY[$1::bigint, 99]), ('acme', '2026-05-02', '{}')`,
+    [first],
+  );
   const ofGlobex = await insert({ state: "waiting_for_acceptance", problem: "p", ...loaded }, "globex");
+
+  await t.test("the payers of a delivery have the sums of its published changes", async (t) => {
+    const payers = async (id: number, query = "") => await get(app, `${path}/${id}/payers?${query}`);
+    const payer = (identity_id: string, amount: string) => ({
+      identity_id,
+      identity_name: null,
+      team: null,
+      currency: "EUR",
+      amount,
+    });
+    const { items, total } = (await payers(first)).body;
+    t.strictSame([items, total], [[payer("a", "2"), payer("b", "-1")], 2]);
+    const second = (await payers(first, "page_size=1&page=2")).body;
+    t.strictSame([second.items, second.total, second.pages], [[payer("b", "-1")], 2, 2]);
+    t.strictSame((await payers(other)).body.items, [payer("b", "0.5")]);
+    t.strictSame((await payers(refused)).body.items, []);
+    holds(t, await payers(ofGlobex), { status: 404, body: { code: "delivery_not_found" } });
+    t.equal((await payers(first, "page=0")).status, 400);
+  });
 
   await t.test("the list has the newest first, with all fields", async (t) => {
     const { items, total } = await list();
@@ -139,6 +173,16 @@ t.test("deliveries can be listed and accepted", async (t) => {
       lines: 2,
       sums,
       classes,
+      change: {
+        first_days: ["2026-05-01", "2026-05-06"],
+        changed_days: ["2026-05-02", "2026-05-03", "2026-05-04"],
+        lines_new: 2,
+        lines_changed: 4,
+        lines_gone: 6,
+        sums: [{ currency: "EUR", amount: "1" }],
+        together_with: [other],
+        has_other_causes: true,
+      },
       findings,
       remarks: ["odd"],
       first_day: "2026-05-01",

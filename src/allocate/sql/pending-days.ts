@@ -10,12 +10,19 @@ export interface PendingDay extends DayMarks {
   readonly billing_lines: number;
 }
 
+export interface PendingChargebacks extends PendingDay {
+  /** Ids of deliveries that the published bill of the day does not have. Empty if that is unknown, or nothing is published. */
+  readonly new_deliveries: readonly string[];
+}
+
 /** Selects days that wait to be calculated, oldest first, whatever their age. */
 export function pendingDays(input: { tenantName: string }): PgStatement {
   return {
     query: `
 SELECT to_char(tracking_date, 'YYYY-MM-DD') AS day, ${isProvisional("staged_hash")} AS provisional, staged_hash AS revision,
-  allocation_attempts, billing_lines
+  allocation_attempts, billing_lines, CASE WHEN published_hash IS NULL OR published_deliveries IS NULL THEN '{}' ELSE ARRAY(
+    SELECT id::text FROM unnest(staged_deliveries) AS id WHERE id <> ALL (published_deliveries) ORDER BY id
+  ) END AS new_deliveries
 FROM tracking_dates
 WHERE tenant_name = $1 AND staged_hash IS NOT NULL AND billing_gathered
 ORDER BY tracking_date`,

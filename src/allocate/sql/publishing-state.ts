@@ -52,9 +52,10 @@ export function beginPublishing(days: DaysOfRun): PgStatement {
  */
 export function beginFinalizing(days: DaysOfRun): PgStatement {
   const final = inputHashOf("published_hash");
+  const sameBill = days.ledger.name === "chargebacks" ? ", staged_deliveries = published_deliveries" : "";
   return updateDays(
     days,
-    `staged_hash = ${final}, publishing_hash = ${final}`,
+    `staged_hash = ${final}, publishing_hash = ${final}${sameBill}`,
     `provisional AND staged_hash IS NULL AND publishing_hash IS NULL AND ${HAS_UNEXPIRED_LEASE}`,
   );
 }
@@ -79,10 +80,25 @@ ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET publishing_hash = exclude
 
 /**
  * Withdraws the intent to publish days whose staged rows are missing, and clears the hash of their published input, so
- * that the next gathering calculates them again.
+ * that the next gathering calculates them again. What their deliveries changed is unknown then.
  */
 export function cancelPublishing(days: DaysOfRun): PgStatement {
-  return updateDays(days, "publishing_hash = NULL, staged_hash = NULL, published_hash = NULL", HAS_LEASE);
+  const changes = "publishing_hash = NULL, staged_hash = NULL, published_hash = NULL";
+  const { query, params } = updateDays(days, changes, HAS_LEASE);
+  if (days.ledger.name !== "chargebacks") return { query, params };
+  return {
+    query: `${ofUnpublishedChanges("payers = NULL, sums = NULL, is_published = true")}${query}`,
+    params,
+  };
+}
+
+/** Updates the changes by deliveries that were recorded with the intent to publish the days of `$3`, in one statement with these. */
+function ofUnpublishedChanges(changes: string): string {
+  return `
+WITH changed AS (
+  UPDATE delivery_changes SET ${changes}
+  WHERE tenant_name = $1 AND NOT is_published AND days && $3::date[] AND ${HAS_LEASE}
+)`;
 }
 
 /** Records that nothing is staged for the days any more. The next gathering stages them again. */
@@ -134,13 +150,15 @@ WHERE t.tenant_name = $1 AND t.tracking_date = d.day AND t.publishing_hash IS NO
 
 /** Records that days are visible: flags, hash and counters in one statement. */
 export function finishPublishing(days: FinishedDays): PgStatement {
-  return finishDays(
+  const { query, params } = finishDays(
     "tracking_dates",
     `published_hash = t.publishing_hash, publishing_hash = NULL, staged_hash = NULL,
   chargeback_calculated = true, lost_at = NULL, chargeback_rows = d.rows, calculated_at = now(),
-  allocation_attempts = 0, last_error = NULL`,
+  allocation_attempts = 0, last_error = NULL, published_deliveries = t.staged_deliveries,
+  first_deliveries = coalesce(t.first_deliveries, CASE WHEN t.published_hash IS NULL THEN t.staged_deliveries END)`,
     days,
   );
+  return { query: `${ofUnpublishedChanges("is_published = true")}${query}`, params };
 }
 
 /**

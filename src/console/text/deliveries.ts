@@ -30,6 +30,32 @@ export const deliveries = {
     if (dataset !== null) return `${format}, ${dataset}: not charged`;
     return version === null ? format : `${format}, FOCUS ${version}`;
   },
+  change: "What it changed",
+  noChange: "no published day",
+  firstBill: (days: number) => `First bill of ${counted(days, "day", "days")}`,
+  changed: (
+    days: number,
+    lines: { readonly lines_new: number; readonly lines_changed: number; readonly lines_gone: number },
+  ) => {
+    const counts = [
+      [lines.lines_new, "new"],
+      [lines.lines_changed, "changed"],
+      [lines.lines_gone, "gone"],
+    ] as const;
+    const shown = counts
+      .filter(([count]) => count > 0)
+      .map(([count, what]) => `${counted(count, "line", "lines")} ${what}`);
+    return `${counted(days, "day", "days")} changed: ${shown.length === 0 ? "the same lines" : shown.join(", ")}`;
+  },
+  otherCauses: "Rules, usage or assignments changed in the same run. A part of the differences is theirs.",
+  together: (ids: readonly number[]) =>
+    `These differences are those of this delivery together with ${counted(ids.length, "other delivery", "other deliveries")}: ${ids.join(", ")}.`,
+  unknownPayers: "The run was interrupted, so it is unknown who pays more or less.",
+  payers: "Who pays more or less",
+  payer: "Identity",
+  paysMore: "Pays more",
+  samePayers: "Everybody pays the same as before.",
+  morePayers: (count: number) => `and ${counted(count, "smaller difference", "smaller differences")}`,
   classes: "Not charged",
   className: (kind: string, reason: string) =>
     classNames[reason === "" ? kind : reason] ?? `${kind} ${reason}`.trim(),

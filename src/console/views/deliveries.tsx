@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
 import { AmountCell } from "../parts/amount.js";
+import { DeliveryChange } from "../parts/delivery-change.js";
 import { Empty, FailureMessage, Shown } from "../parts/messages.js";
 import { PageLinks, shownPage, useLastPage } from "../parts/pages.js";
 import { RequireScope } from "../parts/require-scope.js";
@@ -100,6 +101,12 @@ function columnsOf(tenant: string, changed: () => void): TableColumn<Delivery>[]
       leads: true,
       money: ({ sums }) =>
         sums.map(({ currency, effective_cost: cost }) => ({ value: exact(cost), currency })),
+    },
+    {
+      key: "change",
+      title: text.change,
+      wraps: true,
+      cell: (delivery) => <DeliveryChange tenant={tenant} delivery={delivery} />,
     },
     {
       key: "classes",

@@ -3,9 +3,10 @@ import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
 import { acceptDelivery } from "../../postgres/accept-delivery.js";
 import { deliveryStates, readDeliveries, readDelivery } from "../../query/state/deliveries.js";
+import { readDeliveryPayers } from "../../query/state/delivery-payers.js";
 import type { HttpContext } from "../context.js";
 import { ApiError } from "../errors.js";
-import { deliverySchema } from "../schemas/delivery.js";
+import { deliveryPayerSchema, deliverySchema } from "../schemas/delivery.js";
 import { choiceSchema } from "../schemas/fields.js";
 import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
 import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
@@ -29,6 +30,7 @@ const deliveryNotFound = (tenantName: string, id: number) =>
     `Tenant ${tenantName} has no delivery ${id}. GET …/deliveries lists them.`,
   );
 
+const PAYERS_ORDER = "By currency, the largest difference first, whatever its sign.";
 const ORDER = "Newest first, by delivery_id.";
 
 export const deliveryRoutes =
@@ -64,6 +66,37 @@ export const deliveryRoutes =
       },
       async ({ tenant: { tenant_name }, query, stopSignal }) =>
         envelope(await readDeliveries(postgres, tenant_name, query, stopSignal), query),
+    );
+
+    app.get(
+      "/tenants/:tenant_name/deliveries/:delivery_id/payers",
+      {
+        config: { scope: "read", heavy: false, etag: false, showsTags: false },
+        schema: {
+          operationId: "listDeliveryPayers",
+          tags: ["Deliveries"],
+          summary: "Who pays more or less since a delivery",
+          description:
+            "Differences between the chargebacks of the delivery's `changed_days` before and after they were published with it, by identity and currency. " +
+            "Differences of 0 are left out. They are of the run that published the days, whatever changed them later.",
+          params: DeliveryPath,
+          querystring: inputOf(paging),
+          response: {
+            200: pageSchema(deliveryPayerSchema, PAYERS_ORDER),
+            ...problemResponses(
+              "tenant_not_found",
+              "delivery_not_found",
+              "store_unavailable",
+              "request_timeout",
+            ),
+          },
+        },
+      },
+      async ({ tenant: { tenant_name }, params: { delivery_id: id }, query, stopSignal }) => {
+        if ((await readDelivery(postgres, tenant_name, id, stopSignal)) === undefined)
+          throw deliveryNotFound(tenant_name, id);
+        return envelope(await readDeliveryPayers(postgres, tenant_name, id, query, stopSignal), query);
+      },
     );
 
     app.post(

@@ -101,6 +101,69 @@ const DeliveryFinding = Type.Object(
   { title: "DeliveryFinding" },
 );
 
+const changedDays = (description: string, examples: string[][]) =>
+  Type.Array(Type.String({ format: "date" }), { description, examples });
+
+const DeliveryChange = Type.Object(
+  {
+    first_days: changedDays(
+      "Days whose first published bill it was, or was a part of: everything on them is new, so they have no differences.",
+      [["2026-05-31"]],
+    ),
+    changed_days: changedDays(
+      "Days that were published before and that it changed. The other fields are about these days.",
+      [["2026-05-01", "2026-05-02"]],
+    ),
+    lines_new: countSchema("Lines that were not there before.", 2),
+    lines_changed: countSchema(
+      "Lines with another amount, quantity or content than before, for the same time, resource, product, SKU and account.",
+      5,
+    ),
+    lines_gone: countSchema("Lines that are no longer there.", 1),
+    sums: Type.Unsafe<{ currency: string; amount: string }[] | null>({
+      anyOf: [
+        Type.Array(
+          Type.Object({ currency, amount: decimalSchema("Costs after, less costs before.", "-12.5") }),
+          { description: "By currency." },
+        ),
+        { type: "null" },
+      ],
+      description: "What all identities together pay more, by currency; null if it is unknown.",
+      examples: [[{ currency: "USD", amount: "-12.5" }]],
+    }),
+    together_with: Type.Array(Type.Integer(), {
+      description:
+        "Ids of other new deliveries that were published in the same run for some of these days. The differences of these days are those of all of them together.",
+      examples: [[]],
+    }),
+    has_other_causes: Type.Boolean({
+      description:
+        "Rules, usage or assignments of some of these days changed in the same run, so a part of the differences is theirs.",
+      examples: [false],
+    }),
+  },
+  {
+    title: "DeliveryChange",
+    description:
+      "What it changed, as of the run that published its days, whatever changed them later. Lists without days: no day was published with it, or none changed. " +
+      "Kept until all of its days are older than `retention_days`. Changes by releases that did not record them are left out.",
+  },
+);
+
+export const deliveryPayerSchema = Type.Object(
+  {
+    identity_id: textSchema("Id of the identity.", "sa-12345"),
+    identity_name: nullableText({
+      description: "Its name; null when none is known.",
+      examples: ["Payments"],
+    }),
+    team: nullableText({ description: "Its team; null when it has none.", examples: ["payments"] }),
+    currency,
+    amount: decimalSchema("What it pays after, less what it paid before.", "-1.25"),
+  },
+  { title: "DeliveryPayer", description: "An identity that pays more or less than before a delivery." },
+);
+
 export const deliverySchema = Type.Object(
   {
     delivery_id: countSchema("Id of the delivery.", 12),
@@ -152,6 +215,7 @@ export const deliverySchema = Type.Object(
       description:
         "What happened to its lines, each in exactly one class; empty before a run has counted them.",
     }),
+    change: DeliveryChange,
     findings: Type.Array(DeliveryFinding, { description: "Anomalies of its lines." }),
     remarks: Type.Array(Type.String(), {
       description: "Anomalies of its files, as sentences.",

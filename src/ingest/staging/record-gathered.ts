@@ -15,11 +15,13 @@ export interface GatheredDays {
   readonly retryLimit: number;
   /** Also calculate days that have not changed. */
   readonly force: boolean;
+  /** Ids of the deliveries that the bill was read from, and the days that were. Other days keep their published bill. */
+  readonly read: { readonly deliveries: readonly number[] | undefined; readonly days: readonly string[] };
 }
 
 /**
  * $1 tenant, $2 epoch, $3 days, $4 hashes, $5 hashes staged before, $6 missing data, $7 numbers of lines, $8 inventory,
- * $9 force, $10 limit of attempts.
+ * $9 force, $10 limit of attempts, $11 deliveries, $12 days that were read from them.
  *
  * A day that is published with this input is not staged. A day without lines needs nothing unless something was
  * published of it. Attempts restart with new input and continue with the same input, so that a day that cannot be
@@ -45,8 +47,9 @@ const RECORD_GATHERED = `
     DELETE FROM tracking_dates WHERE tenant_name = $1 AND tracking_date IN (SELECT day FROM needless)
   ), recorded AS (
     INSERT INTO tracking_dates AS d
-      (tenant_name, tracking_date, billing_gathered, resources_gathered, staged_hash, lacks, provisional_attempts, billing_lines)
-    SELECT $1, day, true, $8::boolean, CASE WHEN unchanged THEN NULL ELSE wanted_hash END, missing, provisional_attempts, lines
+      (tenant_name, tracking_date, billing_gathered, resources_gathered, staged_hash, lacks, provisional_attempts, billing_lines, staged_deliveries)
+    SELECT $1, day, true, $8::boolean, CASE WHEN unchanged THEN NULL ELSE wanted_hash END, missing, provisional_attempts, lines,
+      CASE WHEN day = ANY ($12::date[]) THEN $11::bigint[] END
     FROM gathered WHERE day NOT IN (SELECT day FROM needless)
     ON CONFLICT (tenant_name, tracking_date) DO UPDATE SET
       billing_gathered = true,
@@ -55,6 +58,9 @@ const RECORD_GATHERED = `
       lacks = excluded.lacks,
       provisional_attempts = excluded.provisional_attempts,
       billing_lines = excluded.billing_lines,
+      staged_deliveries = coalesce(excluded.staged_deliveries, d.published_deliveries),
+      published_deliveries = CASE WHEN excluded.staged_hash IS NULL THEN coalesce(excluded.staged_deliveries, d.published_deliveries)
+                                  ELSE d.published_deliveries END,
       allocation_attempts = CASE WHEN (SELECT renewed FROM gathered WHERE day = d.tracking_date) THEN 0
                                  ELSE d.allocation_attempts END,
       last_error = CASE WHEN (SELECT renewed FROM gathered WHERE day = d.tracking_date) THEN NULL
@@ -71,7 +77,7 @@ export type DayVerdict = "staged" | "unchanged" | "empty";
 /** Returns the verdict on each day. Undefined if the lease is lost. */
 export async function recordGathered(
   postgres: Pool,
-  { tenantName, epoch, contents, stagedBefore, inventoryComplete, retryLimit, force }: GatheredDays,
+  { tenantName, epoch, contents, stagedBefore, inventoryComplete, retryLimit, force, read }: GatheredDays,
 ): Promise<ReadonlyMap<string, DayVerdict> | undefined> {
   if (contents.length === 0) return new Map();
   const { rows } = await runStatement<{ day: string; verdict: DayVerdict }>(postgres, {
@@ -87,6 +93,8 @@ export async function recordGathered(
       inventoryComplete,
       force,
       retryLimit,
+      read.deliveries ?? null,
+      read.days,
     ],
   });
   return rows.length === 0 ? undefined : new Map(rows.map(({ day, verdict }) => [day, verdict]));

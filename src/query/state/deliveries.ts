@@ -71,6 +71,22 @@ export interface DeliveryOverlap {
   readonly amounts: { readonly currency: string; readonly amount: string }[];
 }
 
+/** What a delivery changed when its days were published. */
+export interface DeliveryChange {
+  /** Days whose first published bill it was. */
+  readonly first_days: string[];
+  /** Days that were published before. The other fields are about these. */
+  readonly changed_days: string[];
+  readonly lines_new: number;
+  readonly lines_changed: number;
+  readonly lines_gone: number;
+  /** Differences by currency; null if they are unknown. */
+  readonly sums: { readonly currency: string; readonly amount: string }[] | null;
+  /** Other deliveries that changed some of the days together with it. */
+  readonly together_with: number[];
+  readonly has_other_causes: boolean;
+}
+
 /** Instants are `2026-01-01T00:00:00Z`, amounts plain decimals. Null means unknown until the bill is loaded. */
 export interface ListedDelivery {
   readonly delivery_id: number;
@@ -89,6 +105,7 @@ export interface ListedDelivery {
   readonly overlaps: DeliveryOverlap[];
   readonly lines: number | null;
   readonly sums: DeliverySums[];
+  readonly change: DeliveryChange;
   /** Classes of its lines, by currency; empty before a run has counted them. */
   readonly classes: DeliveryClass[];
   readonly findings: DeliveryFinding[];
@@ -107,6 +124,20 @@ const MOST_FILES = 100;
 /** A sum as a plain decimal without trailing zeros. */
 const plain = (column: string) => `trim_scale(sum(${column}))::text AS ${column}`;
 
+/** `page` is the delivery. */
+const CHANGE = `json_build_object(
+    'first_days', (SELECT coalesce(json_agg(tracking_date::text ORDER BY tracking_date), '[]') FROM tracking_dates
+      WHERE tracking_dates.tenant_name = page.tenant_name AND first_deliveries @> ARRAY[page.delivery_id]),
+    'changed_days', (SELECT coalesce(json_agg(DISTINCT day::text), '[]') FROM changes CROSS JOIN unnest(days) AS day),
+    'lines_new', (SELECT coalesce(sum(lines_new), 0)::bigint FROM changes),
+    'lines_changed', (SELECT coalesce(sum(lines_changed), 0)::bigint FROM changes),
+    'lines_gone', (SELECT coalesce(sum(lines_gone), 0)::bigint FROM changes),
+    'sums', CASE WHEN NOT EXISTS (SELECT FROM changes WHERE sums IS NULL) THEN (SELECT coalesce(json_agg(summed ORDER BY summed.currency), '[]') FROM (
+      SELECT currency, ${plain("amount")} FROM changes CROSS JOIN jsonb_to_recordset(sums) AS sum (currency text, amount numeric)
+      GROUP BY currency) AS summed) END,
+    'together_with', (SELECT coalesce(json_agg(DISTINCT other), '[]') FROM changes CROSS JOIN unnest(deliveries) AS other WHERE other <> page.delivery_id),
+    'has_other_causes', EXISTS (SELECT FROM changes WHERE is_mixed))`;
+
 const SHOWN = `delivery_id, source, billing_period, kind, state, problem,
   (SELECT coalesce(json_agg(json_build_object('name', file->>'name', 'size', file->'size', 'version', file->>'version', 'format', file->>'format',
       'focus_version', file->>'focus_version',
@@ -123,7 +154,9 @@ const SHOWN = `delivery_id, source, billing_period, kind, state, problem,
   (SELECT coalesce(json_agg(counted ORDER BY counted.currency, counted.class, counted.reason), '[]') FROM (
     SELECT currency, class, reason, sum(rows)::bigint AS rows, ${plain("cost")}, ${plain("billed")}, ${plain("effective")}
     FROM control_totals WHERE control_totals.tenant_name = page.tenant_name AND control_totals.delivery_id = page.delivery_id AND class <> 'delivered'
-    GROUP BY currency, class, reason) AS counted) AS classes, findings, remarks, first_day::text AS first_day, last_day::text AS last_day,
+    GROUP BY currency, class, reason) AS counted) AS classes,
+  (WITH changes AS (SELECT days, deliveries, lines_new, lines_changed, lines_gone, sums, is_mixed FROM delivery_changes
+      WHERE delivery_changes.tenant_name = page.tenant_name AND is_published AND deliveries @> ARRAY[page.delivery_id]) SELECT ${CHANGE}) AS change, findings, remarks, first_day::text AS first_day, last_day::text AS last_day,
   ${instantText("started_at")} AS started_at, ${instantText("loaded_at")} AS loaded_at, ${instantText("accepted_at")} AS accepted_at,
   ${instantText("replaced_at")} AS replaced_at, ${instantText("expired_at")} AS expired_at`;
 

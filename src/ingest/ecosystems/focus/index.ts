@@ -187,6 +187,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
         billed,
         dropped: withMalformed(malformed.lines, usageResult.report.dropped),
         errors: [...malformed.errors, ...lost.errors],
+        deliveries: request.deliveries,
         responses: {
           deliveries: deliveryInputs(touching),
           usage: usageResult.responses,
