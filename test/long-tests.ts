@@ -99,6 +99,11 @@ export const longTests: readonly LeftOut[] = [
   { file: "console/accessibility.test.ts", kind: "walk", why: "walks through the console in a browser" },
   { file: "console/assignments.test.ts", kind: "walk", why: "walks through the console in a browser" },
   { file: "console/bills.test.ts", kind: "walk", why: "walks through the console in a browser" },
+  {
+    file: "console/console-walks.test.ts",
+    kind: "walk",
+    why: "walks through the console in a browser; console.test.ts checks its figures on every change",
+  },
   { file: "console/explorer.test.ts", kind: "walk", why: "walks through the console in a browser" },
   { file: "console/navigation.test.ts", kind: "walk", why: "walks through the console in a browser" },
   { file: "console/overview.test.ts", kind: "walk", why: "walks through the console in a browser" },
