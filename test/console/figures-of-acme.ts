@@ -14,7 +14,7 @@ export const hostile = [
 export const days = ["2026-03-01", "2026-03-02", "2026-03-03"];
 export const period = "start_date=2026-03-01&end_date=2026-03-03";
 
-export const rows: ChargebackInput[] = days.flatMap((day, at) => [
+const rows: ChargebackInput[] = days.flatMap((day, at) => [
   ...hostile.map((identity_id, index) => ({
     timestamp: `${day}T00:00:00Z`,
     amount: `${index + 1}.${at}00000000007`,
