@@ -97,6 +97,7 @@ export const longTests: readonly LeftOut[] = [
   { file: "cli/demo.test.ts", kind: "walk", why: "walks through the demo, which CI runs as well" },
   { file: "cli/terminal.test.ts", kind: "walk", why: "looks at the output on terminals of several widths" },
   { file: "console/accessibility.test.ts", kind: "walk", why: "walks through the console in a browser" },
+  { file: "console/answers.test.ts", kind: "walk", why: "walks through the console in a browser" },
   { file: "console/assignments.test.ts", kind: "walk", why: "walks through the console in a browser" },
   { file: "console/bills.test.ts", kind: "walk", why: "walks through the console in a browser" },
   {
