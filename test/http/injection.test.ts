@@ -187,7 +187,11 @@ function inGroups(texts: readonly string[]): string[][] {
 
 /** Texts that are valid in a position or occur in the service's own data. */
 function isData({ name }: FuzzedPlace, text: string): boolean {
-  if (/identity_id|resource_id|environment_id|product_type|breakDownChargebacks: search/.test(name))
+  if (
+    /identity_id|resource_id|environment_id|product_type|(breakDownChargebacks|listInventoryCosts): search/.test(
+      name,
+    )
+  )
     return true;
   return /group_by|sort|columns|an unknown parameter/.test(name) && text === "identity_id";
 }
