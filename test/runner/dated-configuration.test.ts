@@ -151,7 +151,16 @@ function onDay({ rules, steps, rows }: Configuration, day: string): Configuratio
       .map((rule) =>
         rule.split.length > 0 ? rule : { ...rule, split: [undated('by: cost, exclude: ["*"]')] },
       );
-  return { rules: split(rules), steps: split(steps), rows: valid(rows) };
+  // A step that takes from nobody keeps the numbers of those behind it: the number takes part in how costs are rounded.
+  const placeholder = (index: number): Rule => ({
+    ...undated(`name: absent-${index}, from: [absent-${index}]`),
+    split: [undated("by: nobody")],
+  });
+  return {
+    rules: split(rules),
+    steps: steps.flatMap((step, index) => (counts(step, day) ? split([step]) : [placeholder(index)])),
+    rows: valid(rows),
+  };
 }
 
 const kinds = [
