@@ -1,6 +1,7 @@
 /** The configuration of a tenant as it is on a day. */
 import { FIRST_DAY } from "../domain/stored-days.js";
 import { daysOfChangeOfMap, mapOn } from "./allocation/identity-map.js";
+import { type NumberedStep, numbered } from "./allocation/pass-on.js";
 import type { ConfiguredTier } from "./allocation/tier.js";
 import type { TenantConfig } from "./config.js";
 import { daysOfChange, validOn } from "./reader/validity.js";
@@ -8,11 +9,12 @@ import { type EcosystemSettings, pluginDefinition } from "./settings/ecosystem-s
 import { allocationSetting } from "./settings/tenant.js";
 
 type Allocation = TenantConfig["allocation"];
+type AllocationOnDay = Omit<Allocation, "pass_on"> & { pass_on: NumberedStep[] };
 
 /** Rules, steps and shares that count on a day. Steps keep the numbers that they have among all steps. */
-export function allocationOn(allocation: Allocation, day: string): Allocation {
-  const numbered = allocation.pass_on.map((step, index) => ({ ...step, step: index + 1 }));
-  const valid = validOn<Allocation>(allocationSetting, { ...allocation, pass_on: numbered }, day);
+export function allocationOn(allocation: Allocation, day: string): AllocationOnDay {
+  const whole = { ...allocation, pass_on: numbered(allocation.pass_on) };
+  const valid = validOn<AllocationOnDay>(allocationSetting, whole, day);
   return {
     ...valid,
     rules: valid.rules.map(({ split, components, ...rule }) => ({

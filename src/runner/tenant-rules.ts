@@ -62,8 +62,8 @@ export function tenantRuleSet(
     within === undefined ? [] : [[place, within] as const],
   );
   const weights = costs.flatMap(({ stage, ...each }) => (stage === undefined ? [] : [{ ...each, stage }]));
-  const steps = allocation.steps.map(({ name, from, where, step }, index) => ({
-    step: step ?? index + 1,
+  const steps = allocation.steps.map(({ name, from, where, step }) => ({
+    step,
     rule: ruleOfStep(name),
     from,
     where: where === undefined ? undefined : whereSql(whereOf(where), columns),

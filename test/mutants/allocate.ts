@@ -19,7 +19,7 @@ export const allocateMutants = [
     ["a step takes what another step takes", template(" AND r.passed_path[-1].1 = @{step}"), ""],
   ]),
   ...mutantsOf("src/stores/facts/emptied.ts", passing, [
-    ["an emptied identity has weight", "(step ?? index + 1) <= last", "false"],
+    ["an emptied identity has weight", "({ step }) => step <= last", "() => false"],
   ]),
   ...mutantsOf("src/domain/passed-cost.ts", passing, [
     [

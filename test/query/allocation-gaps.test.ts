@@ -79,7 +79,7 @@ const value = fc.oneof(
 t.test("an allocation gap is reported exactly if the source finds no identity", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
-  await prepareStore(client, { identity: [], maps, configured: [] }, new AbortController().signal);
+  await prepareStore(client, [{ identity: [], maps, configured: [] }], new AbortController().signal);
   const met = new Map<string, number>();
   await fc.assert(
     fc.asyncProperty(source, value, fc.constantFrom("", "team", "TEAM"), async (source, value, key) => {

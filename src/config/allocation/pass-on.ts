@@ -19,6 +19,13 @@ export interface ConfiguredStep extends Validity {
   readonly split: readonly ConfiguredTier[];
 }
 
+/** A step with its number. */
+export type NumberedStep = ConfiguredStep & Required<Pick<ConfiguredStep, "step">>;
+
+export function numbered(steps: readonly ConfiguredStep[]): NumberedStep[] {
+  return steps.map((each, index) => ({ ...each, step: each.step ?? index + 1 }));
+}
+
 const step = mapping(
   {
     name: text({

@@ -20,7 +20,7 @@ import {
 } from "./derived-facts.js";
 import type { IdentityMaps } from "./identity-map.js";
 import { type IdentitySource, isAssigned } from "./identity-source.js";
-import type { ConfiguredStep } from "./pass-on.js";
+import { type NumberedStep, numbered } from "./pass-on.js";
 import type { ConfiguredTier } from "./tier.js";
 import { costWeights, toAllocationRule, toPassingRule } from "./to-allocation-rule.js";
 
@@ -35,7 +35,7 @@ export interface AllocationPlan {
   /** The rules of `configured` that split their lines, and those of `steps`. */
   readonly rules: readonly AllocationRule[];
   /** Steps that pass costs on, in order. */
-  readonly steps: readonly ConfiguredStep[];
+  readonly steps: readonly NumberedStep[];
   readonly costs: readonly PlannedCosts[];
   readonly shares: readonly PlannedShares[];
   readonly lists: readonly PlannedList[];
@@ -102,12 +102,13 @@ export function planAllocation(
   own: readonly AllocationRule[],
   assigned?: Assigned,
 ): AllocationPlan | undefined {
-  const { rules: configured, pass_on: steps } = allocation;
+  const { rules: configured } = allocation;
+  const steps = numbered(allocation.pass_on);
   const written = allocation.identity.filter((source) => !isAssigned(source));
   const identity = assigned === undefined ? written : allocation.identity;
   if (identity.length + configured.length + steps.length === 0) return undefined;
   const rules = configured.flatMap((rule) => toAllocationRule(rule) ?? []);
-  const passing = steps.map((step, index) => toPassingRule(step, stageOfStep(step.step ?? index + 1)));
+  const passing = steps.map((each) => toPassingRule(each, stageOfStep(each.step)));
   const assignedRules: ReturnType<typeof assignedRulesOf> =
     assigned === undefined ? new Map() : assignedRulesOf(own);
   const ofAssigned = [...assignedRules.values()].filter((rule) => rule !== undefined);
@@ -140,9 +141,7 @@ export function planAllocation(
     digest: digestOf([
       configured.map(({ where: _, ...rule }) => rule),
       columns,
-      ...(steps.length === 0
-        ? []
-        : [steps.map((step, index) => ({ ...step, step: step.step ?? index + 1 }))]),
+      ...(steps.length === 0 ? [] : [steps]),
     ]),
     linesDigest: digestOf([written, configured.map(({ name, where }) => [name, where]), columns]),
   };
@@ -171,11 +170,11 @@ function partsOf(configured: readonly ConfiguredRule[]): Part[] {
   });
 }
 
-function partsOfSteps(steps: readonly ConfiguredStep[]): Part[] {
-  return steps.flatMap(({ name, split, step }, index) =>
+function partsOfSteps(steps: readonly NumberedStep[]): Part[] {
+  return steps.flatMap(({ name, split, step }) =>
     split.map((tier) => ({
       rules: undefined,
-      stage: stageOfStep(step ?? index + 1),
+      stage: stageOfStep(step),
       part: ruleOfStep(name),
       tier,
     })),

@@ -1,5 +1,4 @@
 /** Explains the amount that a dimension was charged on a day. */
-
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { allocationOn } from "../../config/dated.js";
 import { isPublished } from "../../query/chargebacks/explain/day.js";

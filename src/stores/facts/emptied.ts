@@ -2,15 +2,14 @@
 import { isOneOf } from "../../clickhouse/sql-text.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
 
-/** A step's names and globs of identities. */
+/** A step's number, and its names and globs of identities. */
 interface TakingStep {
   readonly from: readonly string[];
-  /** By default its position in the list, from 1. */
-  readonly step?: number;
+  readonly step: number;
 }
 
 /** Returns a condition: the identity is one that the step takes from. No glob matches UNALLOCATED. */
-export function isTakenFrom(identity: string, { from }: TakingStep): string {
+export function isTakenFrom(identity: string, { from }: Pick<TakingStep, "from">): string {
   const matches = isOneOf(identity, from);
   return from.includes(UNALLOCATED) ? matches : `(${identity} != '${UNALLOCATED}' AND ${matches})`;
 }
@@ -18,7 +17,7 @@ export function isTakenFrom(identity: string, { from }: TakingStep): string {
 /** Returns a condition, to append to another one: no step up to this one takes from the identity. */
 export function isNotEmptied(identity: string, steps: readonly TakingStep[], last: number): string {
   return steps
-    .filter(({ step }, index) => (step ?? index + 1) <= last)
+    .filter(({ step }) => step <= last)
     .map((each) => ` AND NOT ${isTakenFrom(identity, each)}`)
     .join("");
 }

@@ -2,7 +2,7 @@
  * Explains why a dimension was charged its amount on a day: one chargeback row, from the billing line down to the last
  * tick. It reads published data and repeats the calculation. `docs/explanation/allocation.md` has the rules.
  */
-import type { ConfiguredStep } from "../../../config/allocation/pass-on.js";
+import type { NumberedStep } from "../../../config/allocation/pass-on.js";
 import type { SetOf } from "../../../domain/allocation-rule.js";
 import { type RuleColumns, tagKeyOf } from "../../../domain/rule-columns.js";
 import { isNotEmptied } from "../../../stores/facts/emptied.js";
@@ -45,7 +45,7 @@ export interface ExplainInput extends RowChoice, PageRequest {
   /** Columns of the tenant's bill. */
   readonly columns: RuleColumns;
   /** Steps of the tenant's configuration. */
-  readonly steps: readonly ConfiguredStep[];
+  readonly steps: readonly NumberedStep[];
 }
 
 /** Returns undefined if the dimension has no such row on the day, or the row was not given as often. */
