@@ -3,7 +3,7 @@ import { digestOf } from "../common/digest.js";
 import { withoutSecrets } from "../common/known-secrets.js";
 import { LeaseLostError } from "../common/lease-lost.js";
 import { isLostPostgres } from "../common/lost-connection.js";
-import type { IdentityMaps } from "../config/allocation/identity-map.js";
+import { mapHashes } from "../config/allocation/identity-map.js";
 import type { TenantConfig } from "../config/config.js";
 import { periodOn } from "../config/dated.js";
 import type { AnyEcosystem, Gatherer } from "../ingest/ecosystem.js";
@@ -19,6 +19,7 @@ import { runStatement } from "../postgres/statement.js";
 import { errorText } from "../stores/error-text.js";
 import { storeInTrouble } from "../stores/store-trouble.js";
 import type { TenantStore } from "../stores/stores.js";
+import { connectPeriods, type PeriodUpstreams } from "./connect-periods.js";
 import { reportKeptData } from "./report-missing-data.js";
 import type { RunRequest, TenantRunContext } from "./run-context.js";
 import { recordGatheredDays } from "./sql/gathered-days.js";
@@ -66,7 +67,18 @@ export async function gatherTenant(input: GatherTenant): Promise<GatheringResult
   try {
     const { tenant_name: tenantName } = input.tenant;
     const known = createKnownInventory(input.stores.postgres, tenantName);
-    const upstream = connectPeriods(input, known);
+    const upstream = connectPeriods(input.ecosystem, {
+      known,
+      logger: input.logger,
+      store: {
+        client: input.store.client,
+        postgres: input.stores.postgres,
+        backupLock: input.stores.backupLock,
+        epoch: input.epoch,
+        gatheredFrom: input.window.start,
+        keepFrom: input.keepFrom,
+      },
+    });
     try {
       await gatherAll(input, { upstream, known }, tally, report);
     } finally {
@@ -101,56 +113,15 @@ interface Tally {
   readonly kept: DayRemark[];
 }
 
-/** The upstream as each period of the configuration sees it. */
-interface Upstream {
-  on(period: PeriodRules): Gatherer;
-  close(): Promise<void>;
-}
-
-/** Periods with equal settings share a connection. */
-function connectPeriods(input: GatherTenant, known: KnownInventoryReader): Upstream {
-  const gatherers = new Map<string, Gatherer>();
-  const { tenant_name: tenantName, tenant_id: tenantId } = input.tenant;
-  return {
-    on({ tenant }) {
-      const { plugin_settings: settings, identity_maps: maps } = tenant;
-      const key = digestOf([settings, hashesOf(maps)]);
-      const connected = gatherers.get(key);
-      if (connected !== undefined) return connected;
-      const gatherer = input.ecosystem.connect(settings, {
-        tenantName,
-        tenantId,
-        logger: input.logger,
-        parallelQueries: tenant.metrics_prefetch_workers,
-        known: known.read,
-        maps,
-        store: {
-          client: input.store.client,
-          postgres: input.stores.postgres,
-          backupLock: input.stores.backupLock,
-          epoch: input.epoch,
-          gatheredFrom: input.window.start,
-          keepFrom: input.keepFrom,
-        },
-      });
-      gatherers.set(key, gatherer);
-      return gatherer;
-    },
-    async close() {
-      for (const gatherer of gatherers.values()) await gatherer.close();
-    },
-  };
-}
-
 async function gatherAll(
   input: GatherTenant,
-  { upstream, known }: { readonly upstream: Upstream; readonly known: KnownInventoryReader },
+  { upstream, known }: { readonly upstream: PeriodUpstreams; readonly known: KnownInventoryReader },
   tally: Tally,
   report: (message: string) => void,
 ): Promise<void> {
   const { store, epoch, tenant, periods, signal, logger } = input;
   const postgres = input.stores.postgres;
-  const gatherer = upstream.on(periodOn(periods, input.today));
+  const { gatherer } = upstream.on(periodOn(periods, input.today));
   const inventory = await gatherInventory({
     postgres,
     client: store.client,
@@ -168,19 +139,17 @@ async function gatherAll(
   for (const window of cutWindow(input.window, size, changes)) {
     signal.throwIfAborted();
     const period = periodOn(periods, window.start);
-    const settings = period.tenant.plugin_settings;
     const staged = await stageRecorded({
       store,
       postgres,
       epoch,
-      gatherer: upstream.on(period),
+      ...upstream.on(period),
       window,
-      settingsDigest: settingsDigest(input.ecosystem, settings),
       rulesHash: period.rules.hash,
       inputRulesHash: period.inputRulesHash,
       allocation: period.allocation,
       decimalPlaces: tenant.allocation.decimal_places,
-      derivingMetrics: input.ecosystem.derivingMetrics(settings),
+      derivingMetrics: input.ecosystem.derivingMetrics(period.tenant.plugin_settings),
       standIns: input.ecosystem.standIns,
       unknownOwnersAreActive: input.ecosystem.unknownOwnersAreActive,
       inventoryLacks: inventory.lacks,
@@ -209,10 +178,6 @@ function isCutAtMonths({ periods }: GatherTenant, { cutAtMonths = false }: Gathe
   );
 }
 
-function hashesOf(maps: IdentityMaps): readonly (readonly [string, string])[] {
-  return [...maps].map(([path, { hash }]) => [path, hash]);
-}
-
 /**
  * Slack of the minimum gap in seconds. With a gap as long as the interval of cycles (the default), a gather that starts
  * a moment earlier in its cycle than the last one would otherwise wait for the next cycle.
@@ -226,7 +191,7 @@ const TRIGGER_GAP = 60;
 function gatheredSettings({ tenant, ecosystem, periods }: GatherTenant): string {
   const { tenant_id, lookback_days, cutoff_days, allocation, identity_to_team, plugin_settings } = tenant;
   const plugin = settingsDigest(ecosystem, plugin_settings);
-  const maps = hashesOf(tenant.identity_maps);
+  const maps = mapHashes(tenant.identity_maps);
   const assigned = periods
     .map(({ allocation: plan }) => plan?.assigned?.map.hash)
     .find((hash) => hash !== undefined);

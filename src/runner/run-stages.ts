@@ -136,10 +136,10 @@ async function claimAndRepair(
 
 async function storeRules({ publication, periods, topics }: StageInput): Promise<void> {
   const { client, signal } = publication;
-  for (const { rules, allocation } of periods) {
+  for (const rules of new Map(periods.map((each) => [each.rules.hash, each.rules])).values())
     await storeRuleSet(client, rules, signal);
-    if (allocation !== undefined) await prepareStore(client, allocation, signal);
-  }
+  const plans = periods.flatMap(({ allocation }) => allocation ?? []);
+  await prepareStore(client, plans, signal);
   if (topics !== undefined) await storeRuleSet(client, topics.rules, signal);
 }
 

@@ -58,7 +58,7 @@ t.test("property: configured rules allocate like the reference, to the last unit
     );
     if (plan === undefined) throw new Error("a case without rules");
     const set = tenantRuleSet(own, plan);
-    await prepareStore(client, plan, signal);
+    await prepareStore(client, [plan], signal);
     await storeRuleSet(client, set);
     await stageInput(client, epoch, input, { samples: input.decimalPlaces % 2 === 0 ? WORTH_SUMMING : 1 });
     await assignLines({ client, epoch, days: caseDays, signal }, plan);

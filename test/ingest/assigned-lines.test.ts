@@ -50,7 +50,7 @@ t.test("a line names the identity that its resource is assigned to on its day", 
       if (assigned === undefined) return;
       await prepareStore(
         store.client,
-        { identity: [], maps: new Map(), configured: [], assigned: whole(assigned) },
+        [{ identity: [], maps: new Map(), configured: [], assigned: whole(assigned) }],
         signal,
       );
       const identity = identitySql({
@@ -103,7 +103,7 @@ t.test("a line that an earlier source names is not an assigned one", async (t) =
   const assigned = assignedOf(periods);
   if (assigned === undefined) throw new Error("no assignments");
   const plan = { identity: [], maps: new Map(), configured: [], assigned: whole(assigned) };
-  await prepareStore(store.client, plan, new AbortController().signal);
+  await prepareStore(store.client, [plan], new AbortController().signal);
   const isAssigned = isAssignedSql({
     identity: [{ column: "resource_id", pattern: "^(?<identity>r)$" }, { assigned: "resource_id" }],
     maps: new Map(),

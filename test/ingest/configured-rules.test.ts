@@ -54,7 +54,7 @@ function planOf(map: Readonly<Record<string, string>>, allocation: Partial<Alloc
 t.test("configured rules apply to staged days", async (t) => {
   const { store, stage, rows, hashes } = await openStaging(t);
   const staged = async (plan: ReturnType<typeof planOf>) => {
-    await prepareStore(store.client, plan, forever);
+    await prepareStore(store.client, [plan], forever);
     return await stage({ billing }, { allocation: plan, rulesHash: tenantRuleSet([], plan).hash });
   };
 
@@ -141,7 +141,7 @@ t.test("configured rules apply to staged days", async (t) => {
       { rules: [{ name: "a", where: { env_id: { matches: "(?=x)" } }, split: [{ by: "line" }] }] },
     );
     await t.rejects(
-      prepareStore(store.client, plan, forever),
+      prepareStore(store.client, [plan], forever),
       /OptimizedRegularExpression|cannot compile re2|CANNOT_COMPILE_REGEXP/,
     );
   });

@@ -63,6 +63,11 @@ export function mapsOn(maps: IdentityMaps, day: string): IdentityMaps {
   return new Map([...maps].map(([path, map]) => [path, mapOn(map, day)]));
 }
 
+/** Returns the hash of each map with its path. */
+export function mapHashes(maps: IdentityMaps): readonly (readonly [path: string, hash: string])[] {
+  return [...maps].map(([path, { hash }]) => [path, hash]);
+}
+
 /** Returns the days on which a map changes, unordered. */
 export function daysOfChangeOfMap({ hasDays, entries }: IdentityMap): string[] {
   return hasDays ? [...entries.keys()].flatMap((key) => changesOf(partsOfKey(key).validity)) : [];

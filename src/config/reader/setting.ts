@@ -69,7 +69,7 @@ export interface Notes {
   /** At most one entry of the list counts on each day. */
   isOneAtATime?: true;
   /** The key is the first or last day on which its mapping counts. */
-  validity?: "valid_from" | "valid_to";
+  isValidity?: true;
   /** The key that selects the form of a mapping, and the keys that all forms share. */
   discriminator?: { key: string; shared: TObject };
   /** Syntax of the keys of a mapping whose keys the user chooses. */

@@ -20,11 +20,11 @@ export const STORED_DAY = `a day from ${FIRST_DAY} to ${LAST_DAY}, such as 2026-
 
 export const isStoredDay = (written: string) => isDay(written) && written >= FIRST_DAY && written <= LAST_DAY;
 
-const day = (validity: keyof Validity, description: string) =>
+const day = (description: string) =>
   Type.Optional(
     text({
       description,
-      validity,
+      isValidity: true,
       pattern: "^\\d{4}-\\d{2}-\\d{2}$",
       expected: STORED_DAY,
       parse: (written) => (isStoredDay(written) ? { value: written } : { problem: `must be ${STORED_DAY}` }),
@@ -33,8 +33,8 @@ const day = (validity: keyof Validity, description: string) =>
 
 /** Keys of a mapping in a list: on other days, the entry does not exist. */
 export const validityKeys = {
-  valid_from: day("valid_from", "The first UTC day on which this counts. By default every day."),
-  valid_to: day("valid_to", "The last UTC day on which this counts. By default it has no end."),
+  valid_from: day("The first UTC day on which this counts. By default every day."),
+  valid_to: day("The last UTC day on which this counts. By default it has no end."),
 };
 
 export const validityRule: Rule<Validity> = {
@@ -116,5 +116,5 @@ export function validityOf(definition: TSchema | undefined, value: unknown): Val
 }
 
 function isValidity(definition: TSchema | undefined): boolean {
-  return definition !== undefined && notesOf(definition).validity !== undefined;
+  return definition !== undefined && notesOf(definition).isValidity === true;
 }

@@ -1,10 +1,9 @@
 /** Reports about allocation rules. */
-
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import type { FastifyRequest } from "fastify";
 import { dayOfSeconds } from "../../common/days.js";
 import { digestOf } from "../../common/digest.js";
-import { mapsOn } from "../../config/allocation/identity-map.js";
+import { mapHashes, mapsOn } from "../../config/allocation/identity-map.js";
 import { isAssigned } from "../../config/allocation/identity-source.js";
 import { readRulesReport } from "../../query/rules/report.js";
 import { readTagCoverage } from "../../query/rules/tag-coverage.js";
@@ -129,5 +128,5 @@ export const ruleRoutes =
 
 /** The response also depends on the rules, sources and maps, which are read once, at startup. */
 function byConfiguration({ tenant: { allocation, identity_maps: maps } }: FastifyRequest): string {
-  return digestOf([allocation, [...maps].map(([path, { hash }]) => [path, hash])]);
+  return digestOf([allocation, mapHashes(maps)]);
 }

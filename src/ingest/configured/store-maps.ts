@@ -12,10 +12,16 @@ import type { AllocationPlan } from "../../config/allocation/plan.js";
 type Plan = Pick<AllocationPlan, "identity" | "maps" | "configured"> &
   Partial<Pick<AllocationPlan, "assigned">>;
 
-export async function prepareStore(client: ClickHouseClient, plan: Plan, signal: AbortSignal): Promise<void> {
-  const maps = [...plan.maps.values(), ...(plan.assigned === undefined ? [] : [plan.assigned.map])];
-  for (const map of maps) await storeMap(client, map, signal);
-  await tryPatterns(client, patternsOf(plan), signal);
+/** Plans of several periods mostly have the same maps and patterns. */
+export async function prepareStore(
+  client: ClickHouseClient,
+  plans: readonly Plan[],
+  signal: AbortSignal,
+): Promise<void> {
+  const maps = plans.flatMap((plan) => [...plan.maps.values(), plan.assigned?.map ?? []].flat());
+  for (const map of new Map(maps.map((each) => [each.hash, each])).values())
+    await storeMap(client, map, signal);
+  await tryPatterns(client, [...new Set(plans.flatMap(patternsOf))], signal);
 }
 
 /** A map is stored once under the hash of its content, and never changed. */
