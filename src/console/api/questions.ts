@@ -1,7 +1,6 @@
 /** Requests that several views use. */
 import { type Filter, filterQuery } from "../state/filters.js";
 import { type Period, periodParameters } from "../state/period.js";
-import type { Changes } from "../state/place.js";
 import { type Data, useLoaded } from "../state/use-data.js";
 import { issueReasons } from "../text/en.js";
 import { type BreakdownRequest, requestBreakdown } from "./breakdown.js";
@@ -23,20 +22,6 @@ export const reconciliation = (tenant: string, period: Period, filters: readonly
 
 export const useReconciliation = (...of: Parameters<typeof reconciliation>) =>
   useApi(...reconciliation(...of));
-
-interface IssuesPage {
-  readonly page: number;
-  readonly page_size: number;
-  /** Parameters of filters. */
-  readonly filters?: Changes;
-}
-
-/** Allocation issues of the period, the most expensive first. */
-export function useIssues(tenant: string, period: Period, { filters, ...page }: IssuesPage) {
-  const query = { ...periodParameters(period), ...page, ...(filters as object) };
-  const path = { tenant_name: tenant };
-  return useApi("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", { path, query });
-}
 
 /** A cause is a reason for a product under a rule: one metric, one rule or one map removes it. */
 const causeColumns = ["allocation_detail", "product_type", "rule"];

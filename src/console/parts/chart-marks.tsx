@@ -1,4 +1,4 @@
-/** Marks on a chart over time: days on which something happened that explains the costs after it. */
+/** Marks on a chart over time: days with an event that explains the costs after it. */
 import type { CostEvent } from "../api/comparison.js";
 import { bucketOfDay } from "../state/buckets.js";
 import { changed, type Place } from "../state/location.js";

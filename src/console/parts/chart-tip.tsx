@@ -39,7 +39,7 @@ interface TipProps {
   readonly index: number;
   readonly bucket: ChartBucket;
   readonly name: string;
-  /** What happened in it. */
+  /** Events in the bucket. */
   readonly mark: string | undefined;
   /** Beside the bars that it is about, so that it covers none of them. */
   readonly position: { readonly left: string } | { readonly right: string };

@@ -1,4 +1,4 @@
-/** What a delivery changed: days, lines, and who pays more or less. */
+/** The changes of a delivery: days, lines, and who pays more or less. */
 import { useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
 import type { Schemas } from "../api/client.js";

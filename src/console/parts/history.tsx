@@ -2,11 +2,12 @@
  * Drawer with the costs, owners and versions of a resource or an identity. It is open while the address of the inventory has `history`.
  */
 import { lastOfMonth } from "../../common/days.js";
-import { api, bodyOf, type Schemas } from "../api/client.js";
+import type { Schemas } from "../api/client.js";
+import { get } from "../api/use-api.js";
 import { shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
 import { periodOf } from "../state/period.js";
-import { useData } from "../state/use-data.js";
+import { useLoaded } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { Drawer } from "./drawer.js";
 import { Shown } from "./messages.js";
@@ -18,34 +19,39 @@ const MAX_VERSIONS = 1000;
 
 type Version = Schemas["ResourceVersion"] | Schemas["IdentityVersion"];
 
-interface HistoryProps {
-  readonly place: Place;
+interface HistoryRequest {
   readonly tenant: string;
   readonly kind: "resources" | "identities";
   readonly id: string;
 }
 
-export function VersionHistory({ place, tenant, kind, id }: HistoryProps) {
+interface HistoryProps extends HistoryRequest {
+  readonly place: Place;
+}
+
+interface Versions {
+  readonly items: readonly Version[];
+  readonly total: number;
+}
+
+function loadVersions({ tenant, kind, id }: HistoryRequest, signal: AbortSignal): Promise<Versions> {
   const path = { tenant_name: tenant };
-  const data = useData<{ readonly items: readonly Version[]; readonly total: number }>(
-    JSON.stringify(["history", tenant, kind, id]),
-    (signal) => {
-      const query = { page_size: MAX_VERSIONS };
-      return kind === "resources"
-        ? bodyOf(
-            api.GET("/api/v1/tenants/{tenant_name}/resources/history", {
-              params: { path, query: { ...query, resource_id: id } },
-              signal,
-            }),
-          )
-        : bodyOf(
-            api.GET("/api/v1/tenants/{tenant_name}/identities/history", {
-              params: { path, query: { ...query, identity_id: id } },
-              signal,
-            }),
-          );
-    },
-  );
+  const page_size = MAX_VERSIONS;
+  return kind === "resources"
+    ? get(
+        "/api/v1/tenants/{tenant_name}/resources/history",
+        { path, query: { page_size, resource_id: id } },
+        signal,
+      )
+    : get(
+        "/api/v1/tenants/{tenant_name}/identities/history",
+        { path, query: { page_size, identity_id: id } },
+        signal,
+      );
+}
+
+export function VersionHistory({ place, tenant, kind, id }: HistoryProps) {
+  const data = useLoaded(loadVersions, { tenant, kind, id });
   return (
     <Drawer place={place} parameter="history" title={text.title}>
       <h2>{text.title}</h2>

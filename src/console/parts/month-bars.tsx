@@ -17,7 +17,7 @@ interface MonthsProps {
   readonly filters: readonly Filter[];
   /** Shows this currency, even without costs. Default: every currency that has some. */
   readonly currency?: string;
-  /** What to show below the name of the month with this first day. */
+  /** Returns the text below the name of the month with this first day. */
   readonly note?: (month: string) => ComponentChildren;
 }
 

@@ -59,11 +59,6 @@ function keyOf(load: unknown, request: unknown): string {
  */
 export function useLoaded<Request, T>(load: Load<Request, T>, request: Request | undefined): Data<T> {
   const key = request === undefined ? undefined : keyOf(load, request);
-  return useData(key, (signal) => load(request as Request, signal));
-}
-
-/** As `useLoaded`, for a function with a key of its own. */
-export function useData<T>(key: string | undefined, load: (signal: AbortSignal) => Promise<T>): Data<T> {
   const [state, setState] = useState<{ key?: string; valueKey?: string; value?: T; error?: unknown }>({});
   const [reloads, setReloads] = useState(0);
   useEffect(() => {
@@ -75,7 +70,7 @@ export function useData<T>(key: string | undefined, load: (signal: AbortSignal) 
     if (key === undefined) return undefined;
     const abort = new AbortController();
     if (shownResponses.has(key)) setState({ key, valueKey: key, value: shownResponses.get(key) as T });
-    load(abort.signal).then(
+    load(request as Request, abort.signal).then(
       (value) => {
         if (abort.signal.aborted) return;
         shownResponses.delete(key);

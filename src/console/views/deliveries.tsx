@@ -2,27 +2,26 @@
 import { useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
+import { useApi } from "../api/use-api.js";
 import { AmountCell } from "../parts/amount.js";
 import { DeliveryChange } from "../parts/delivery-change.js";
-import { Empty, FailureMessage, Shown } from "../parts/messages.js";
+import { Empty, FieldError, Shown } from "../parts/messages.js";
 import { PageLinks, shownPage, useLastPage } from "../parts/pages.js";
 import { RequireScope } from "../parts/require-scope.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
 import { shownInstant } from "../state/days.js";
 import type { Place } from "../state/location.js";
-import { useData } from "../state/use-data.js";
+import { useChange } from "../state/use-change.js";
 import { deliveries as text } from "../text/deliveries.js";
 
 type Delivery = Schemas["Delivery"];
 
 export function Deliveries({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
   const page = shownPage(place);
-  const params = { path: { tenant_name: tenant }, query: { page, page_size: 50 } };
-  const data = useData(JSON.stringify(["deliveries", params]), (signal) =>
-    bodyOf(api.GET("/api/v1/tenants/{tenant_name}/deliveries", { params, signal })),
-  );
+  const query = { page, page_size: 50 };
+  const data = useApi("/api/v1/tenants/{tenant_name}/deliveries", { path: { tenant_name: tenant }, query });
   useLastPage(place, data);
-  const columns = columnsOf(tenant, data.reload);
+  const columns = columnsOf(tenant);
   return (
     <>
       <h1>{text.title}</h1>
@@ -50,7 +49,7 @@ export function Deliveries({ place, tenant }: { readonly place: Place; readonly 
   );
 }
 
-function columnsOf(tenant: string, changed: () => void): TableColumn<Delivery>[] {
+function columnsOf(tenant: string): TableColumn<Delivery>[] {
   return [
     {
       key: "source",
@@ -77,7 +76,7 @@ function columnsOf(tenant: string, changed: () => void): TableColumn<Delivery>[]
           {delivery.problem !== null && <div class="hint">{delivery.problem}</div>}
           {delivery.state === "waiting_for_acceptance" && (
             <RequireScope scope="run">
-              <Accept tenant={tenant} delivery={delivery} accepted={changed} />
+              <Accept tenant={tenant} delivery={delivery} />
             </RequireScope>
           )}
         </>
@@ -184,30 +183,15 @@ function Files({ delivery: { files, file_count: count } }: { readonly delivery: 
 interface AcceptProps {
   readonly tenant: string;
   readonly delivery: Delivery;
-  readonly accepted: () => void;
 }
 
 /** Asks for confirmation, because the delivery that counts now has more of the month. */
-function Accept({ tenant, delivery: { delivery_id: id, source, billing_period }, accepted }: AcceptProps) {
+function Accept({ tenant, delivery: { delivery_id: id, source, billing_period } }: AcceptProps) {
   const [isConfirming, setConfirming] = useState(false);
-  const [isSending, setSending] = useState(false);
-  const [failure, setFailure] = useState<unknown>();
-  const accept = async () => {
-    setSending(true);
-    setFailure(undefined);
-    try {
-      await bodyOf(
-        api.POST("/api/v1/tenants/{tenant_name}/deliveries/{delivery_id}/accept", {
-          params: { path: { tenant_name: tenant, delivery_id: id } },
-        }),
-      );
-      accepted();
-    } catch (error) {
-      setFailure(error);
-    } finally {
-      setSending(false);
-    }
-  };
+  const { error, isBusy, change } = useChange();
+  const params = { path: { tenant_name: tenant, delivery_id: id } };
+  const accept = () =>
+    bodyOf(api.POST("/api/v1/tenants/{tenant_name}/deliveries/{delivery_id}/accept", { params }));
   if (!isConfirming)
     return (
       <button
@@ -221,13 +205,13 @@ function Accept({ tenant, delivery: { delivery_id: id, source, billing_period },
   return (
     <fieldset>
       <legend>{text.sure}</legend>
-      <button type="button" disabled={isSending} onClick={accept}>
+      <button type="button" disabled={isBusy} onClick={() => void change(accept)}>
         {text.yes}
       </button>{" "}
-      <button type="button" disabled={isSending} onClick={() => setConfirming(false)}>
+      <button type="button" disabled={isBusy} onClick={() => setConfirming(false)}>
         {text.no}
       </button>
-      {failure !== undefined && <FailureMessage error={failure} />}
+      <FieldError error={error} />
     </fieldset>
   );
 }

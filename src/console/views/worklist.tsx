@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
 import type { Schemas } from "../api/client.js";
-import { useIssues, useReconciliation } from "../api/questions.js";
+import { useReconciliation } from "../api/questions.js";
+import { useApi } from "../api/use-api.js";
 import { AssignDrawer, AssignLink } from "../parts/assign.js";
 import { Assignments, useAssignedOn, useAssignments } from "../parts/assignment-list.js";
 import { Causes, causeOf, causeParameters } from "../parts/causes.js";
@@ -20,7 +21,7 @@ import { RequireScope } from "../parts/require-scope.js";
 import { DataTable, type TableColumn } from "../parts/table.js";
 import { type Changes, changed, datesAlone, go, type Place } from "../state/location.js";
 import { type TenantView, viewPath } from "../state/paths.js";
-import { periodOf } from "../state/period.js";
+import { periodOf, periodParameters } from "../state/period.js";
 import type { Data } from "../state/use-data.js";
 import { en, isIssueReason, issueReasons, reasonOf } from "../text/en.js";
 
@@ -34,13 +35,15 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
   const reason = isIssueReason(requestedReason) ? requestedReason : undefined;
   const { product_type, rule } = causeOf(place);
   const cause = { product_type, rule };
-  const data = useIssues(tenant, period, {
-    page,
-    page_size: 100,
-    filters: {
-      ...(reason !== undefined && { allocation_detail: reason }),
-      ...(product_type !== undefined && { product_type }),
-      ...(rule !== undefined && { rule }),
+  const data = useApi("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", {
+    path: { tenant_name: tenant },
+    query: {
+      ...periodParameters(period),
+      page,
+      page_size: 100,
+      ...(reason !== undefined && { allocation_detail: [reason] }),
+      ...(product_type !== undefined && { product_type: [product_type] }),
+      ...(rule !== undefined && { rule: [rule] }),
     },
   });
   useLastPage(place, data);
