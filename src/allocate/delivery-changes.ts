@@ -1,5 +1,5 @@
 /**
- * What new deliveries change about days that are already published. The differences are read before the days are
+ * Finds what new deliveries change about days that are already published. The differences are read before the days are
  * published, and recorded with the intent to do so: afterwards, the earlier rows are gone.
  */
 import { readRows, readTuples } from "../clickhouse/statement.js";
@@ -37,27 +37,29 @@ export async function deliveryChanges(
     const { lines_new = 0, lines_changed = 0, lines_gone = 0 } = linesOf.get(day) ?? {};
     return lines_new + lines_changed + lines_gone > 0;
   };
-  const groups = new Map<string, string[]>();
+  const groups = new Map<string, Pick<DeliveryChange, "deliveries" | "is_mixed"> & { days: string[] }>();
   for (const day of concerned.filter((each) => hasOtherLines(each) || !isMixed(each))) {
-    const key = JSON.stringify([newDeliveries.get(day), isMixed(day)]);
-    groups.set(key, [...(groups.get(key) ?? []), day]);
+    const group = { deliveries: newDeliveries.get(day) ?? [], is_mixed: isMixed(day), days: [] };
+    const key = JSON.stringify(group);
+    groups.set(key, groups.get(key) ?? group);
+    groups.get(key)?.days.push(day);
   }
   const changes: DeliveryChange[] = [];
-  for (const [key, together] of groups) {
-    const [deliveries, is_mixed] = JSON.parse(key) as [string[], boolean];
+  for (const group of groups.values()) {
     const [[payers = "[]"] = []] = await readTuples<[string]>(
       client,
-      changedPayers({ epoch, days: together }),
+      changedPayers({ epoch, days: group.days }),
       signal,
     );
     const sum = (count: "lines_new" | "lines_changed" | "lines_gone") =>
-      together.reduce((total, day) => total + (linesOf.get(day)?.[count] ?? 0), 0);
-    const counts = {
+      group.days.reduce((total, day) => total + (linesOf.get(day)?.[count] ?? 0), 0);
+    changes.push({
+      ...group,
       lines_new: sum("lines_new"),
       lines_changed: sum("lines_changed"),
       lines_gone: sum("lines_gone"),
-    };
-    changes.push({ deliveries, days: together, ...counts, payers, is_mixed });
+      payers,
+    });
   }
   return changes;
 }

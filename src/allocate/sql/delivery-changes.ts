@@ -1,4 +1,6 @@
-/** What publishing staged days changes: lines of the bill, other input, and who pays. The published rows are still there. */
+/**
+ * Compares staged days with the published ones, whose rows are still there: lines of the bill, other input, and who pays.
+ */
 import { stagedTable } from "../../clickhouse/staging.js";
 import type { Statement } from "../../clickhouse/statement.js";
 import { isDerivedMetric } from "../../config/allocation/derived-facts.js";
@@ -91,7 +93,7 @@ FROM (
   };
 }
 
-/** What new deliveries change on some days. */
+/** The changes that new deliveries make to some days. */
 export interface DeliveryChange {
   readonly deliveries: readonly string[];
   readonly days: readonly string[];

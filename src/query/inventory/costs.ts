@@ -13,6 +13,7 @@ import { aggregateSource, columnKeys, rowsToSum } from "../chargebacks/summed-ro
 import type { PageRequest } from "../page/position.js";
 import type { DateWindow } from "../time/date-window.js";
 import { type InventoryKind, inventoryTables } from "./known.js";
+import { isFound } from "./list.js";
 
 /** SQL of each key that the list can be sorted by. */
 const sortKeys = {
@@ -45,7 +46,7 @@ export interface InventoryCostsInput extends PageRequest {
   readonly order: CostOrder;
 }
 
-/** What only chargebacks name has no type, status and times. */
+/** An entry that only chargebacks name has no type, status and times. */
 export interface InventoryCost {
   readonly id: string;
   readonly type: string | null;
@@ -133,12 +134,11 @@ function conditions(
   { type, status, search, costless }: Pick<InventoryCostsInput, "type" | "status" | "search" | "costless">,
   bind: Bind,
 ): string {
-  const part = search === undefined ? "" : `lower(${bind(search)}::text)`;
   return [
     "true",
     ...(type === undefined ? [] : [`type = ${bind(type)}`]),
     ...(status === undefined ? [] : [`status = ${bind(status)}`]),
-    ...(part === "" ? [] : [`(strpos(lower(id), ${part}) > 0 OR strpos(lower(display_name), ${part}) > 0)`]),
+    ...(search === undefined ? [] : [isFound("id", bind(search))]),
     ...(costless ? [] : ["costs IS NOT NULL"]),
   ].join(" AND ");
 }

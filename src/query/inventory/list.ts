@@ -95,11 +95,14 @@ function filters(kind: InventoryKind, { type, status, search }: InventoryListInp
   const conditions = [];
   if (type !== undefined) conditions.push(`${tables.type} = ${bind(type)}`);
   if (status !== undefined && kind === "resources") conditions.push(`status = ${bind(status)}`);
-  if (search !== undefined) {
-    const part = `lower(${bind(search)}::text)`;
-    conditions.push(`(strpos(lower(${tables.id}), ${part}) > 0 OR strpos(lower(display_name), ${part}) > 0)`);
-  }
+  if (search !== undefined) conditions.push(isFound(tables.id, bind(search)));
   return conditions;
+}
+
+/** Returns a condition: the id or the name has the text, in any case. */
+export function isFound(id: string, text: string): string {
+  const part = `lower(${text}::text)`;
+  return `(strpos(lower(${id}), ${part}) > 0 OR strpos(lower(display_name), ${part}) > 0)`;
 }
 
 const times: readonly string[] = ["created_at", "deleted_at", "last_seen_at"];

@@ -1,4 +1,4 @@
-/** What happened to the costs of a period: days from which other rules apply, and bills that were delivered again. */
+/** Events that explain the costs of a period: days from which other rules apply, and bills that were delivered again. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { readRows, type Statement } from "../../clickhouse/statement.js";
