@@ -30,6 +30,7 @@ const views = {
   deliveries: "/tenants/clouds/deliveries",
   runs: "/tenants/cloud/runs",
   topics: `/tenants/cloud/topics?${weeks}`,
+  settings: `/tenants/clouds/settings?${weeks}`,
 };
 /** Ready when it prints its address, which is the last step. */
 async function startDemo() {

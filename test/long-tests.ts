@@ -109,6 +109,7 @@ export const longTests: readonly LeftOut[] = [
   { file: "console/navigation.test.ts", kind: "walk", why: "walks through the console in a browser" },
   { file: "console/overview.test.ts", kind: "walk", why: "walks through the console in a browser" },
   { file: "console/states.test.ts", kind: "walk", why: "walks through the console in a browser" },
+  { file: "console/settings.test.ts", kind: "walk", why: "walks through the console in a browser" },
   { file: "console/statement.test.ts", kind: "walk", why: "walks through the console in a browser" },
   { file: "console/tags.test.ts", kind: "walk", why: "walks through the console in a browser" },
   { file: "console/tls.test.ts", kind: "walk", why: "walks through the console in a browser" },

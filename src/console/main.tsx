@@ -45,6 +45,7 @@ const views = {
   worklist: view(async () => (await import("./views/worklist.js")).Worklist),
   deliveries: view(async () => (await import("./views/deliveries.js")).Deliveries),
   runs: view(async () => (await import("./views/runs.js")).Runs),
+  settings: view(async () => (await import("./views/settings/settings.js")).Settings),
 };
 const Explain = lazily(async () => (await import("./parts/explain.js")).Explain);
 const WhySum = lazily(async () => (await import("./parts/why-sum.js")).WhySum);

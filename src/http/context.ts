@@ -12,7 +12,12 @@ import type { TlsServers } from "./server/tls-servers.js";
 import type { StoreDriftCheck } from "./store-drift.js";
 
 export interface HttpContext {
-  readonly config: Pick<Config, "api" | "tenants">;
+  readonly config: Pick<Config, "api" | "tenants"> & {
+    readonly embedded: Pick<
+      Config["embedded"],
+      "sql_port" | "sql_host" | "sql_tls" | "sql_user" | "sql_users"
+    >;
+  };
   readonly stores: Stores;
   /** Undefined if no pipeline runs in this process. */
   readonly control: PipelineControl | undefined;

@@ -52,6 +52,7 @@ t.test("every view can be used by everybody", needs("chromium"), async (t) => {
     "the inventory": `${tenant}/inventory?${period}`,
     "the runs": `${tenant}/runs?${period}`,
     "the labels": `${tenant}/tags?${period}`,
+    "the settings": `${tenant}/settings?${period}`,
   };
   const looks = {
     light: {},

@@ -88,6 +88,7 @@ const declared = {
   "POST /api/v1/tenants/{tenant_name}/deliveries/{delivery_id}/accept": "",
   "GET /api/v1/tenants/{tenant_name}/usage": "",
   "GET /api/v1/tenants/{tenant_name}/events": "",
+  "GET /api/v1/tenants/{tenant_name}/sql-port": "",
   "POST /api/v1/tenants/{tenant_name}/usage": "",
 };
 

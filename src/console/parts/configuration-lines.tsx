@@ -1,12 +1,11 @@
 /** Lines of the configuration that charge somebody for a resource, to copy. */
-import { useRef } from "preact/hooks";
 import { csvCell } from "../../common/csv-cell.js";
 import type { Schemas } from "../api/client.js";
 import { useApi } from "../api/use-api.js";
 import type { Place } from "../state/location.js";
 import { periodOf, periodParameters } from "../state/period.js";
-import { useCopy } from "../state/use-copy.js";
 import { en } from "../text/en.js";
+import { Copied } from "./copied.js";
 
 const text = en.assign;
 
@@ -69,17 +68,4 @@ function Hint({ lack }: { readonly lack: Lack }) {
   if (reason === "now_known" && identity !== undefined) return <p>{text.knownNow(identity)}</p>;
   if (tag === undefined) return null;
   return <p>{similar === undefined ? text.tagHint(tag) : text.similarTagHint(tag, similar)}</p>;
-}
-
-function Copied({ lines }: { readonly lines: string }) {
-  const shown = useRef<HTMLPreElement>(null);
-  const { isCopied, copy } = useCopy();
-  return (
-    <div class="copied">
-      <pre ref={shown}>{lines}</pre>
-      <button type="button" onClick={() => copy(lines, shown.current)}>
-        {isCopied ? text.copied : text.copy}
-      </button>
-    </div>
-  );
 }

@@ -61,10 +61,15 @@ function Account() {
   );
 }
 
-/** Pages that concern all tenants. */
-function AdminLinks({ place }: { readonly place: Place }) {
+/** Whether the caller may use the pages that concern all tenants. */
+export function useIsAdmin(): boolean {
   const caller = useContext(SignedInCaller);
-  if (!caller?.every_tenant || !caller.scopes.includes("admin") || caller.auth === "none") return null;
+  return caller?.every_tenant === true && caller.scopes.includes("admin") && caller.auth !== "none";
+}
+
+/** Pages that concern all tenants. */
+export function AdminLinks({ place }: { readonly place: Place }) {
+  if (!useIsAdmin()) return null;
   return (
     <>
       <Link href={changed(datesAlone(place), {}, "/access")}>{en.access.pages.access}</Link>

@@ -49,7 +49,7 @@ export const parameters: Readonly<Partial<Record<string, Parameter>>> = {
   cause_rule: { kind: "choice", views: ["worklist"] },
   key: { kind: "choice", views: ["tags"] },
   of: { kind: "choice", views: ["statement"] },
-  page: { kind: "page", views: ["worklist", "inventory", "tags", "deliveries"] },
+  page: { kind: "page", views: ["worklist", "inventory", "tags", "deliveries", "settings"] },
   lacking_page: { kind: "below", views: ["worklist"] },
   rows: { kind: "below", views: ["explorer", "statement"], first: "1" },
   why: { kind: "drawer" },

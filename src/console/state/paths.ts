@@ -2,7 +2,7 @@
 /** The views of a tenant, grouped by who needs them: those who pay, and those who run the service. */
 export const viewGroups = [
   ["overview", "explorer", "topics", "statement", "worklist"],
-  ["deliveries", "rules", "inventory", "runs", "tags"],
+  ["deliveries", "rules", "inventory", "runs", "tags", "settings"],
 ] as const;
 const tenantViews = viewGroups.flat();
 export type TenantView = (typeof tenantViews)[number];

@@ -8,6 +8,7 @@ import { explorerTexts } from "./explorer.js";
 import { historyTexts, inventoryTexts } from "./inventory.js";
 import { overviewTexts } from "./overview.js";
 import { runsTexts } from "./runs.js";
+import { settingsTexts } from "./settings.js";
 import { signInTexts } from "./sign-in.js";
 import { statementTexts } from "./statement.js";
 import { tagsTexts } from "./tags.js";
@@ -35,6 +36,7 @@ export const en = {
     topics: "Topics",
     runs: "Runs",
     tags: "Labels",
+    settings: "Settings",
   },
   frame: {
     skip: "Skip to the content",
@@ -52,6 +54,7 @@ export const en = {
     refused: "This part of the page could not be shown.",
   },
   signIn: signInTexts,
+  settings: settingsTexts,
   access: accessTexts,
   failed: {
     title: "This could not be loaded",

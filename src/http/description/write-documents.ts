@@ -25,6 +25,7 @@ export function appWithoutStores(version: string): Promise<FastifyInstance> {
   const nothing = async () => undefined;
   return buildApp({
     config: {
+      embedded: { sql_host: "127.0.0.1", sql_users: {} },
       api: {
         host: "127.0.0.1",
         port: 8080,

@@ -31,6 +31,7 @@ import { readinessRoutes } from "./readiness.js";
 import { reconciliationRoutes } from "./reconciliation.js";
 import { ruleRoutes } from "./rules.js";
 import { sessionRoutes } from "./sessions.js";
+import { sqlPortRoutes } from "./sql-port.js";
 import { statementsRoutes } from "./statements.js";
 import { tagRoutes } from "./tags.js";
 import { tenantMetricsRoutes } from "./tenant-metrics.js";
@@ -73,6 +74,7 @@ const apiRoutes = [
   deliveryRoutes,
   usageRoutes,
   eventRoutes,
+  sqlPortRoutes,
 ];
 
 const NoParameters: TSchema = inputOf({});
