@@ -11,6 +11,7 @@ import { type DueTenant, dueTenants } from "../runner/sql/due-tenants.js";
 import { expireLeases } from "../runner/sql/leases.js";
 import { liftSuspensions } from "../runner/sql/tenants.js";
 import { type TenantRunContext, usualLimits } from "../runner/tenant-run.js";
+import { watchFolders } from "../runner/watch-folders.js";
 import type { OpenedStores } from "../stores/open-stores.js";
 
 /** The part of a process that runs the pipeline, for `serve`, `run` and `demo`. */
@@ -79,19 +80,44 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
       const request = { trigger: "schedule", signal } as const;
       const { enable_periodic_refresh: isPeriodic, refresh_interval: intervalSeconds } = config.features;
       if (!isPeriodic) return void (await cycles.run(tenants, request));
+      const delivered = new Set<string>();
+      let wake = () => {};
+      const watching = watchFolders({
+        tenants: tenants.map(({ tenant_name: name, ecosystem, plugin_settings: settings }) => ({
+          name,
+          folders: ecosystems.get(ecosystem)?.deliveryFolders?.(settings) ?? [],
+        })),
+        onDelivery(name) {
+          delivered.add(name);
+          wake();
+        },
+        signal,
+      });
       const byName = new Map(tenants.map((tenant) => [tenant.tenant_name, tenant]));
       const dueQuery = dueTenants({ tenantNames: [...byName.keys()], intervalSeconds, since });
       await repeatDue({
-        due: async () => (await runStatement<DueTenant>(stores.postgres, dueQuery)).rows,
+        async due() {
+          const { rows } = await runStatement<DueTenant>(stores.postgres, dueQuery);
+          return rows.map((each) =>
+            delivered.has(each.tenant_name) && !each.cut_off ? { ...each, due_in: 0 } : each,
+          );
+        },
         free: cycles.free,
         async run({ tenant_name: name, cut_off }) {
           const tenant = byName.get(name);
           if (tenant === undefined || (cut_off && !(await isReachable(stores, name)))) return false;
-          return await cycles.runDue(tenant, request);
+          const isDelivered = delivered.delete(name);
+          const hasRun = await cycles.runDue(tenant, { ...request, isDelivered });
+          if (isDelivered && !hasRun) delivered.add(name);
+          return hasRun;
+        },
+        onEarlier(wakes) {
+          wake = wakes;
         },
         signal,
         logger,
       });
+      await watching;
     },
     async settled() {
       await Promise.allSettled(triggered);

@@ -47,6 +47,8 @@ export interface Ecosystem<Settings = unknown> extends EcosystemSettings {
   topicRules?(settings: Settings): readonly TopicRule[];
   /** Usage that may be uploaded. Default: none. */
   usageUploads?(settings: Settings): UploadLimits;
+  /** Folders of this machine whose new files make the tenant due. Default: none. */
+  deliveryFolders?(settings: Settings): readonly DeliveryFolder[];
   /**
    * Control totals of everything that is stored of the tenant, at the end of a run. Undefined if `digest` is still that
    * of the last totals and nothing was published since. Left out if the reports of windows have the control totals of
@@ -63,6 +65,19 @@ export interface Ecosystem<Settings = unknown> extends EcosystemSettings {
 
 /** An ecosystem whose own settings are unknown here; it narrows them itself. */
 export type AnyEcosystem = Ecosystem<PluginSettings>;
+
+export interface DeliveryFolder {
+  /** Throws if the folder cannot be listed. `version` changes with the content, `modified` is in ms since 1970. */
+  list(signal: AbortSignal): Promise<{
+    readonly files: readonly {
+      readonly name: string;
+      readonly version: string;
+      readonly modified: number;
+    }[];
+  }>;
+  /** A file that has changed more recently than this may still be incomplete. */
+  readonly settleMs: number;
+}
 
 export interface ControlInput {
   readonly tenantName: string;

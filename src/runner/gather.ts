@@ -218,7 +218,7 @@ async function tooSoonToGather(input: GatherTenant): Promise<string | undefined>
   const gap = { schedule: minGap, api: request.forceGather ? 0 : Math.min(minGap, TRIGGER_GAP), cli: 0 }[
     request.trigger
   ];
-  if (gap === 0) return undefined;
+  if (gap === 0 || request.isDelivered) return undefined;
   const settings = gatheredSettings(input);
   const states = await runStatement<GatherState>(stores.postgres, gatherState(tenantName, settings));
   const [state] = states.rows;

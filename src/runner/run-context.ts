@@ -47,6 +47,8 @@ export interface RunRequest {
   readonly window?: DayRange;
   /** A run that the API triggers gathers even if it has gathered moments ago. */
   readonly forceGather?: boolean;
+  /** Files were delivered, so a scheduled run gathers even if it has gathered moments ago. */
+  readonly isDelivered?: boolean;
   /** Recalculates days even if their input has not changed. */
   readonly force?: boolean;
 }

@@ -13,6 +13,8 @@ export interface Schedule {
   readonly free: () => number;
   /** Runs a tenant to the end. Returns false if no run took place. Never rejects. */
   readonly run: (tenant: DueTenant) => Promise<boolean>;
+  /** Takes a function that ends the pause, for a tenant that is due earlier than expected. */
+  readonly onEarlier?: (wake: () => void) => void;
   readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly pollMs?: number;
@@ -30,7 +32,10 @@ export async function repeatDue(schedule: Schedule): Promise<void> {
   const notBefore = new Map<string, number>();
   let isUnreachable = false;
   let allSuspended = false;
+  let woken = new AbortController();
+  schedule.onEarlier?.(() => woken.abort());
   while (!signal.aborted) {
+    woken = new AbortController();
     const tenants = await schedule.due().catch((error: unknown) => {
       if (!isUnreachable)
         logger.error(
@@ -42,7 +47,6 @@ export async function repeatDue(schedule: Schedule): Promise<void> {
     isUnreachable = tenants === undefined;
     if (tenants !== undefined) alertWhenAllSuspended(tenants);
     const pause = Math.min(pollMs, ...(tenants ?? []).flatMap(begin));
-    const woken = new AbortController();
     const either = anySignal([signal, woken.signal]);
     const timer = delay(pause, undefined, { signal: either });
     await Promise.race([timer.catch(() => undefined), ...underWay.values()]);

@@ -14,6 +14,7 @@ import type { LoadSettings } from "./deliveries/delivery-store.js";
 import { loadDeliveries } from "./deliveries/load-deliveries.js";
 import { withoutLines } from "./deliveries/partitions.js";
 import { isChargedIn, type RecordedDelivery, recordedDeliveries } from "./deliveries/records.js";
+import { deliveryFolders } from "./delivery-folders.js";
 import { billingLines, linePieces } from "./lines/billing-lines.js";
 import { isCounted } from "./lines/counted.js";
 import { resourcesOf } from "./lines/inventory.js";
@@ -62,6 +63,7 @@ export const focus: AnyEcosystem = {
   usageMetrics: (settings) => metricsOf(own(settings).usage),
   identitySets: () => [],
   usageUploads: (settings) => uploadLimits(own(settings).usage),
+  deliveryFolders: (settings) => deliveryFolders(own(settings)),
   controlTotals: (settings, input, signal) => controlTotals(own(settings), input, signal),
   connect: (settings, context) => connect(own(settings), context),
 };

@@ -26,14 +26,14 @@ export interface UploadFolder {
   close(): Promise<void>;
 }
 
-const MOST_FILES = 10_000;
+export const MOST_UPLOADED_FILES = 10_000;
 /** Problems of one file that a run reports. */
 const MOST_PROBLEMS = 3;
 
 export function openUploadFolder(usage: UsageSettings): UploadFolder {
   const { folder: path, settle_seconds } = usage.uploads;
   const folder =
-    path === undefined ? undefined : folderSource({ path, glob: undefined, maxFiles: MOST_FILES });
+    path === undefined ? undefined : folderSource({ path, glob: undefined, maxFiles: MOST_UPLOADED_FILES });
   return {
     async takeFiles(store, signal) {
       await store.backupLock.shared(() => cleanUpUploads(store, signal), signal);
