@@ -23,7 +23,10 @@ export const sqlPortRoutes =
           summary: "Port for SQL clients",
           description: "Where SQL clients reach the tenant's views. An administrator gives out SQL users.",
           params: tenantPathSchema,
-          response: { 200: sqlPortSchema, ...problemResponses("tenant_not_found", "request_timeout") },
+          response: {
+            200: sqlPortSchema,
+            ...problemResponses("tenant_not_found", "store_unavailable", "request_timeout"),
+          },
         },
       },
       async ({ tenant }) => {

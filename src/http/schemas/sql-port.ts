@@ -32,5 +32,5 @@ export const sqlPortSchema = Type.Object(
       examples: ["acme"],
     }),
   },
-  { title: "SqlPort" },
+  { title: "SqlPort", description: "Where SQL clients reach the views of the tenant." },
 );
