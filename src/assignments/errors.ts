@@ -1,4 +1,4 @@
-/** Errors of writing assignments. */
+/** Errors of writing assignments and accepted causes. */
 import type { AssignedPeriod } from "../domain/assignment.js";
 
 /** A resource would belong to two identities on one day. */
@@ -29,4 +29,15 @@ export class AssignmentEndError extends Error {
   constructor(readonly validFrom: string) {
     super(`ends before ${validFrom}`);
   }
+}
+
+export class AcceptedCauseNotFoundError extends Error {
+  override readonly name = "AcceptedCauseNotFoundError";
+  constructor(readonly acceptedCauseId: number) {
+    super(`no accepted cause ${acceptedCauseId}`);
+  }
+}
+
+export class TooManyAcceptedCausesError extends Error {
+  override readonly name = "TooManyAcceptedCausesError";
 }

@@ -42,7 +42,7 @@ export async function assignResources(
   writer: AssignmentWriter,
   { resource_ids, identity_id, valid_from, valid_to, reason, created_by }: AssignmentInput,
 ): Promise<AssignmentResult> {
-  return await writeAssignments(writer, async (on) => {
+  return await writeAlone(writer, async (on) => {
     const wanted = resource_ids.map((resource_id) => ({ resource_id, identity_id, valid_from, valid_to }));
     const existing = await overlapping(on, writer.tenantName, wanted);
     const isSame = ({ existing: there, wanted: here }: Overlap) =>
@@ -77,7 +77,7 @@ export async function endAssignment(
   validTo: string,
 ): Promise<Assignment> {
   const { tenantName } = writer;
-  return await writeAssignments(writer, async (on) => {
+  return await writeAlone(writer, async (on) => {
     const before = await readAssignment(on, tenantName, assignmentId);
     if (before.valid_to === validTo) return before;
     if (validTo < before.valid_from) throw new AssignmentEndError(before.valid_from);
@@ -96,7 +96,7 @@ export async function endAssignment(
 
 /** Removes an assignment, as if it had never been made. */
 export async function deleteAssignment(writer: AssignmentWriter, assignmentId: number): Promise<void> {
-  await writeAssignments(writer, async (on) => {
+  await writeAlone(writer, async (on) => {
     const before = await readAssignment(on, writer.tenantName, assignmentId);
     await runStatement(on, {
       query: "DELETE FROM assignments WHERE assignment_id = $1",
@@ -114,7 +114,8 @@ const named = ({ resource_id, identity_id, valid_from }: Assignment) => ({
   valid_from,
 });
 
-async function writeAssignments<T>(
+/** Runs `work` in a transaction, while no other writer of the tenant's assignments and accepted causes works. */
+export async function writeAlone<T>(
   { postgres, tenantName, stop }: AssignmentWriter,
   work: (on: PoolClient) => Promise<T>,
 ): Promise<T> {

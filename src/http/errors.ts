@@ -106,6 +106,11 @@ export const errorTable = {
     title: "Assignment not found",
     when: "the tenant has no assignment with this id",
   },
+  accepted_cause_not_found: {
+    status: 404,
+    title: "Accepted cause not found",
+    when: "the tenant has no accepted cause with this id",
+  },
   run_not_found: { status: 404, title: "Run not found", when: "the tenant has no run with this id" },
   delivery_not_found: {
     status: 404,
@@ -158,6 +163,11 @@ export const errorTable = {
     status: 409,
     title: "Assignments overlap",
     when: "a resource would belong to two identities on one day; nothing was changed",
+  },
+  too_many_accepted_causes: {
+    status: 409,
+    title: "Too many accepted causes",
+    when: "the tenant has 100 accepted causes; nothing was changed",
   },
   tenant_suspended: {
     status: 409,

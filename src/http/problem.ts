@@ -2,12 +2,15 @@
 import { randomUUID } from "node:crypto";
 import type { FastifyReply, FastifyRequest } from "fastify";
 import {
+  AcceptedCauseNotFoundError,
   AssignmentEndError,
   AssignmentNotFoundError,
   AssignmentOverlapError,
   type Overlap,
+  TooManyAcceptedCausesError,
 } from "../assignments/errors.js";
 import type { AssignedPeriod } from "../domain/assignment.js";
+import { MOST_ACCEPTED_CAUSES } from "../domain/issue-cause.js";
 import { InvalidCursorError } from "../query/page/cursor.js";
 import { InvalidParameterError } from "../query/time/date-window.js";
 import { RunInProgressError, TenantSuspendedError } from "../runner/control.js";
@@ -134,6 +137,12 @@ function assignmentError(error: unknown): ApiError | undefined {
       "Nothing was changed: end the existing assignment on the day before, or choose other days.",
     ];
     return new ApiError("assignments_overlap", sentences.join(" "));
+  }
+  if (error instanceof AcceptedCauseNotFoundError)
+    return new ApiError("accepted_cause_not_found", `Accepted cause ${error.acceptedCauseId} not found.`);
+  if (error instanceof TooManyAcceptedCausesError) {
+    const detail = `The tenant has ${MOST_ACCEPTED_CAUSES} accepted causes, also counting those whose day has passed. Take back one of them first.`;
+    return new ApiError("too_many_accepted_causes", detail);
   }
   return undefined;
 }

@@ -82,6 +82,8 @@ const unusual = {
   "POST /api/v1/tenants/:tenant_name/assignments": "assign",
   "PATCH /api/v1/tenants/:tenant_name/assignments/:assignment_id": "assign",
   "DELETE /api/v1/tenants/:tenant_name/assignments/:assignment_id": "assign",
+  "POST /api/v1/tenants/:tenant_name/accepted-causes": "assign",
+  "DELETE /api/v1/tenants/:tenant_name/accepted-causes/:accepted_cause_id": "assign",
   "POST /api/v1/tenants/:tenant_name/export": "read",
   "POST /api/v1/tenants/:tenant_name/pipeline/run": "run",
   "POST /api/v1/tenants/:tenant_name/deliveries/:delivery_id/accept": "run",

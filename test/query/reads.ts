@@ -341,6 +341,12 @@ export const reads: Readonly<Record<string, Statement>> = {
     page: 1,
     page_size: 100,
   }),
+  "allocation-issues-by-cause": allocationIssues({
+    window: window(),
+    filters: { cause: ["owner_unknown,a\\,b,"], "not:cause": ["no_identity_on_line,STORAGE,storage"] },
+    page: 1,
+    page_size: 100,
+  }),
   "allocation-issue-count": allocationIssueCount({
     window: window(),
     filters: everyFilter,

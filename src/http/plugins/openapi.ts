@@ -54,7 +54,8 @@ export const openapi = fp<Pick<HttpContext, "config" | "version">>(
           },
           {
             name: "Assignments",
-            description: "Resources that people assigned to identities, which changes who pays.",
+            description:
+              "Resources that people assigned to identities, which changes who pays; causes of allocation issues that people accept for some time, which does not.",
           },
           { name: "Export", description: "Chargebacks as a file." },
           { name: "Inventory", description: "Resources and identities, now and at any time before." },

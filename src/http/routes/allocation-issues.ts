@@ -2,7 +2,7 @@
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { readAllocationIssues } from "../../query/chargebacks/allocation-issues.js";
 import { type HttpContext, tenantRead } from "../context.js";
-import { allocationIssueSchema } from "../schemas/allocation-issue.js";
+import { allocationIssueSchema, causeFilters } from "../schemas/allocation-issue.js";
 import { envelope, pageSchema } from "../schemas/page.js";
 import {
   chargebackFilters,
@@ -38,7 +38,14 @@ export const allocationIssueRoutes =
             "Chargeback rows that need attention, because no payer was found, or only by a fallback, summed by the " +
             `columns that they have in common. Rows that were allocated by design are not included. ${ORDER}`,
           params: tenantPathSchema,
-          querystring: inputOf({ ...paging, ...dateRange, ...timezone, ...chargebackFilters, ...tagFilters }),
+          querystring: inputOf({
+            ...paging,
+            ...dateRange,
+            ...timezone,
+            ...chargebackFilters,
+            ...causeFilters,
+            ...tagFilters,
+          }),
           response: {
             200: pageSchema(allocationIssueSchema, ORDER),
             ...notModified,

@@ -4,6 +4,7 @@ import type { FastifyContextConfig, FastifyInstance } from "fastify";
 import fp from "fastify-plugin";
 import type { HttpContext } from "../context.js";
 import { inputOf } from "../schemas/parameters.js";
+import { acceptedCauseRoutes } from "./accepted-causes.js";
 import { aggregateRoutes } from "./aggregate.js";
 import { allocationIssueRoutes } from "./allocation-issues.js";
 import { assignmentRoutes } from "./assignments.js";
@@ -61,6 +62,7 @@ const apiRoutes = [
   explainRoutes,
   tagRoutes,
   assignmentRoutes,
+  acceptedCauseRoutes,
   topicAttributionRoutes,
   bulkTagRoutes,
   exportRoutes,

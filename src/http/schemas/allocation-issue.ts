@@ -1,6 +1,7 @@
 /** Allocation issues. */
 import { Type } from "@sinclair/typebox";
 import { issueDetails } from "../../domain/allocation-rule.js";
+import { LONGEST_ID } from "../../domain/text-limits.js";
 import {
   choiceSchema,
   countSchema,
@@ -11,6 +12,7 @@ import {
   rowFields,
   textSchema,
 } from "./fields.js";
+import { valueFilter } from "./parameters.js";
 
 const meanings: Readonly<Record<(typeof issueDetails)[number], string>> = {
   no_metrics_located: "the metrics have no data of the resource on that day",
@@ -24,6 +26,26 @@ const meanings: Readonly<Record<(typeof issueDetails)[number], string>> = {
   allocation_failed: "the allocation of the line failed repeatedly",
 };
 
+export const causeDetail = choiceSchema(issueDetails, {
+  description: `What is wrong. ${issueDetails.map((detail) => `\`${detail}\`: ${meanings[detail]}.`).join(" ")}`,
+  examples: ["no_identities_located"],
+});
+
+/** A character of a name in a list: `joinNames` writes it. */
+const CHARACTER = String.raw`(?:[^\\,]|\\[\\,]|\\(?![\\,]))`;
+
+export const causeFilters = valueFilter(
+  "cause",
+  "cause, written `allocation_detail,product_type,rule` (`\\,` is a comma and `\\\\` a backslash within a name; no rule is an empty text)",
+  Type.String({
+    pattern: `^(${issueDetails.join("|")}),${CHARACTER}+,${CHARACTER}*$`,
+    maxLength: 4 * LONGEST_ID,
+    "x-expected":
+      "allocation_detail,product_type,rule with the detail of an allocation issue, with `\\` before each comma and backslash in a name",
+    examples: ["no_identity_on_line,AmazonS3,storage"],
+  }),
+);
+
 export const allocationIssueSchema = Type.Object(
   {
     ecosystem: rowFields.ecosystem,
@@ -34,10 +56,7 @@ export const allocationIssueSchema = Type.Object(
       "Identity that pays until the issue is resolved, often UNALLOCATED.",
       "UNALLOCATED",
     ),
-    allocation_detail: choiceSchema(issueDetails, {
-      description: `What is wrong. ${issueDetails.map((detail) => `\`${detail}\`: ${meanings[detail]}.`).join(" ")}`,
-      examples: ["no_identities_located"],
-    }),
+    allocation_detail: causeDetail,
     ...identityNames,
     ...resourceNames,
     currency,

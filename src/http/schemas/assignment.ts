@@ -18,7 +18,7 @@ export const assignmentPathSchema = Type.Object({
   assignment_id: assignmentId,
 });
 
-const plainText = (description: string, example: string, maxLength: number) =>
+export const plainText = (description: string, example: string, maxLength: number) =>
   Type.String({
     description: `${description} Control characters are refused.`,
     minLength: 1,

@@ -1,9 +1,9 @@
 /**
  * Tags as a filter and as a column, as the API has them; `tag-sql.ts` makes SQL of them. Both are written `tag:KEY`;
  * tags of the billing line are written `line_tag:KEY`, and the columns of the bill that are stored with them
- * `column:NAME`. A filter lists display names, any of which may match. In a display name, `\,` and `\\` mean a comma
- * and a backslash; any other backslash means itself.
+ * `column:NAME`. A filter lists display names, any of which may match.
  */
+import { splitNames } from "../../common/name-list.js";
 import { COLUMN_PREFIX } from "../../domain/rule-columns.js";
 import { tagTextLimits } from "../../domain/text-limits.js";
 import { NOT } from "../value-filters.js";
@@ -62,11 +62,7 @@ export function tagKey(column: TagColumn | LineTagColumn): string {
 
 /** Parses `a,b\,c` into display names; undefined if one is empty or longer than any tag's. */
 export function tagNamesOf(text: string): string[] | undefined {
-  const names = [""];
-  for (const [piece] of text.matchAll(/\\[\\,]|./gsu)) {
-    if (piece === ",") names.push("");
-    else names[names.length - 1] += piece.length > 1 && piece.startsWith("\\") ? piece.slice(1) : piece;
-  }
+  const names = splitNames(text);
   const isName = (name: string) => name !== "" && [...name].length <= tagTextLimits.display_name;
   return names.every(isName) ? names : undefined;
 }
