@@ -42,8 +42,8 @@ t.test("costs to fix are grouped by cause, with the share that each adds", needs
 
   await t.test("the largest causes come first, and small ones on demand", async (t) => {
     const large = [
-      "The line names no identity STORAGE storage 500.00 50 % 50 %",
-      "No metrics for the resource NETWORK 495.00 50 % 100 %",
+      "The line names no identity STORAGE storage 500.00 50 % 50 % Accept",
+      "No metrics for the resource NETWORK 495.00 50 % 100 % Accept",
     ];
     t.strictSame(await rowsOf("By cause"), large);
     t.equal(await textOf(page, "[aria-label='By cause'] tfoot"), "4 causes 1,000.00");
@@ -51,15 +51,15 @@ t.test("costs to fix are grouped by cause, with the share that each adds", needs
     await shows(page, "[aria-label='By cause'] tbody tr", 4);
     t.strictSame(await rowsOf("By cause"), [
       ...large,
-      "There is no rule for the product SUPPORT 3.00 0.3 % 100 %",
-      "The owner is unknown COMPUTE 2.00 0.2 % 100 %",
+      "There is no rule for the product SUPPORT 3.00 0.3 % 100 % Accept",
+      "The owner is unknown COMPUTE 2.00 0.2 % 100 % Accept",
     ]);
     await noBarriers(t, page, "the causes");
   });
 
   await t.test("a cause shows its resources, and all of them without it", async (t) => {
     await shows(page, "[aria-label=Resources] tbody tr", 5);
-    await page.getByRole("link", { name: "The line names no identity" }).click();
+    await page.getByRole("link", { name: "The line names no identity", exact: true }).click();
     await shows(page, "[aria-label=Resources] tbody tr", 2);
     t.strictSame(await rowsOf("Resources"), [
       "r-1 STORAGE UNALLOCATED The line names no identity 1 300.00 USD Assign",
@@ -70,6 +70,34 @@ t.test("costs to fix are grouped by cause, with the share that each adds", needs
     await page.getByRole("button", { name: "Remove the filter Product is STORAGE" }).click();
     await page.getByLabel("Reason").selectOption("any");
     await shows(page, "[aria-label=Resources] tbody tr", 5);
+  });
+
+  await t.test("an accepted cause leaves the list until its day, and is taken back", async (t) => {
+    await page.getByRole("link", { name: "To fix (4)" }).waitFor();
+    await page.getByRole("link", { name: "Accept The line names no identity, STORAGE, storage" }).click();
+    const drawer = page.getByRole("dialog");
+    await drawer.getByLabel("Until (UTC)").fill("2026-03-31");
+    await drawer.getByLabel("Reason").fill("tagged in March");
+    await drawer.getByLabel("Your name").fill("ada");
+    await noBarriers(t, page, "the form for an accepted cause");
+    await drawer.getByRole("button", { name: "Accept the cause" }).click();
+    await drawer.getByText("Saved. The cause leaves the list until 31 Mar 2026.").waitFor();
+    await drawer.getByRole("button", { name: "Close" }).click();
+    await shows(page, "[aria-label=Resources] tbody tr", 3);
+    await page.getByRole("link", { name: "To fix (3)" }).waitFor();
+    t.equal(await textOf(page, "[aria-label='By cause'] tfoot"), "3 causes 500.00");
+    t.equal((await rowsOf("By cause"))[0], "No metrics for the resource NETWORK 495.00 99 % 99 % Accept");
+    await page.getByText("Accepted (1), 500.00 USD, 50 %").click();
+    t.strictSame(await rowsOf("Accepted causes"), [
+      "STORAGE storage 500.00 USD 31 Mar 2026 tagged in March ada Take back",
+    ]);
+    await noBarriers(t, page, "the accepted causes");
+    await page
+      .getByRole("button", { name: "Take back The line names no identity, STORAGE, storage" })
+      .click();
+    await shows(page, "[aria-label=Resources] tbody tr", 5);
+    await page.getByRole("link", { name: "To fix (4)" }).waitFor();
+    t.equal(await page.getByText("Accepted (").count(), 0);
   });
   t.strictSame(troubles, []);
 });

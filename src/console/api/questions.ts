@@ -1,4 +1,5 @@
 /** Requests that several views use. */
+import { joinNames } from "../../common/name-list.js";
 import { type Filter, filterQuery } from "../state/filters.js";
 import { type Period, periodParameters } from "../state/period.js";
 import { type Data, useLoaded } from "../state/use-data.js";
@@ -24,19 +25,34 @@ export const useReconciliation = (...of: Parameters<typeof reconciliation>) =>
   useApi(...reconciliation(...of));
 
 /** A cause is a reason for a product under a rule: one metric, one rule or one map removes it. */
-const causeColumns = ["allocation_detail", "product_type", "rule"];
+const causeColumns = ["allocation_detail", "product_type", "rule"] as const;
+const MAX_CAUSES = 200;
 
-/** Costs that need attention by their causes, the most expensive first. */
-export function useCauses(tenant: string, period: Period, limit: number): Data<Schemas["Breakdown"]> {
+/** Costs that need attention by their causes, the most expensive first, also those of accepted causes. */
+export function useCauses(tenant: string, period: Period): Data<Schemas["Breakdown"]> {
   const request: BreakdownRequest = {
     tenant,
     period,
     groupBy: causeColumns,
     filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
-    limit,
+    limit: MAX_CAUSES,
   };
   return useLoaded(requestBreakdown, request);
 }
+
+/** Causes that people accepted, also those whose day has passed. */
+export const useAcceptedCauses = (tenant: string) =>
+  useApi("/api/v1/tenants/{tenant_name}/accepted-causes", { path: { tenant_name: tenant } });
+
+/** A cause as one text, as in the API and in the address. */
+export const causeText = (of: Readonly<Partial<Record<string, string>>>) =>
+  joinNames(causeColumns.map((column) => of[column] ?? ""));
+
+/** Accepted causes, as texts. */
+export const textsOfAccepted = (accepted: readonly Schemas["AcceptedCause"][]): readonly string[] =>
+  accepted
+    .filter(({ is_current }) => is_current)
+    .map(({ allocation_detail, product_type, rule }) => causeText({ allocation_detail, product_type, rule }));
 
 type TagKeys = Schemas["TagKeys"];
 

@@ -30,7 +30,11 @@ export async function get<P extends Path>(
 const ask = <P extends Path>([path, params]: readonly [P, Parameters<P>], signal: AbortSignal) =>
   get(path, params, signal);
 
-/** Loads the response of a GET request, and loads it again when the path or a parameter changes. */
-export function useApi<P extends Path>(path: P, params: Parameters<P>): Data<Response<P>> {
-  return useLoaded<readonly [P, Parameters<P>], Response<P>>(ask, [path, params]);
+/**
+ * Loads the response of a GET request, and loads it again when the path or a parameter changes.
+ * @param params undefined while they are not known yet: nothing is sent
+ */
+export function useApi<P extends Path>(path: P, params: Parameters<P> | undefined): Data<Response<P>> {
+  const request = params === undefined ? undefined : ([path, params] as const);
+  return useLoaded<readonly [P, Parameters<P>], Response<P>>(ask, request);
 }

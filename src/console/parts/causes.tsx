@@ -1,12 +1,13 @@
 /** The table of causes of the costs that need attention. One change removes a cause. The most expensive come first. */
-import { exact, sumOf } from "../../common/exact-decimal.js";
+import { exact, minus, sumOf } from "../../common/exact-decimal.js";
 import { type BreakdownRow, bucketAmount, type Totals } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
-import { useCauses } from "../api/questions.js";
+import { causeText, textsOfAccepted } from "../api/questions.js";
 import { approximate, percentage } from "../money/amount-text.js";
 import { changed, type Place } from "../state/location.js";
-import { periodOf } from "../state/period.js";
+import type { Data } from "../state/use-data.js";
 import { columnName, en, isIssueReason, reasonOf } from "../text/en.js";
+import { AcceptedCauses, AcceptLink } from "./accepted-causes.js";
 import { Link } from "./link.js";
 import { Shown } from "./messages.js";
 import { DataTable, type TableColumn } from "./table.js";
@@ -30,27 +31,40 @@ export const causeParameters = ({ product_type, rule }: ChosenCause) => ({
   page: undefined,
 });
 
-const MAX_CAUSES = 200;
 /** Smaller causes are one row until the reader asks for them: together they are less than this share. */
 const SMALL_SHARE = 0.01;
 
 interface CausesProps {
   readonly place: Place;
   readonly tenant: string;
+  readonly causes: Data<Schemas["Breakdown"]>;
+  readonly accepted: Data<Schemas["AcceptedCause"][]>;
 }
 
-export function Causes({ place, tenant }: CausesProps) {
-  const data = useCauses(tenant, periodOf(place), MAX_CAUSES);
+export function Causes({ place, tenant, causes, accepted }: CausesProps) {
   return (
-    <Shown data={data} height="16rem">
-      {(breakdown) =>
-        breakdown.totals.map((totals) => (
-          <section class="card" key={totals.currency}>
-            <h2>{text.byCause}</h2>
-            <Table place={place} breakdown={breakdown} totals={totals} />
-          </section>
-        ))
-      }
+    <Shown data={accepted} height="16rem">
+      {(decisions) => (
+        <Shown data={causes} height="16rem">
+          {(breakdown) => {
+            const texts = textsOfAccepted(decisions);
+            return (
+              <>
+                {breakdown.totals.map((totals) => (
+                  <Table
+                    key={totals.currency}
+                    place={place}
+                    breakdown={breakdown}
+                    totals={totals}
+                    accepted={texts}
+                  />
+                ))}
+                <AcceptedCauses tenant={tenant} breakdown={breakdown} accepted={decisions} />
+              </>
+            );
+          }}
+        </Shown>
+      )}
     </Shown>
   );
 }
@@ -67,16 +81,22 @@ interface TableProps {
   readonly place: Place;
   readonly breakdown: Schemas["Breakdown"];
   readonly totals: Totals;
+  /** Accepted causes, as texts. They are neither in the table nor in its sums. */
+  readonly accepted: readonly string[];
 }
 
-function Table({ place, breakdown, totals }: TableProps) {
+function Table({ place, breakdown, totals, accepted }: TableProps) {
   const { currency } = totals;
-  const whole = bucketAmount(totals);
-  const groups = breakdown.groups.filter((group) => group.currency === currency);
+  const isAccepted = ({ dimensions }: BreakdownRow) => accepted.includes(causeText(dimensions));
+  const all = breakdown.groups.filter((group) => group.currency === currency);
+  const groups = all.filter((group) => !isAccepted(group));
+  const count = totals.group_count - (all.length - groups.length);
+  const whole = minus(bucketAmount(totals), sumOf(all.filter(isAccepted).map(bucketAmount)));
+  if (count === 0) return null;
   const isAll = place.query.get("causes") === "all";
   const shown = isAll ? groups : groups.slice(0, largeOnes(groups, approximate(whole)));
   const shareOf = (amounts: readonly BreakdownRow[]) => percentage(sumOf(amounts.map(bucketAmount)), whole);
-  const small = totals.group_count - shown.length;
+  const small = count - shown.length;
   const rows: Row[] = shown.map((group, index) => ({
     key: JSON.stringify(group.dimensions),
     amount: group.total_amount,
@@ -120,22 +140,24 @@ function Table({ place, breakdown, totals }: TableProps) {
       cell: ({ group }) => group && shareOf([group]),
     },
     { key: "together", title: text.together, isNumber: true, cell: ({ together }) => together },
+    { key: "accept", title: "", cell: ({ group }) => group && <AcceptLink place={place} group={group} /> },
   ];
   return (
-    <>
+    <section class="card">
+      <h2>{text.byCause}</h2>
       <DataTable
         caption={text.byCause}
         columns={columns}
         rows={rows}
         keyOf={({ key }) => key}
-        totalTitle={text.causes(totals.group_count)}
+        totalTitle={text.causes(count)}
       />
       {small > 0 && groups.length > shown.length && (
         <p>
           <Link href={changed(place, { causes: "all" })}>{text.smaller(small)}</Link>
         </p>
       )}
-    </>
+    </section>
   );
 }
 

@@ -1,6 +1,6 @@
 /** Header around every view: navigation, the period and the menu. */
 import type { ComponentChildren } from "preact";
-import { useCauses } from "../api/questions.js";
+import { causeText, textsOfAccepted, useAcceptedCauses, useCauses } from "../api/questions.js";
 import { useApi } from "../api/use-api.js";
 import { filtersOf } from "../state/filters.js";
 import { changed, datesAlone, go, type Place, withoutChoices } from "../state/location.js";
@@ -102,9 +102,13 @@ function Views({ place, tenants, tenant, view }: ViewsProps) {
   );
 }
 
-/** The number of causes to remove in the period. */
+/** The number of causes to remove in the period, without those that are accepted. */
 function ToFix({ tenant, place }: Pick<ViewsProps, "tenant" | "place">) {
-  const { value, isStale } = useCauses(tenant, periodOf(place), 1);
-  const count = (value?.totals ?? []).reduce((sum, { group_count: groups }) => sum + groups, 0);
-  return <span>{value !== undefined && !isStale && ` (${count.toLocaleString("en")})`}</span>;
+  const { value, isStale } = useCauses(tenant, periodOf(place));
+  const accepted = useAcceptedCauses(tenant).value;
+  if (value === undefined || isStale || accepted === undefined) return <span />;
+  const texts = textsOfAccepted(accepted);
+  const left = value.groups.filter(({ dimensions }) => texts.includes(causeText(dimensions))).length;
+  const count = value.totals.reduce((sum, { group_count: groups }) => sum + groups, -left);
+  return <span>{` (${count.toLocaleString("en")})`}</span>;
 }

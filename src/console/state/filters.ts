@@ -2,6 +2,7 @@
  * Filters in the address. They have the names of the API's parameters: `identity_id=…`, which may be repeated,
  * `tag:team=a,b`, and `not:` before the name to exclude values.
  */
+import { joinNames, splitNames } from "../../common/name-list.js";
 import type { Changes, Place } from "./place.js";
 
 export const shownFilterColumns = [
@@ -93,7 +94,7 @@ export function filtersOf({ query }: Place): Filter[] {
 export function filterParameters({ column, isExcluding, values }: Filter): Changes {
   const name = isExcluding ? `${NOT}${column}` : column;
   if (values.length === 0) return { [name]: undefined };
-  return { [name]: isTag(column) ? values.map(escaped).join(",") : values };
+  return { [name]: isTag(column) ? joinNames(values) : values };
 }
 
 /** Changes of the address that add the value to the filter, or remove it if the filter has it already. */
@@ -137,16 +138,4 @@ export function filterQuery(filters: readonly Filter[]): object {
     query[name] = before === undefined ? value : [...[before].flat(), ...[value].flat()];
   }
   return query;
-}
-
-const escaped = (name: string) => name.replace(/[\\,]/g, "\\$&");
-
-/** Splits at commas that are not escaped: `a\,b,c` becomes `a,b` and `c`. */
-function splitNames(text: string): string[] {
-  const names = [""];
-  for (const [piece] of text.matchAll(/\\[\\,]|./gsu)) {
-    if (piece === ",") names.push("");
-    else names[names.length - 1] += piece.length > 1 && piece.startsWith("\\") ? piece.slice(1) : piece;
-  }
-  return names;
 }

@@ -56,6 +56,7 @@ export const parameters: Readonly<Partial<Record<string, Parameter>>> = {
   why_sum: { kind: "drawer", resets: ["why_by"] },
   why_by: { kind: "drawer" },
   dimension: { kind: "drawer" },
+  accept: { kind: "drawer", views: ["worklist"] },
   assign: { kind: "drawer", views: ["worklist", "inventory"] },
   history: { kind: "drawer", views: ["inventory"] },
 };

@@ -4,18 +4,34 @@ import { counted } from "../../common/plural.js";
 export const worklistTexts = {
   lead: "Costs whose cause is unknown, or that were divided without better data. Largest first.",
   nothing: "Nothing in this period needs attention",
-  nothingHint: "Every cost went to those who caused it, or was shared by design.",
+  nothingHint:
+    "Every cost went to those who caused it, was shared by design, or has a cause that is accepted.",
   byCause: "By cause",
   cause: "Cause",
   together: "Together",
   smaller: (count: number) =>
     `Show ${counted(count, "smaller cause", "smaller causes")}, together less than 1 %`,
   resources: "Resources",
-  noneOfCause: "No costs in this period have this cause.",
+  noneOfCause: "No costs in this period have this cause. Accepted causes are not in this list.",
   paidBy: "Paid by",
   anyReason: "any",
   causes: (count: number) => counted(count, "cause", "causes"),
   resourceCount: (count: number) => counted(count, "resource and reason", "resources and reasons"),
+  accept: "Accept",
+  acceptOf: (cause: string) => `Accept ${cause}`,
+  acceptTitle: "Accept this cause",
+  acceptHint:
+    "Until then, the cause and its costs are not in the list. Nothing changes about who pays. After the day, they come back by themselves.",
+  until: "Until (UTC)",
+  acceptReason: "Reason",
+  acceptSubmit: "Accept the cause",
+  acceptDone: (day: string) => `Saved. The cause leaves the list until ${day}.`,
+  accepted: (count: number) => `Accepted (${count.toLocaleString("en")})`,
+  acceptedCaption: "Accepted causes",
+  by: "By",
+  passed: (day: string) => `${day}, has passed`,
+  takeBack: "Take back",
+  takeBackOf: (cause: string) => `Take back ${cause}`,
   reasons: {
     no_metrics_located: {
       why: "No metrics for the resource",

@@ -2,8 +2,9 @@
 import { useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
 import type { Schemas } from "../api/client.js";
-import { useReconciliation } from "../api/questions.js";
+import { textsOfAccepted, useAcceptedCauses, useCauses, useReconciliation } from "../api/questions.js";
 import { useApi } from "../api/use-api.js";
+import { AcceptDrawer } from "../parts/accepted-causes.js";
 import { AssignDrawer, AssignLink } from "../parts/assign.js";
 import { Assignments, useAssignedOn, useAssignments } from "../parts/assignment-list.js";
 import { Causes, causeOf, causeParameters } from "../parts/causes.js";
@@ -35,17 +36,24 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
   const reason = isIssueReason(requestedReason) ? requestedReason : undefined;
   const { product_type, rule } = causeOf(place);
   const cause = { product_type, rule };
-  const data = useApi("/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues", {
-    path: { tenant_name: tenant },
-    query: {
-      ...periodParameters(period),
-      page,
-      page_size: 100,
-      ...(reason !== undefined && { allocation_detail: [reason] }),
-      ...(product_type !== undefined && { product_type: [product_type] }),
-      ...(rule !== undefined && { rule: [rule] }),
-    },
-  });
+  const causes = useCauses(tenant, period);
+  const accepted = useAcceptedCauses(tenant);
+  const leftOut = accepted.value === undefined ? [] : fitting(textsOfAccepted(accepted.value));
+  const query = {
+    ...periodParameters(period),
+    page,
+    page_size: 100,
+    ...(reason !== undefined && { allocation_detail: [reason] }),
+    ...(product_type !== undefined && { product_type: [product_type] }),
+    ...(rule !== undefined && { rule: [rule] }),
+    ...(leftOut.length > 0 && { "not:cause": [...leftOut] }),
+  };
+  const data = useApi(
+    "/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues",
+    accepted.value === undefined && accepted.error === undefined
+      ? undefined
+      : { path: { tenant_name: tenant }, query },
+  );
   useLastPage(place, data);
   const proof = useReconciliation(tenant, period);
   // Links keep only the reason and the row's own values, because this view ignores other filters.
@@ -130,7 +138,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       <Shown data={proof} height="var(--proof)">
         {(reconciliation) => <ReconciliationBanner reconciliation={reconciliation} />}
       </Shown>
-      <Causes place={place} tenant={tenant} />
+      <Causes place={place} tenant={tenant} causes={causes} accepted={accepted} />
       <Shown data={data} isMain>
         {({ items, total, pages }) =>
           total === 0 && reason === undefined && product_type === undefined && rule === undefined ? (
@@ -193,9 +201,21 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
       </Shown>
       <AllAssignments tenant={tenant} />
       <Lacking place={place} tenant={tenant} />
+      <AcceptDrawer place={place} tenant={tenant} />
       <AssignDrawer place={place} tenant={tenant} />
     </>
   );
+}
+
+const LONGEST_QUERY = 8000;
+
+/** The causes that fit into the address of a request. The list keeps the others, of very long names. */
+function fitting(causes: readonly string[]): readonly string[] {
+  let length = 0;
+  return causes.filter((cause) => {
+    length += encodeURIComponent(`not:cause=${cause}&`).length;
+    return length <= LONGEST_QUERY;
+  });
 }
 
 /** The rows of published days keep their reason until a run has counted the assignment. */
