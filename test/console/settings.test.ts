@@ -57,6 +57,13 @@ t.test("usage is uploaded, and others learn how they get the data out", needs("c
     );
   });
 
+  await t.test("the page fits on a phone, with the command in view", async (t) => {
+    const phone = await open("/tenants/cloud/settings", { width: 360 });
+    t.equal(await phone.evaluate("document.documentElement.scrollWidth"), 360);
+    const box = await phone.locator("pre").first().boundingBox();
+    t.ok(box !== null && box.x < 360);
+  });
+
   await t.test("a closed SQL port says who opens it", async () => {
     await page.getByText("An administrator opens it with embedded.sql_port and a SQL user.").waitFor();
   });

@@ -90,6 +90,15 @@ function classesOf(file: string): { readonly classes: readonly string[]; readonl
   return { classes: classes.filter((name) => name !== ""), open };
 }
 
+t.test("the rules of a class are in one place, because another place would be another meaning", async (t) => {
+  const alone = [...style.matchAll(/^\.([\w-]+) \{$/gm)].map(([, name = ""]) => name);
+  t.ok(alone.length > 50);
+  t.strictSame(
+    alone.filter((name, index) => alone.indexOf(name) !== index),
+    [],
+  );
+});
+
 t.test(
   "every class of an element is in the style sheet, and every class of the style sheet has elements",
   async (t) => {

@@ -41,7 +41,8 @@ function withExactAmounts(range: Range): { readonly text: string; readonly html:
   for (const amount of amounts) amount.textContent = amount.getAttribute(EXACT);
   // A block within a cell would be a line of its own.
   for (const block of copy.querySelectorAll("td > div:only-child")) block.replaceWith(...block.childNodes);
-  copy.className = "copied";
+  // It is rendered beside the screen for a moment, because the text of hidden elements is empty.
+  Object.assign(copy.style, { position: "fixed", left: "200vw" });
   document.body.append(copy);
   // biome-ignore lint/performance/useDomNodeTextContent: it has the tabs and line breaks of the page
   const text = copy.innerText;

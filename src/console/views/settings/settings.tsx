@@ -116,7 +116,7 @@ function OpenPort({ port: { host, port, database, tls } }: { readonly port: Sche
   return (
     <>
       <p class="hint">{text.sqlHint}</p>
-      <dl class="sums">
+      <dl class="sums narrow">
         {shown.map(([title, value]) => (
           <div key={title}>
             <dt>{title}</dt>
