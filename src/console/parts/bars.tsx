@@ -1,4 +1,4 @@
-/** A few amounts as bars, each with its figure below. */
+/** A few amounts as bars, each with its figure below; on a phone, each is a row. */
 import type { ComponentChildren } from "preact";
 import type { Exact } from "../../common/exact-decimal.js";
 import { approximate } from "../money/amount-text.js";
@@ -20,7 +20,7 @@ export function Bars({ bars, currency }: { readonly bars: readonly Bar[]; readon
       {bars.map(({ key, amount, name, isCurrent }, index) => (
         <li key={key} aria-current={isCurrent ? "date" : undefined}>
           <span class="bar" aria-hidden="true">
-            <span class="color-1" style={{ height: `${(100 * (sizes[index] ?? 0)) / most}%` }} />
+            <span class="color-1" style={{ "--size": `${(100 * (sizes[index] ?? 0)) / most}%` }} />
           </span>
           <AmountCell value={amount} currency={currency} isNamed />
           <span>{name}</span>
