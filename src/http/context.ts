@@ -48,6 +48,12 @@ export async function openTenantStore(
   }
 }
 
+/** Returns the store and the tenant that a request changes, and the interruption that ends the change. */
+export const tenantWriter = (
+  { stores: { postgres } }: HttpContext,
+  { tenant, interruption }: Pick<FastifyRequest, "tenant" | "interruption">,
+) => ({ postgres, tenantName: tenant.tenant_name, stop: interruption });
+
 /** Returns the tenant's store and the request's signal. Throws `store_unavailable`. */
 export async function tenantRead(context: HttpContext, request: FastifyRequest) {
   const { client } = await openTenantStore(context, request.tenant);

@@ -1,7 +1,6 @@
 /** Causes of allocation issues that people accept until a day. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { Type } from "@sinclair/typebox";
-import type { FastifyRequest } from "fastify";
 import {
   type AcceptedCause,
   acceptCause,
@@ -12,7 +11,7 @@ import { addDays, dayOf } from "../../common/days.js";
 import { MOST_ACCEPTED_CAUSES } from "../../domain/issue-cause.js";
 import { runStatement } from "../../postgres/statement.js";
 import { registerTenant } from "../../runner/sql/tenants.js";
-import type { HttpContext } from "../context.js";
+import { type HttpContext, tenantWriter } from "../context.js";
 import { invalidRequest } from "../errors.js";
 import {
   acceptedCauseInputSchema,
@@ -24,13 +23,12 @@ import { tenantPathSchema } from "../schemas/parameters.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
 
 export const acceptedCauseRoutes =
-  ({ stores: { postgres }, clock }: HttpContext): FastifyPluginAsyncTypebox =>
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const writerOf = ({ tenant, interruption }: Pick<FastifyRequest, "tenant" | "interruption">) => ({
-      postgres,
-      tenantName: tenant.tenant_name,
-      stop: interruption,
-    });
+    const {
+      stores: { postgres },
+      clock,
+    } = context;
     const shown = (cause: AcceptedCause) => ({
       ...cause,
       is_current: cause.accepted_until >= dayOf(clock()),
@@ -96,7 +94,7 @@ export const acceptedCauseRoutes =
         }
         const { tenant_name: tenantName, tenant_id: tenantId, ecosystem } = tenant;
         await runStatement(postgres, registerTenant({ tenantName, tenantId, ecosystem }));
-        return shown(await acceptCause(writerOf(request), body));
+        return shown(await acceptCause(tenantWriter(context, request), body));
       },
     );
 
@@ -123,7 +121,7 @@ export const acceptedCauseRoutes =
         },
       },
       async (request, reply) => {
-        await takeBackCause(writerOf(request), request.params.accepted_cause_id);
+        await takeBackCause(tenantWriter(context, request), request.params.accepted_cause_id);
         return reply.code(204).send();
       },
     );

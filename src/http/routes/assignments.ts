@@ -1,7 +1,6 @@
 /** Assignments of resources to identities. */
 import type { FastifyPluginAsyncTypebox } from "@fastify/type-provider-typebox";
 import { type Static, Type } from "@sinclair/typebox";
-import type { FastifyRequest } from "fastify";
 import { assignedOn, readAssignments } from "../../assignments/read.js";
 import { assignResources, deleteAssignment, endAssignment } from "../../assignments/write.js";
 import { csvCell } from "../../common/csv-cell.js";
@@ -13,7 +12,7 @@ import { FIRST_DAY, LAST_DAY } from "../../domain/stored-days.js";
 import { readPostgres, runStatement } from "../../postgres/statement.js";
 import { registerTenant } from "../../runner/sql/tenants.js";
 import { LARGE_BODY_BYTES } from "../body-limits.js";
-import type { HttpContext } from "../context.js";
+import { type HttpContext, tenantWriter } from "../context.js";
 import { ApiError, type InputProblem, invalidRequest } from "../errors.js";
 import {
   assignmentEndSchema,
@@ -41,13 +40,12 @@ const problems = [
 ] as const;
 
 export const assignmentRoutes =
-  ({ stores: { postgres }, clock }: HttpContext): FastifyPluginAsyncTypebox =>
+  (context: HttpContext): FastifyPluginAsyncTypebox =>
   async (app) => {
-    const writerOf = ({ tenant, interruption }: Pick<FastifyRequest, "tenant" | "interruption">) => ({
-      postgres,
-      tenantName: tenant.tenant_name,
-      stop: interruption,
-    });
+    const {
+      stores: { postgres },
+      clock,
+    } = context;
 
     app.get(
       "/tenants/:tenant_name/assignments",
@@ -153,7 +151,7 @@ export const assignmentRoutes =
         requireValid({ ...body, identity_id, resource_ids });
         const { tenant_name: tenantName, tenant_id: tenantId, ecosystem } = tenant;
         await runStatement(postgres, registerTenant({ tenantName, tenantId, ecosystem }));
-        const { created, items } = await assignResources(writerOf(request), {
+        const { created, items } = await assignResources(tenantWriter(context, request), {
           ...body,
           identity_id,
           valid_to: body.valid_to ?? null,
@@ -180,7 +178,7 @@ export const assignmentRoutes =
       async (request) => {
         const { params, body } = request;
         requireStorable([["body", "valid_to", body.valid_to]]);
-        return await endAssignment(writerOf(request), params.assignment_id, body.valid_to);
+        return await endAssignment(tenantWriter(context, request), params.assignment_id, body.valid_to);
       },
     );
 
@@ -201,7 +199,7 @@ export const assignmentRoutes =
         },
       },
       async (request, reply) => {
-        await deleteAssignment(writerOf(request), request.params.assignment_id);
+        await deleteAssignment(tenantWriter(context, request), request.params.assignment_id);
         return reply.code(204).send();
       },
     );

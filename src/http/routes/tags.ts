@@ -10,7 +10,7 @@ import { type SearchTotal, searchPage, searchTotal } from "../../tags/search.js"
 import { TagNotFoundError } from "../../tags/tag-errors.js";
 import { type TagRecord as Tag, type TagInContext, tagsById, tagsInContext } from "../../tags/tag-record.js";
 import { deleteTag, renameTag } from "../../tags/write.js";
-import { type HttpContext, tenantRead } from "../context.js";
+import { type HttpContext, tenantRead, tenantWriter } from "../context.js";
 import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
 import { dateRange, inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
@@ -34,9 +34,9 @@ const problems = ["tenant_not_found", "tag_not_found", "store_unavailable", "req
 
 /** The tag that a request changes. */
 const target = (
-  { stores: { postgres } }: HttpContext,
-  { tenant, params, interruption }: Pick<FastifyRequest, "tenant" | "interruption"> & TagParams,
-) => ({ postgres, tenantName: tenant.tenant_name, tagId: params.tag_id, stop: interruption });
+  context: HttpContext,
+  request: Pick<FastifyRequest, "tenant" | "interruption"> & TagParams,
+) => ({ ...tenantWriter(context, request), tagId: request.params.tag_id });
 
 export const tagRoutes =
   (context: HttpContext): FastifyPluginAsyncTypebox =>
