@@ -81,18 +81,6 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
       const { enable_periodic_refresh: isPeriodic, refresh_interval: intervalSeconds } = config.features;
       if (!isPeriodic) return void (await cycles.run(tenants, request));
       const delivered = new Set<string>();
-      let wake = () => {};
-      const watching = watchFolders({
-        tenants: tenants.map(({ tenant_name: name, ecosystem, plugin_settings: settings }) => ({
-          name,
-          folders: ecosystems.get(ecosystem)?.deliveryFolders?.(settings) ?? [],
-        })),
-        onDelivery(name) {
-          delivered.add(name);
-          wake();
-        },
-        signal,
-      });
       const byName = new Map(tenants.map((tenant) => [tenant.tenant_name, tenant]));
       const dueQuery = dueTenants({ tenantNames: [...byName.keys()], intervalSeconds, since });
       await repeatDue({
@@ -111,13 +99,23 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
           if (isDelivered && !hasRun) delivered.add(name);
           return hasRun;
         },
-        onEarlier(wakes) {
-          wake = wakes;
+        watch(wake) {
+          // A network drive that does not answer must not hold up the end of the process.
+          void watchFolders({
+            tenants: tenants.map(({ tenant_name: name, ecosystem, plugin_settings: settings }) => ({
+              name,
+              folders: ecosystems.get(ecosystem)?.deliveryFolders?.(settings) ?? [],
+            })),
+            onDelivery(name) {
+              delivered.add(name);
+              wake();
+            },
+            signal,
+          });
         },
         signal,
         logger,
       });
-      await watching;
     },
     async settled() {
       await Promise.allSettled(triggered);

@@ -13,8 +13,8 @@ export interface Schedule {
   readonly free: () => number;
   /** Runs a tenant to the end. Returns false if no run took place. Never rejects. */
   readonly run: (tenant: DueTenant) => Promise<boolean>;
-  /** Takes a function that ends the pause, for a tenant that is due earlier than expected. */
-  readonly onEarlier?: (wake: () => void) => void;
+  /** Begins to watch for tenants that become due earlier than expected. `wake` ends the pause. */
+  readonly watch?: (wake: () => void) => void;
   readonly signal: AbortSignal;
   readonly logger: Logger;
   readonly pollMs?: number;
@@ -33,7 +33,7 @@ export async function repeatDue(schedule: Schedule): Promise<void> {
   let isUnreachable = false;
   let allSuspended = false;
   let woken = new AbortController();
-  schedule.onEarlier?.(() => woken.abort());
+  schedule.watch?.(() => woken.abort());
   while (!signal.aborted) {
     woken = new AbortController();
     const tenants = await schedule.due().catch((error: unknown) => {

@@ -26,14 +26,18 @@ export interface UploadFolder {
   close(): Promise<void>;
 }
 
-export const MOST_UPLOADED_FILES = 10_000;
+const MOST_FILES = 10_000;
 /** Problems of one file that a run reports. */
 const MOST_PROBLEMS = 3;
 
+/** Undefined if uploads have no folder. */
+export function uploadSource({ uploads: { folder: path } }: UsageSettings): FileSource | undefined {
+  return path === undefined ? undefined : folderSource({ path, glob: undefined, maxFiles: MOST_FILES });
+}
+
 export function openUploadFolder(usage: UsageSettings): UploadFolder {
   const { folder: path, settle_seconds } = usage.uploads;
-  const folder =
-    path === undefined ? undefined : folderSource({ path, glob: undefined, maxFiles: MOST_UPLOADED_FILES });
+  const folder = uploadSource(usage);
   return {
     async takeFiles(store, signal) {
       await store.backupLock.shared(() => cleanUpUploads(store, signal), signal);
