@@ -1,4 +1,7 @@
-/** Names in one text, separated by commas. In a name, `\,` and `\\` mean a comma and a backslash; any other backslash means itself. */
+/**
+ * Names in one text, separated by commas. In a name, `\,` and `\\` mean a comma and a backslash; any other backslash
+ * means itself.
+ */
 
 export function joinNames(names: readonly string[]): string {
   return names.map((name) => name.replace(/[\\,]/g, "\\$&")).join(",");

@@ -45,14 +45,12 @@ export const useAcceptedCauses = (tenant: string) =>
   useApi("/api/v1/tenants/{tenant_name}/accepted-causes", { path: { tenant_name: tenant } });
 
 /** A cause as one text, as in the API and in the address. */
-export const causeText = (of: Readonly<Partial<Record<string, string>>>) =>
+export const causeText = (of: Readonly<Partial<Record<(typeof causeColumns)[number], string>>>) =>
   joinNames(causeColumns.map((column) => of[column] ?? ""));
 
 /** Accepted causes, as texts. */
 export const textsOfAccepted = (accepted: readonly Schemas["AcceptedCause"][]): readonly string[] =>
-  accepted
-    .filter(({ is_current }) => is_current)
-    .map(({ allocation_detail, product_type, rule }) => causeText({ allocation_detail, product_type, rule }));
+  accepted.filter(({ is_current }) => is_current).map(causeText);
 
 type TagKeys = Schemas["TagKeys"];
 

@@ -122,8 +122,7 @@ interface AcceptedProps {
 export function AcceptedCauses({ tenant, breakdown, accepted }: AcceptedProps) {
   if (accepted.length === 0) return null;
   const groupsOf = (cause: IssueCause) => {
-    const { allocation_detail, product_type, rule } = cause;
-    const wanted = causeText({ allocation_detail, product_type, rule });
+    const wanted = causeText(cause);
     return breakdown.groups.filter(({ dimensions }) => causeText(dimensions) === wanted);
   };
   const current = accepted.filter(({ is_current }) => is_current);

@@ -21,7 +21,7 @@ export const worklistTexts = {
   acceptOf: (cause: string) => `Accept ${cause}`,
   acceptTitle: "Accept this cause",
   acceptHint:
-    "Until then, the cause and its costs are not in the list. Nothing changes about who pays. After the day, they come back by themselves.",
+    "Until that day, the cause and its costs are not in the list. Then they come back by themselves. Nothing changes about who pays.",
   until: "Until (UTC)",
   acceptReason: "Reason",
   acceptSubmit: "Accept the cause",

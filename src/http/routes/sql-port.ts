@@ -21,7 +21,8 @@ export const sqlPortRoutes =
           operationId: "getSqlPort",
           tags: ["Tenants"],
           summary: "Port for SQL clients",
-          description: "Where SQL clients reach the tenant's views. An administrator gives out SQL users.",
+          description:
+            "Returns the address at which SQL clients reach the tenant's views. An administrator gives out SQL users.",
           params: tenantPathSchema,
           response: {
             200: sqlPortSchema,

@@ -32,5 +32,5 @@ export const sqlPortSchema = Type.Object(
       examples: ["acme"],
     }),
   },
-  { title: "SqlPort", description: "Where SQL clients reach the views of the tenant." },
+  { title: "SqlPort", description: "The address at which SQL clients reach the views of the tenant." },
 );

@@ -84,7 +84,7 @@ export function Uploads({ place, tenant }: UploadsProps) {
   );
 }
 
-/** Who made the newest uploads, by upload. Only administrators may read the audit. */
+/** Returns the names of those who made the newest uploads, by the id of the upload. Only administrators may read the audit. */
 function useActors(tenant: string): ReadonlyMap<number, string> {
   const isAdmin = useContext(SignedInCaller)?.scopes.includes("admin") === true;
   const { value } = useLoaded(loadUploadAudit, isAdmin ? tenant : undefined);
