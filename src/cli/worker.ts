@@ -58,6 +58,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
   };
   const cycles = createCycleRunner(context, config.features.max_parallel_tenants);
   const triggered = new Set<Promise<unknown>>();
+  let wakeSchedule: () => void = () => undefined;
   return {
     context,
     cycles,
@@ -75,6 +76,7 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
         void done.finally(() => triggered.delete(done));
         return { run_id, queued };
       },
+      lookForDue: () => wakeSchedule(),
     },
     async repeat() {
       const request = { trigger: "schedule", signal } as const;
@@ -91,15 +93,17 @@ export async function createWorker(options: WorkerOptions): Promise<Worker> {
           );
         },
         free: cycles.free,
-        async run({ tenant_name: name, cut_off }) {
+        async run({ tenant_name: name, cut_off, delivered: isUploaded }) {
           const tenant = byName.get(name);
           if (tenant === undefined || (cut_off && !(await isReachable(stores, name)))) return false;
-          const isDelivered = delivered.delete(name);
+          const isInFolder = delivered.delete(name);
+          const isDelivered = isInFolder || isUploaded;
           const hasRun = await cycles.runDue(tenant, { ...request, isDelivered });
-          if (isDelivered && !hasRun) delivered.add(name);
+          if (isInFolder && !hasRun) delivered.add(name);
           return hasRun;
         },
         watch(wake) {
+          wakeSchedule = wake;
           // A network drive that does not answer must not hold up the end of the process.
           void watchFolders({
             tenants: tenants.map(({ tenant_name: name, ecosystem, plugin_settings: settings }) => ({

@@ -7,6 +7,8 @@ export interface PipelineControl {
    * Throws RunInProgressError or TenantSuspendedError.
    */
   trigger(tenantName: string, options?: TriggerOptions): Promise<TriggeredRun>;
+  /** Looks for due tenants now: something was delivered. Without a call, the schedule looks every few seconds. */
+  lookForDue(): void;
 }
 
 export interface TriggerOptions {

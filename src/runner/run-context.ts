@@ -47,7 +47,7 @@ export interface RunRequest {
   readonly window?: DayRange;
   /** A run that the API triggers gathers even if it has gathered moments ago. */
   readonly forceGather?: boolean;
-  /** Files were delivered, so a scheduled run gathers even if it has gathered moments ago. */
+  /** Files were delivered or usage was uploaded, so a scheduled run gathers even if it has gathered moments ago. */
   readonly isDelivered?: boolean;
   /** Recalculates days even if their input has not changed. */
   readonly force?: boolean;

@@ -44,6 +44,7 @@ t.test("runs and the API do not disturb each other", async (t) => {
         })),
         queued: false,
       }),
+      lookForDue: () => undefined,
     };
     const app = await buildApp({
       config,

@@ -18,6 +18,7 @@ t.test("closing waits for active responses and not for idle connections", async 
     config: { ...config, api: { ...config.api, port: 0 } },
     stores,
     control: {
+      lookForDue: () => undefined,
       async trigger() {
         send();
         await held;

@@ -117,6 +117,7 @@ t.test("a pipeline can be started and observed", async (t) => {
     const triggered: string[] = [];
     const both = await build({
       control: {
+        lookForDue: () => undefined,
         trigger: async (name, { forceGather } = {}) => {
           triggered.push(name, JSON.stringify({ forceGather }));
           return { run_id: RUN_ID, queued: triggered.length > 2 };
@@ -147,7 +148,9 @@ t.test("a pipeline can be started and observed", async (t) => {
     ],
   ] as const) {
     await t.test(`409 ${code}`, async (t) => {
-      const busy = await build({ control: { trigger: () => Promise.reject(error) } });
+      const busy = await build({
+        control: { lookForDue: () => undefined, trigger: () => Promise.reject(error) },
+      });
       const response = await busy.inject({ method: "POST", url: run });
       t.equal(response.statusCode, 409);
       holds(t, response.json(), { code, detail });

@@ -5,7 +5,7 @@ import { type AppOptions, buildApp } from "../../src/http/app.js";
 import type { OpenedStores } from "../../src/stores/open-stores.js";
 import { testLogger } from "../stores.js";
 
-/** Starts the API, without a runner, on stores that the test has filled. It stops with the test. */
+/** Starts the API, by default without a runner, on stores that the test has filled. It stops with the test. */
 export async function startApi(
   t: Test,
   options: {
@@ -13,13 +13,14 @@ export async function startApi(
     readonly stores: OpenedStores;
     readonly now: Date;
     readonly mode?: AppOptions["mode"];
+    readonly control?: AppOptions["control"];
   },
 ): Promise<FastifyInstance> {
-  const { config, stores, now, mode = "api" } = options;
+  const { config, stores, now, mode = "api", control } = options;
   const app = await buildApp({
     config,
     stores,
-    control: undefined,
+    control,
     logger: testLogger,
     version: "1",
     mode,

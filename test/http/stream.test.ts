@@ -130,6 +130,7 @@ t.test("the API works over a real connection", async (t) => {
       const stopping = await service.build({
         config: { ...config, api: { ...config.api, request_timeout_seconds: 300 } },
         control: {
+          lookForDue: () => undefined,
           async trigger() {
             sendRequest();
             await held;

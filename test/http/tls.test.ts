@@ -25,6 +25,7 @@ t.test("the API works over TLS", async (t) => {
       config: { ...config, api: { ...config.api, port: 0, tls: settings, ...api } },
       stores,
       control: {
+        lookForDue: () => undefined,
         async trigger() {
           send();
           await held;

@@ -22,6 +22,7 @@ function scheduled(places: number, changes: Partial<Schedule> = {}) {
         tenant_name,
         due_in: 0,
         cut_off: false,
+        delivered: false,
         suspended: false,
         ...parts,
       })),
@@ -98,7 +99,7 @@ t.test("no run starts while Postgres is unreachable, which is logged once", asyn
     due: async () => {
       queries += 1;
       if (isUnreachable) throw new Error("it is away");
-      return [{ tenant_name: "a", due_in: 0, cut_off: true, suspended: false }];
+      return [{ tenant_name: "a", due_in: 0, cut_off: true, delivered: false, suspended: false }];
     },
   });
   due.set("a", {});
@@ -117,7 +118,7 @@ t.test("an alert is logged once when all tenants are suspended", async (t) => {
   const { stop, ended, messages } = scheduled(1, {
     due: async () => {
       queries += 1;
-      return [{ tenant_name: "a", due_in: 0, cut_off: false, suspended: true }];
+      return [{ tenant_name: "a", due_in: 0, cut_off: false, delivered: false, suspended: true }];
     },
   });
   await until("due tenants were queried twice", () => queries > 1);
@@ -177,6 +178,67 @@ t.test("the schedule works with real stores", async (t) => {
         ["stopped", 55, false, true],
       ],
     );
+    await postgres.query("DELETE FROM tenants");
+  });
+
+  await t.test("usage that is uploaded by request makes its tenant due once", async (t) => {
+    const names = ["api", "before", "folder", "past", "refused", "waiting"];
+    const of = { tenantNames: names, intervalSeconds: 3600, since: new Date(0) };
+    const due = async () =>
+      (await runStatement<DueTenant>(postgres, dueTenants(of))).rows
+        .map(({ tenant_name, due_in, delivered }) => `${tenant_name} ${Math.ceil(due_in / 60)} ${delivered}`)
+        .sort();
+    for (const name of names) {
+      await postgres.query(
+        "INSERT INTO tenants (tenant_name, tenant_id, ecosystem) VALUES ($1, $1, 'focus')",
+        [name],
+      );
+      await postgres.query(
+        `INSERT INTO runs (run_id, tenant_name, trigger, status, started_at, ended_at)
+         VALUES (gen_random_uuid(), $1, 'schedule', 'completed', now() - interval '10 minutes', now() - interval '1 minute')`,
+        [name],
+      );
+    }
+    const uploaded = async (name: string, changes: Readonly<Record<string, string>> = {}) => {
+      const upload = {
+        tenant_name: name,
+        idempotency_key: "a",
+        origin: "api",
+        state: "stored",
+        content_digest: "d",
+        days_to_recalculate: '["2026-05-31"]',
+        ended_at: new Date(Date.now() - 5 * 60_000).toISOString(),
+        ...changes,
+      };
+      const values = Object.keys(upload).map((_, at) => `$${at + 1}`);
+      await postgres.query(
+        `INSERT INTO usage_uploads (${Object.keys(upload).join(", ")}) VALUES (${values.join(", ")})`,
+        Object.values(upload),
+      );
+    };
+    await uploaded("api");
+    await uploaded("api", {
+      idempotency_key: "b",
+      ended_at: new Date(Date.now() - 3_600_000).toISOString(),
+    });
+    await uploaded("before", { ended_at: new Date(Date.now() - 11 * 60_000).toISOString() });
+    await uploaded("folder", { origin: "folder" });
+    await uploaded("past", { days_to_recalculate: "[]" });
+    await postgres.query(
+      `INSERT INTO usage_uploads (tenant_name, idempotency_key, origin, state, problems, ended_at)
+       VALUES ('refused', 'a', 'api', 'refused', '[{}]', now())`,
+    );
+    await postgres.query(
+      "INSERT INTO usage_uploads (tenant_name, idempotency_key, origin, state) VALUES ('waiting', 'a', 'api', 'loading')",
+    );
+    const others = ["before", "folder", "past", "refused", "waiting"].map((name) => `${name} 50 false`);
+    t.strictSame(await due(), ["api 0 true", ...others]);
+    await postgres.query(
+      `INSERT INTO runs (run_id, tenant_name, trigger, status, started_at, ended_at)
+       VALUES (gen_random_uuid(), 'api', 'schedule', 'failed', now(), now())`,
+    );
+    t.strictSame(await due(), ["api 60 false", ...others], "whatever became of the run");
+    await postgres.query("DELETE FROM usage_uploads");
     await postgres.query("DELETE FROM tenants");
   });
 

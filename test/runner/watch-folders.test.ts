@@ -1,4 +1,4 @@
-/** Files that are delivered to a folder are charged without waiting for the next scheduled run. */
+/** What is delivered to a folder or uploaded is charged without waiting for the next scheduled run. */
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
@@ -6,6 +6,7 @@ import { createWorker } from "../../src/cli/worker.js";
 import { readRows } from "../../src/clickhouse/statement.js";
 import { folderSource } from "../../src/ingest/ecosystems/focus/sources/files/folder.js";
 import { watchFolders } from "../../src/runner/watch-folders.js";
+import { startApi } from "../http/start-api.js";
 import { csv } from "../ingest/focus/bills.js";
 import { openTestStores, temporaryFolder, testLogger } from "../stores.js";
 import { until } from "../until.js";
@@ -108,14 +109,16 @@ t.test("a file that is written while the watch begins is noticed later", async (
   await ended;
 });
 
-t.test("a bill in a folder is charged at once, although the tenant is due in a day", async (t) => {
-  const folder = temporaryFolder(t);
-  const bills = join(folder, "bills");
-  mkdirSync(bills);
-  const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
-  const { config, stores } = await openTestStores(
-    t,
-    `features: { enable_periodic_refresh: true, refresh_interval: 86400 }
+t.test(
+  "a bill in a folder and uploaded usage are charged at once, although the tenant is due in a day",
+  async (t) => {
+    const folder = temporaryFolder(t);
+    const bills = join(folder, "bills");
+    mkdirSync(bills);
+    const yesterday = new Date(Date.now() - 86_400_000).toISOString().slice(0, 10);
+    const { config, stores } = await openTestStores(
+      t,
+      `features: { enable_periodic_refresh: true, refresh_interval: 86400 }
 tenants:
   cloud:
     ecosystem: focus
@@ -123,40 +126,72 @@ tenants:
     lookback_days: 5
     cutoff_days: 0
     storage: { connection_string: "embedded:cloud" }
-    allocation: { identity: [{ column: SubAccountId }] }
+    allocation:
+      identity: [{ column: SubAccountId }]
+      rules: [{ name: gpus, where: { resource_id: gpu-1 }, split: [{ by: usage, metric: gpu_hours }] }]
     plugin_settings:
       min_refresh_gap_seconds: 86400
+      usage: { uploads: { metrics: [gpu_hours] } }
       sources: [{ name: bills, location: ${bills}, limits: { settle_seconds: 0 } }]`,
-  );
-  const stop = new AbortController();
-  const worker = await createWorker({
-    config,
-    stores,
-    logger: testLogger,
-    observers: [],
-    signal: stop.signal,
-  });
-  const ended = worker.repeat();
-  const runs = async (count: number) =>
-    await until(`${count} runs have ended`, async () => {
-      const records = await runRecords(stores, "cloud");
-      return records.length === count && records.every(({ status }) => status !== "running");
+    );
+    const stop = new AbortController();
+    const worker = await createWorker({
+      config,
+      stores,
+      logger: testLogger,
+      observers: [],
+      signal: stop.signal,
     });
-  await runs(1);
-  const written = join(folder, "bill.csv");
-  const line = {
-    ChargePeriodStart: `${yesterday}T00:00:00Z`,
-    ChargePeriodEnd: `${yesterday}T01:00:00Z`,
-    SubAccountId: "4711",
-    EffectiveCost: "5",
-  };
-  writeFileSync(written, csv([line]));
-  renameSync(written, join(bills, "bill.csv"));
-  await runs(2);
-  const { client } = await stores.tenant("cloud");
-  const query =
-    "SELECT identity_id, toString(sum(amount_hi) + sum(amount_lo)) AS cost FROM chargebacks GROUP BY identity_id";
-  t.strictSame(await readRows(client, { query, params: {} }), [{ identity_id: "4711", cost: "5" }]);
-  stop.abort();
-  await ended;
-});
+    const ended = worker.repeat();
+    const runs = async (count: number) =>
+      await until(`${count} runs have ended`, async () => {
+        const records = await runRecords(stores, "cloud");
+        return records.length === count && records.every(({ status }) => status !== "running");
+      });
+    await runs(1);
+    const written = join(folder, "bill.csv");
+    const line = {
+      ChargePeriodStart: `${yesterday}T00:00:00Z`,
+      ChargePeriodEnd: `${yesterday}T01:00:00Z`,
+      SubAccountId: "4711",
+      EffectiveCost: "5",
+    };
+    writeFileSync(written, csv([line, { ...line, ResourceId: "gpu-1", EffectiveCost: "2" }]));
+    renameSync(written, join(bills, "bill.csv"));
+    await runs(2);
+    const charged = async () => {
+      const { client } = await stores.tenant("cloud");
+      const query =
+        "SELECT identity_id, toString(sum(amount_hi) + sum(amount_lo)) AS cost FROM chargebacks GROUP BY identity_id ORDER BY identity_id";
+      return await readRows(client, { query, params: {} });
+    };
+    t.strictSame(await charged(), [
+      { identity_id: "4711", cost: "5" },
+      { identity_id: "UNALLOCATED", cost: "2" },
+    ]);
+    const app = await startApi(t, {
+      config,
+      stores,
+      now: new Date(),
+      mode: "both",
+      control: worker.control,
+    });
+    const uploaded = await app.inject({
+      method: "POST",
+      url: "/api/v1/tenants/cloud/usage",
+      headers: { "content-type": "text/csv", "idempotency-key": "a" },
+      payload: `date,metric,resource_id,identity_id,quantity\n${yesterday},gpu_hours,gpu-1,web,1\n`,
+    });
+    t.equal(uploaded.statusCode, 200, uploaded.body);
+    await runs(3);
+    t.strictSame(await charged(), [
+      { identity_id: "4711", cost: "5" },
+      { identity_id: "web", cost: "2" },
+    ]);
+    const began = (await runRecords(stores, "cloud")).length;
+    await new Promise((resolve) => setTimeout(resolve, 200));
+    t.equal((await runRecords(stores, "cloud")).length, began, "nothing runs again");
+    stop.abort();
+    await ended;
+  },
+);

@@ -109,6 +109,7 @@ async function storeUsage(
   const outcome = await loadUsage({ tenant, postgres, openStore, key, body, today, stop });
   switch (outcome.kind) {
     case "taken":
+      context.control?.lookForDue();
       return outcome.upload;
     case "refused":
       throw invalidRequest(outcome.problems.map(asInput));
