@@ -156,7 +156,7 @@ t.test("accepting needs the scope assign, and the author is the caller", async (
   t.equal(removed.statusCode, 403);
 });
 
-t.test("allocation issues are listed without some causes, or with these alone", async (t) => {
+t.test("reads of allocation issues leave out some causes, or have these alone", async (t) => {
   const { app, stores } = await startService(t);
   const base = "/api/v1/tenants/acme/chargebacks/allocation-issues";
   const issue = (amount: string, product_type: string, rule: string, detail = "no_identity_on_line") => ({
@@ -181,7 +181,11 @@ t.test("allocation issues are listed without some causes, or with these alone", 
     const { status, body } = await get(app, `${base}?${query}${more}`);
     t.equal(status, 200, JSON.stringify(body));
     const items: { total_cost: string }[] = body.items;
-    return { costs: items.map(({ total_cost }) => Number(total_cost)), total: body.total, pages: body.pages };
+    return {
+      costs: items.map(({ total_cost }) => Number(total_cost)),
+      total: body.total,
+      pages: body.pages,
+    };
   };
   const line = "no_identity_on_line";
   const escaped = [line, "a,b\\c", "d\\,'e"];
@@ -211,6 +215,22 @@ t.test("allocation issues are listed without some causes, or with these alone", 
     { costs: [], total: 4, pages: 2 },
     "a page past the end counts the same",
   );
+  const summed = async (filter: string, path: string) => {
+    const causes = encodeURIComponent(joinNames(escaped));
+    const { body } = await get(app, `/api/v1/tenants/acme/${path}${filter}=${causes}`);
+    return body;
+  };
+  const byCause = `chargebacks/breakdown?${["allocation_detail", "product_type", "rule"].map((column) => `group_by=${column}`).join("&")}&limit=1&`;
+  for (const [filter, expected] of [
+    ["not:cause", ["47", 5]],
+    ["cause", ["16", 1]],
+  ] as const) {
+    const { totals } = await summed(filter, byCause);
+    t.strictSame([totals[0].total_amount, totals[0].group_count], expected, `breakdown by ${filter}`);
+  }
+  t.equal((await summed("not:cause", "worklist?")).total, 4, "rows of one line are one item");
+  const left = await summed("cause", "worklist?");
+  t.strictSame([left.total, left.items[0].rule, left.items[0].amount], [1, "d\\,'e", "16"]);
   for (const wrong of [
     "",
     line,

@@ -90,6 +90,7 @@ function withReason(row: ChargebackInput): ChargebackInput {
 const rows = fc.sample(drawnRow.map(withReason), { numRuns: 600, seed: seedOf(t, 11) });
 
 const tagKey = "squad's \\ «key»";
+const escaped = (name: string) => name.replace(/[\\,]/g, "\\$&");
 const columns = [
   "identity_id",
   "team",
@@ -117,13 +118,13 @@ const choices: Readonly<Record<string, readonly string[]>> = {
   environment_id: ["", "env-1", "env-2"],
   [`line_tag:${lineTagKey}`]: ["a,b", hostile[0] ?? "", "UNTAGGED"],
   team: ["payments", "UNASSIGNED", "o'team\\"],
+  cause: ["owner_unknown,NET'WORK,", `owner_unknown,STORAGE,${escaped(hostile[2] ?? "")}`],
   "tag:stage": ["prod", hostile[0] ?? "", hostile[1] ?? "", "UNTAGGED"],
   [`tag:${tagKey}`]: ["a,b", "UNTAGGED"],
 };
 const filterNames = Object.keys(choices).filter((name) => name !== "env_id");
 
 type Query = readonly (readonly [name: string, value: string])[];
-const escaped = (name: string) => name.replace(/[\\,]/g, "\\$&");
 
 const filters = fc.uniqueArray(
   fc.constantFrom(...filterNames).chain((column) =>
@@ -364,6 +365,8 @@ t.test("a breakdown is available as SQL", async (t) => {
         await same([...whole, [`not:${column}`, column.startsWith("tag:") ? `${first},${second}` : first]]);
       }
       for (const value of hostile) await same([...whole, ["identity_id", value]]);
+      for (const cause of choices.cause ?? [])
+        for (const name of ["cause", "not:cause"]) await same([...whole, [name, cause]]);
       for (const column of columns.slice(0, 4))
         await same([
           ["group_by", column] as const,

@@ -231,6 +231,12 @@ export const reads: Readonly<Record<string, Statement>> = {
       filters: { allocation_detail: ["owner_unknown", "no_identities_located"] },
     }),
   ),
+  "breakdown-without-a-cause": breakdownGroups(
+    breakdown({
+      groupBy: ["allocation_detail", "product_type", "rule"],
+      filters: { "not:cause": ["owner_unknown,a\\,b,"] },
+    }),
+  ),
   "breakdown-compared-and-searched": breakdownGroups(
     breakdown({
       comparedFrom: window().from - 5 * 86_400,
@@ -277,6 +283,7 @@ export const reads: Readonly<Record<string, Statement>> = {
   "lines-by-key-and-product": linesByKeyAndProduct(window(), ["team"], ["STORAGE"]),
   "unallocated-lines": unallocatedLines({
     window: window(),
+    filters: {},
     page: 2,
     page_size: 100,
     columns: ruleColumns(),
@@ -284,6 +291,7 @@ export const reads: Readonly<Record<string, Statement>> = {
   }),
   "unallocated-lines-without-sources": unallocatedLines({
     window: window(),
+    filters: { resource_id: ["r-1"], "not:cause": ["no_identity_on_line,STORAGE,"] },
     page: 1,
     page_size: 100,
     columns: ruleColumns(),

@@ -44,7 +44,7 @@ export const acceptedCauseRoutes =
           summary: "Accepted causes",
           description:
             "Causes of allocation issues that people accept until a day, also those whose day has passed. The latest decision comes first. " +
-            "They change nothing about who pays, and no other read leaves them out by itself: `not:cause` of the allocation issues does.",
+            "They change nothing about who pays, and no other read leaves them out by itself: `not:cause` of the allocation issues, of the worklist and of a breakdown does.",
           params: tenantPathSchema,
           response: {
             200: Type.Array(acceptedCauseSchema, {

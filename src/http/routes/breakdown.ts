@@ -8,6 +8,7 @@ import { type BreakdownInput, isByChange, sortNames } from "../../query/chargeba
 import { type HttpContext, tenantRead } from "../context.js";
 import { comparedWindow } from "../input/compared-window.js";
 import { requestedSort } from "../input/requested-sort.js";
+import { causeFilters } from "../schemas/allocation-issue.js";
 import { breakdownParameters, breakdownSchema } from "../schemas/breakdown.js";
 import {
   chargebackFilters,
@@ -86,6 +87,7 @@ const Query = inputOf({
   ...dateRange,
   ...timezone,
   ...chargebackFilters,
+  ...causeFilters,
   ...tagFilters,
 });
 

@@ -9,6 +9,7 @@ import { readRulesReport } from "../../query/rules/report.js";
 import { readTagCoverage } from "../../query/rules/tag-coverage.js";
 import { readWorklist } from "../../query/rules/worklist.js";
 import { type HttpContext, tenantRead } from "../context.js";
+import { causeFilters } from "../schemas/allocation-issue.js";
 import { envelope, pageSchema } from "../schemas/page.js";
 import { dateRange, id, inputOf, paging, tenantPathSchema, valueFilter } from "../schemas/parameters.js";
 import { notModified, problemResponses } from "../schemas/problem.js";
@@ -75,6 +76,7 @@ export const ruleRoutes =
             ...paging,
             ...dateRange,
             resource_id: valueFilter("resource_id", "resource", id("lkc-1a2b3c")).resource_id,
+            ...causeFilters,
           }),
           response: {
             200: pageSchema(worklistItemSchema, WORKLIST_ORDER),
@@ -86,11 +88,12 @@ export const ruleRoutes =
       async (request) => {
         const { client, signal } = await tenantRead(context, request);
         const { tenant, window, query } = request;
+        const { page, page_size, ...filters } = query;
         const input = {
           window,
-          resources: query.resource_id,
-          page: query.page,
-          page_size: query.page_size,
+          filters,
+          page,
+          page_size,
           columns: tenant.line_columns,
           sources: tenant.allocation.identity.filter((source) => !isAssigned(source)),
           maps: mapsOn(tenant.identity_maps, dayOfSeconds(window.to - 1)),

@@ -6,7 +6,9 @@
 import { literal } from "../../clickhouse/sql-text.js";
 import type { Params } from "../../clickhouse/statement.js";
 import { DAY_SECONDS, dayOfSeconds, type InstantRange } from "../../common/days.js";
+import { splitNames } from "../../common/name-list.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
+import { causeColumns } from "../../domain/issue-cause.js";
 import {
   isLineTagColumn,
   isTagColumn,
@@ -201,6 +203,10 @@ function conditionsOf({ window, filters, search, groupBy }: ConditionsInput): st
     ...inWindow(window),
     ...valueFilters(filterNames, filters).map(
       ({ name, isExcluding, values }) => `${name} ${isExcluding ? "NOT IN" : "IN"} ${list(values)}`,
+    ),
+    ...valueFilters(["cause"], filters).map(
+      ({ isExcluding, values }) =>
+        `(${causeColumns.join(", ")}) ${isExcluding ? "NOT IN" : "IN"} (${values.map((cause) => list(splitNames(cause))).join(", ")})`,
     ),
     ...(filters.tags ?? []).map(hasTag),
     ...(search === undefined ? [] : [hasText(groupBy, search)]),

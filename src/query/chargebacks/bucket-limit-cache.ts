@@ -47,7 +47,7 @@ export function createBucketLimitCache(): BucketLimitCache {
 
 /** Returns the filters without the rest of the request: the window moves on every day. */
 function filterKey(filters: ChargebackFilters): unknown {
-  return [valueFilters([...filterNames, "team"], filters), filters.tags ?? []];
+  return [valueFilters([...filterNames, "team", "cause"], filters), filters.tags ?? []];
 }
 
 /** True if each bucket is within a UTC day, and the window covers whole days. */

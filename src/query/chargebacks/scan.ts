@@ -3,15 +3,17 @@
  * module depends on the layout of the table. Reads of sums use a table of sums if one has all their columns, because it
  * has few rows and few parts.
  */
-import type { ClickHouseClient } from "@clickhouse/client";
+import { type ClickHouseClient, TupleParam } from "@clickhouse/client";
 import { type Params, readRows, type Statement } from "../../clickhouse/statement.js";
 import { DAY_SECONDS, dayOfSeconds, type InstantRange } from "../../common/days.js";
+import { splitNames } from "../../common/name-list.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
+import { causeColumns } from "../../domain/issue-cause.js";
 import { type SumTable, sumKeys, sumTables } from "../../domain/sum-tables.js";
 import { inTeams } from "../inventory/names.js";
 import { type TagFilter, UNTAGGED } from "../tags/filter.js";
 import { tagCondition } from "../tags/tag-sql.js";
-import { type ValueFilters, valueConditions, valueFilters } from "../value-filters.js";
+import { type ValueFilter, type ValueFilters, valueConditions, valueFilters } from "../value-filters.js";
 
 /** Columns of a cloud bill's lines. Filters and groups have the same names as the columns. */
 export const cloudColumns = {
@@ -45,8 +47,11 @@ const filterColumns = {
   passed_from: "passed_from",
 } as const;
 
-/** Filters by values and by tags; all have to match. The team is the identity's. */
-export interface ChargebackFilters extends ValueFilters<keyof typeof filterColumns | "team"> {
+/**
+ * Filters by values and by tags; all have to match. The team is the identity's. A cause is one text, as `joinNames`
+ * writes `causeColumns`.
+ */
+export interface ChargebackFilters extends ValueFilters<keyof typeof filterColumns | "team" | "cause"> {
   readonly tags?: readonly TagFilter[] | undefined;
 }
 
@@ -96,6 +101,7 @@ export function summedRows(columns: readonly string[], filters: ChargebackFilter
     ...columns,
     ...valueFilters(filterNames, filters).map(({ name }) => filterColumns[name]),
     ...(valueFilters(["team"], filters).length === 0 ? [] : ["identity_id"]),
+    ...(valueFilters(["cause"], filters).length === 0 ? [] : causeColumns),
   ];
   const table = sumTables.find((each) =>
     used.every((column) => (sumKeys[each] as readonly string[]).includes(column)),
@@ -154,19 +160,29 @@ interface Filtered extends SqlCondition {
 export function filtered(filters: ChargebackFilters): Filtered {
   const byValue = valueConditions(filterColumns, filters);
   const byTeam = valueFilters(["team"], filters);
+  const byCause = valueFilters(["cause"], filters).map(ofCauses);
   const tagged = (filters.tags ?? []).map((filter, index) =>
     filter.isOfLine ? withLineTag(filter, index) : tagCondition(filter, index),
   );
   return {
     withClauses: tagged.flatMap((each) => each.withClauses),
     condition:
-      byValue.condition + byTeam.map(inTeams).join("") + tagged.map((each) => each.condition).join(""),
+      byValue.condition +
+      byTeam.map(inTeams).join("") +
+      [...byCause, ...tagged].map((each) => each.condition).join(""),
     params: Object.assign(
       {},
       byValue.params,
       ...byTeam.map(({ param, values }) => ({ [param]: values })),
-      ...tagged.map((each) => each.params),
+      ...[...byCause, ...tagged].map((each) => each.params),
     ),
+  };
+}
+
+function ofCauses({ isExcluding, values, param }: ValueFilter): SqlCondition {
+  return {
+    condition: ` AND (${causeColumns.join(", ")}) ${isExcluding ? "NOT IN" : "IN"} {${param}:Array(Tuple(String, String, String))}`,
+    params: { [param]: values.map((text) => new TupleParam(splitNames(text))) },
   };
 }
 

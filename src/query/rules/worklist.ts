@@ -14,7 +14,7 @@ import { ledgers, lineKeySql, rowKeySql } from "../../domain/ledger.js";
 import type { RuleColumns } from "../../domain/rule-columns.js";
 import { LONGEST_ID } from "../../domain/text-limits.js";
 import { existsOf, lineValueSql, otherCaseOf } from "../../stores/facts/line-value.js";
-import { rowsInWindow } from "../chargebacks/scan.js";
+import { type ChargebackFilters, filtered, rowsInWindow } from "../chargebacks/scan.js";
 import type { PageRequest } from "../page/position.js";
 
 interface WorklistItem extends Omit<UnallocatedRow, "found" | "groups"> {
@@ -119,8 +119,7 @@ interface WorklistInput extends PageRequest {
   /** From the configuration, in order. */
   readonly sources: readonly IdentitySource[];
   readonly columns: RuleColumns;
-  /** Only lines of these resources. */
-  readonly resources?: readonly string[] | undefined;
+  readonly filters: Pick<ChargebackFilters, "resource_id" | "not:resource_id" | "cause" | "not:cause">;
 }
 
 /**
@@ -170,18 +169,18 @@ export function unallocatedLines({
   window,
   sources,
   columns,
-  resources,
+  filters,
   page,
   page_size,
 }: WorklistInput): Statement {
   const { condition, params } = rowsInWindow(window);
+  const unpaid = filtered(filters);
   const ledger = ledgers.chargebacks;
   const key = lineKeySql(ledger);
   const found = sources.map((source) => foundSql(source, columns));
   const none = "CAST([], 'Array(Tuple(Bool, String, String))')";
   const read = found.length === 0 ? none : `if(named_identity = '', [${found.join(", ")}], ${none})`;
-  const ofResources = resources === undefined ? "" : " AND resource_id IN {resources:Array(String)}";
-  const isUnallocated = `${condition}${ofResources} AND identity_id = '${UNALLOCATED}' AND allocation_detail IN {issue_details:Array(String)}`;
+  const isUnallocated = `${condition}${unpaid.condition} AND identity_id = '${UNALLOCATED}' AND allocation_detail IN {issue_details:Array(String)}`;
   return {
     query: `
 SELECT *, toUInt64(count() OVER ()) AS groups
@@ -210,7 +209,7 @@ ORDER BY abs(toDecimal128(amount, 12)) DESC, ${group}
 LIMIT {page_size:UInt32} OFFSET {offset:UInt64}`,
     params: {
       ...params,
-      ...(resources !== undefined && { resources }),
+      ...unpaid.params,
       issue_details: issueDetails,
       page_size,
       offset: (page - 1) * page_size,
