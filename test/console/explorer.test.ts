@@ -44,7 +44,9 @@ t.test("the explorer shows amounts over time and compares with any period", need
       first_day, last_day)
     SELECT 'acme', 'aws', '2026-03', 'snapshot', state, 'h', '2026-03', 1, state, day, CASE WHEN state = 'replaced' THEN day END,
       '2026-03-01', '2026-03-31'
-    FROM (VALUES ('replaced', timestamptz '2026-04-01T00:00:00Z'), ('current', '2026-04-03T00:00:00Z')) AS of (state, day)`);
+    FROM (VALUES ('replaced', timestamptz '2026-04-01T00:00:00Z'), ('current', '2026-04-03T00:00:00Z')) AS of (state, day);
+    INSERT INTO delivery_changes (tenant_name, deliveries, days, lines_new, lines_changed, lines_gone, is_mixed, is_published)
+    SELECT 'acme', ARRAY[delivery_id], '{2026-03-02,2026-03-03}', 0, 1, 0, false, true FROM deliveries WHERE state = 'current'`);
   await gatherInto(stores, "acme", {
     at: "2026-03-04T00:00:00Z",
     resources: [{ resource_id: "r-1", display_name: "orders" }],
@@ -66,7 +68,7 @@ t.test("the explorer shows amounts over time and compares with any period", need
 
   await t.test("marks say in words what happened, also by keyboard, and can be hidden", async (t) => {
     const bill =
-      "2 Mar: the bill of 2026-03 from aws was delivered again: 2 times so far, last on 3 Apr 2026, 00:00 UTC";
+      "2 Mar: newer deliveries of the bill of 2026-03 from aws changed lines until 3 Mar: 2 deliveries so far, the last on 3 Apr 2026, 00:00 UTC";
     const rules = "4 Mar: other rules apply from this day on";
     t.strictSame(await page.locator(".marks li").allTextContents(), [bill, rules, "Hide the marks"]);
     t.equal(await page.locator(".chart .mark").count(), 2);
@@ -86,7 +88,7 @@ t.test("the explorer shows amounts over time and compares with any period", need
     );
     t.strictSame(
       await months.locator(".marks li").allTextContents(),
-      [`1 Mar: ${bill.slice(7)}; ${rules}`, "Hide the marks"],
+      [`2 Mar: ${bill.slice(7)}; ${rules}`, "Hide the marks"],
       "what happened in one month is one mark",
     );
   });

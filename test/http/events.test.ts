@@ -59,8 +59,8 @@ t.test("GET /api/v1/tenants/{tenant_name}/events", async (t) => {
     t.strictSame(await send(march, "globex"), []);
   });
 
-  await t.test("a bill that was delivered again is shown once, with the days that it has", async (t) => {
-    const deliver = (
+  await t.test("a bill is shown once, with the days that its newer deliveries changed", async (t) => {
+    const deliver = async (
       source: string,
       state: string,
       loaded: string,
@@ -83,18 +83,35 @@ t.test("GET /api/v1/tenants/{tenant_name}/events", async (t) => {
         ...columns,
       };
       const places = Object.keys(values).map((_, index) => `$${index + 1}`);
-      return stores.postgres.query(
-        `INSERT INTO deliveries (${Object.keys(values).join(", ")}) VALUES (${places.join(", ")})`,
+      const { rows } = await stores.postgres.query(
+        `INSERT INTO deliveries (${Object.keys(values).join(", ")}) VALUES (${places.join(", ")}) RETURNING delivery_id`,
         Object.values(values),
       );
+      return Number(rows[0].delivery_id);
     };
+    const change = (deliveries: readonly number[], days: readonly string[], isPublished = true) =>
+      stores.postgres.query(
+        `INSERT INTO delivery_changes (tenant_name, deliveries, days, lines_new, lines_changed, lines_gone, is_mixed, is_published)
+        VALUES ('acme', $1, $2, 0, 1, 0, false, $3)`,
+        [deliveries, days, isPublished],
+      );
     await deliver("aws", "replaced", "2026-04-01T00:00:00Z");
-    await deliver("aws", "replaced", "2026-04-02T00:00:00Z");
-    await deliver("aws", "current", "2026-04-03T00:00:00Z", { accepted_at: "2026-04-04T10:00:00Z" });
-    await deliver("azure", "current", "2026-04-03T00:00:00Z");
+    const second = await deliver("aws", "replaced", "2026-04-02T00:00:00Z");
+    const third = await deliver("aws", "current", "2026-04-03T00:00:00Z", {
+      accepted_at: "2026-04-04T10:00:00Z",
+    });
+    const other = await deliver("azure", "current", "2026-04-03T00:00:00Z");
     await deliver("azure", "replaced", "2026-05-03T00:00:00Z", { scope: "2026-04" });
     await deliver("oci", "replaced", "2026-04-01T00:00:00Z");
     await deliver("oci", "waiting_for_acceptance", "2026-04-02T00:00:00Z", { problem: "it is smaller" });
+    t.strictSame(
+      await send(march),
+      [rules("2026-03-04"), rules("2026-03-07")],
+      "deliveries that changed no published day are no events",
+    );
+    await change([third], ["2026-03-20"], false);
+    await change([second], ["2026-03-02", "2026-03-05"]);
+    await change([third, other], ["2026-03-05", "2026-03-06", "2026-04-01"]);
     const bill = (day: string, last_day: string) => ({
       kind: "bill_replaced",
       day,
@@ -105,11 +122,12 @@ t.test("GET /api/v1/tenants/{tenant_name}/events", async (t) => {
       at: "2026-04-04T10:00:00Z",
     });
     t.strictSame(await send(march), [
-      bill("2026-03-01", "2026-03-31"),
+      bill("2026-03-02", "2026-03-06"),
       rules("2026-03-04"),
       rules("2026-03-07"),
     ]);
     t.strictSame(await send("start_date=2026-03-05&end_date=2026-03-06"), [bill("2026-03-05", "2026-03-06")]);
+    t.strictSame(await send("start_date=2026-03-08&end_date=2026-03-31"), []);
     t.strictSame(await send("start_date=2026-04-02&end_date=2026-04-30"), []);
   });
 

@@ -19,7 +19,7 @@ export const eventRoutes =
           tags: ["Chargebacks"],
           summary: "Events that explain costs over time",
           description:
-            "Days from which other rules apply, and bills that were delivered again, by day. A day is compared with the last one with costs before " +
+            "Days from which other rules apply, and days that newer deliveries of a bill changed. For rules, a day is compared with the last one with costs before " +
             "it, of at most 31 days before the period.",
           params: tenantPathSchema,
           querystring: inputOf({ ...dateRange }),

@@ -8,12 +8,12 @@ export const costEventSchema = Type.Object(
     kind: choiceSchema(eventKinds, {
       description:
         "`rules_changed`: costs from this day on are allocated by other rules than those of the day with costs before it. " +
-        "`bill_replaced`: the bill of these days was delivered again, and its newest delivery counts.",
+        "`bill_replaced`: the bill was delivered again, which changed lines of these days. A delivery that no run has published yet, or that changed nothing, is no event.",
       examples: ["bill_replaced"],
     }),
-    day: daySchema("First day of the period that it concerns."),
+    day: daySchema("First day of the period that it changed."),
     last_day: nullableText({
-      description: "Last day of the period that the bill has lines of; null for rules.",
+      description: "Last day of the period that newer deliveries of the bill changed; null for rules.",
       format: "date",
       examples: ["2026-01-31"],
     }),

@@ -1,4 +1,4 @@
-/** Events that explain the costs of a period: days from which other rules apply, and bills that were delivered again. */
+/** Events that explain the costs of a period: days from which other rules apply, and days that newer deliveries of a bill changed. */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
 import { readRows, type Statement } from "../../clickhouse/statement.js";
@@ -13,7 +13,7 @@ export const eventKinds = ["rules_changed", "bill_replaced"] as const;
 /** Days are `2026-01-01`, instants `2026-01-01T00:00:00Z`. Null means that the kind of event has no such value. */
 export interface CostEvent {
   readonly kind: (typeof eventKinds)[number];
-  /** The first day of the period that it concerns. */
+  /** The first day of the period that it changed. */
   readonly day: string;
   readonly last_day: string | null;
   readonly source: string | null;
@@ -53,17 +53,24 @@ ORDER BY day`,
   };
 }
 
-/** Selects the bills that count, have days of the period, and replaced earlier deliveries of the same bill. */
+/** Selects the bills that count and whose newer deliveries changed published days of the period. */
 function replacedBills(tenantName: string, { startDate, endDate }: Days): PgStatement {
   return {
     query: `
-SELECT greatest(first_day, $2::date)::text AS day, least(last_day, $3::date)::text AS last_day, source, billing_period,
+WITH changed AS (
+  SELECT source, scope, min(day) AS first_day, max(day) AS last_day
+  FROM delivery_changes AS change CROSS JOIN unnest(days) AS day
+  JOIN deliveries ON deliveries.tenant_name = change.tenant_name AND delivery_id = ANY (change.deliveries)
+  WHERE change.tenant_name = $1 AND is_published AND day BETWEEN $2::date AND $3::date
+  GROUP BY source, scope
+)
+SELECT changed.first_day::text AS day, changed.last_day::text AS last_day, source, billing_period,
   earlier.count::int + 1 AS delivery_count, ${instantText("coalesce(accepted_at, loaded_at)")} AS at
-FROM deliveries AS bill,
+FROM changed JOIN deliveries AS bill USING (source, scope),
   LATERAL (SELECT count(*) FROM deliveries AS former WHERE former.tenant_name = bill.tenant_name AND former.source = bill.source
     AND former.scope = bill.scope AND former.state = 'replaced') AS earlier
-WHERE tenant_name = $1 AND state = 'current' AND first_day <= $3::date AND last_day >= $2::date AND earlier.count > 0
-ORDER BY day, source, delivery_id`,
+WHERE bill.tenant_name = $1 AND bill.state = 'current' AND earlier.count > 0
+ORDER BY changed.first_day, source, delivery_id`,
     params: [tenantName, startDate, endDate],
   };
 }
