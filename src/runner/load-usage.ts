@@ -34,10 +34,16 @@ export type UsageUploadOutcome =
    */
   | { readonly kind: "not_configured" | "key_reused" | "too_late" };
 
+/** What uploads may have; undefined if the tenant takes none. */
+export function acceptedUsage({ ecosystem, plugin_settings }: TenantConfig) {
+  const limits = ecosystems.get(ecosystem)?.usageUploads?.(plugin_settings);
+  return limits?.metrics.length === 0 ? undefined : limits;
+}
+
 /** Stores usage only if the result is `taken`. Throws errors of the stream and the stores. */
 export async function loadUsage({ tenant, ...sent }: UsageUploadInput): Promise<UsageUploadOutcome> {
-  const limits = ecosystems.get(tenant.ecosystem)?.usageUploads?.(tenant.plugin_settings);
-  if (limits === undefined || limits.metrics.length === 0) return { kind: "not_configured" };
+  const limits = acceptedUsage(tenant);
+  if (limits === undefined) return { kind: "not_configured" };
   const { postgres, openStore, key, body, today, stop } = sent;
   const { client, tenantName } = await openStore();
   const { start: gatheredFrom } = gatherWindow(today, tenant.lookback_days, tenant.cutoff_days);

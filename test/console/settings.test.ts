@@ -57,6 +57,12 @@ t.test("usage is uploaded, and others learn how they get the data out", needs("c
     );
   });
 
+  await t.test("a tenant that takes no uploads has no form, and the page says why", async (t) => {
+    const none = await open("/tenants/acme/settings");
+    await none.getByText("This tenant takes no uploads").waitFor();
+    t.equal(await none.getByLabel("File").count(), 0);
+  });
+
   await t.test("the page fits on a phone, with the command in view", async (t) => {
     const phone = await open("/tenants/cloud/settings", { width: 360 });
     t.equal(await phone.evaluate("document.documentElement.scrollWidth"), 360);

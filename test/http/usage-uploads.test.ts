@@ -258,6 +258,8 @@ t.test("uploads by request", async (t) => {
     t.strictSame(await codeOf(good, "x".repeat(201)), "400 invalid_request header Idempotency-Key");
     t.strictSame(await codeOf("{}", "j", { type: "application/json" }), "400 malformed_body");
     t.strictSame(await codeOf(good, "b2", { tenant: "bare" }), "400 usage_not_taken");
+    const none = (await app.inject({ url: "/api/v1/tenants/bare/usage" })).json();
+    t.strictSame([(await list()).accepted_metrics, none.accepted_metrics], [["cpu", "gpu_hours"], []]);
     t.strictSame(await codeOf(good, "b3", { tenant: "nobody" }), "404 tenant_not_found");
     t.strictSame(await codeOf(`${HEADER}\n${"x".repeat(1_100_000)}`, "long"), "413 body_too_large");
   });

@@ -8,6 +8,8 @@ export const settingsTexts = {
   uploadsHint:
     "Rules by usage split lines by it. A new upload replaces the usage of each day and metric that it has.",
   noUploads: "No usage was uploaded.",
+  notTaken:
+    "This tenant takes no uploads: its configuration names no metrics for them (usage.uploads.metrics of the ecosystem focus).",
   count: (uploads: number) => counted(uploads, "upload", "uploads"),
   key: "Name",
   origin: "By",

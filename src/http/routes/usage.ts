@@ -5,17 +5,17 @@ import { Type } from "@sinclair/typebox";
 import type { FastifyRequest } from "fastify";
 import { dayOf } from "../../common/days.js";
 import { readUsageUploads, type UsageUploadProblem, uploadStates } from "../../query/state/usage-uploads.js";
-import { loadUsage } from "../../runner/load-usage.js";
+import { acceptedUsage, loadUsage } from "../../runner/load-usage.js";
 import { type HttpContext, openTenantStore } from "../context.js";
 import { ApiError, invalidRequest } from "../errors.js";
 import { choiceSchema } from "../schemas/fields.js";
-import { cursorParameter, envelope, pageSchema } from "../schemas/page.js";
+import { cursorParameter, envelope } from "../schemas/page.js";
 import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
 import {
   idempotencyKeySchema,
-  listedUsageUploadSchema,
   usageCsvSchema,
+  usageUploadPageSchema,
   usageUploadSchema,
 } from "../schemas/usage-upload.js";
 
@@ -51,13 +51,15 @@ export const usageRoutes =
             ...cursorParameter,
           }),
           response: {
-            200: pageSchema(listedUsageUploadSchema, ORDER),
+            200: usageUploadPageSchema(ORDER),
             ...problemResponses("tenant_not_found", "invalid_cursor", "store_unavailable", "request_timeout"),
           },
         },
       },
-      async ({ tenant: { tenant_name }, query, stopSignal }) =>
-        envelope(await readUsageUploads(postgres, tenant_name, query, stopSignal), query),
+      async ({ tenant, query, stopSignal }) => ({
+        ...envelope(await readUsageUploads(postgres, tenant.tenant_name, query, stopSignal), query),
+        accepted_metrics: [...(acceptedUsage(tenant)?.metrics ?? [])],
+      }),
     );
 
     app.post(

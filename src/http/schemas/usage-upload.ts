@@ -3,6 +3,7 @@ import type { Readable } from "node:stream";
 import { Type } from "@sinclair/typebox";
 import { uploadStates } from "../../query/state/usage-uploads.js";
 import { choiceSchema, countSchema, instantSchema, nullableText, textSchema } from "./fields.js";
+import { pageSchema } from "./page.js";
 
 const days = (description: string, example: string[]) =>
   Type.Array(Type.String({ format: "date" }), { description, examples: [example] });
@@ -92,7 +93,7 @@ const UsageUploadProblem = Type.Object(
   { title: "UsageUploadProblem" },
 );
 
-export const listedUsageUploadSchema = Type.Object(
+const ListedUsageUpload = Type.Object(
   {
     upload_id: uploadId,
     idempotency_key: key,
@@ -122,3 +123,16 @@ export const listedUsageUploadSchema = Type.Object(
   },
   { title: "ListedUsageUpload", description: "An upload of usage, and how much of it is in effect." },
 );
+
+export const usageUploadPageSchema = (order: string) =>
+  Type.Object(
+    {
+      ...pageSchema(ListedUsageUpload, order).properties,
+      accepted_metrics: Type.Array(Type.String(), {
+        description:
+          "Metrics that uploads may have (`usage.uploads.metrics`). Empty: the tenant takes no uploads.",
+        examples: [["gpu_hours"]],
+      }),
+    },
+    { description: "A page of uploads." },
+  );

@@ -61,25 +61,29 @@ export function Uploads({ place, tenant }: UploadsProps) {
       <h2>{text.uploads}</h2>
       <p class="hint">{text.uploadsHint}</p>
       <Shown data={data}>
-        {({ items, total, pages }) =>
-          total === 0 ? (
-            <p>{text.noUploads}</p>
-          ) : (
-            <>
-              <DataTable
-                caption={text.uploads}
-                columns={columns}
-                rows={items}
-                keyOf={({ upload_id: id }) => String(id)}
-              />
-              <PageLinks place={place} page={page} pages={pages} countText={text.count(total)} />
-            </>
-          )
-        }
+        {({ items, total, pages, accepted_metrics: metrics }) => (
+          <>
+            {metrics.length === 0 && <p>{text.notTaken}</p>}
+            {metrics.length > 0 && total === 0 && <p>{text.noUploads}</p>}
+            {total > 0 && (
+              <>
+                <DataTable
+                  caption={text.uploads}
+                  columns={columns}
+                  rows={items}
+                  keyOf={({ upload_id: id }) => String(id)}
+                />
+                <PageLinks place={place} page={page} pages={pages} countText={text.count(total)} />
+              </>
+            )}
+            {metrics.length > 0 && (
+              <RequireScope scope="run">
+                <UploadForm tenant={tenant} />
+              </RequireScope>
+            )}
+          </>
+        )}
       </Shown>
-      <RequireScope scope="run">
-        <UploadForm tenant={tenant} />
-      </RequireScope>
     </section>
   );
 }
