@@ -1,4 +1,5 @@
 /** Reads of the API. */
+import { shared } from "../state/under-way.js";
 import { type Data, useLoaded } from "../state/use-data.js";
 import { api, bodyOf } from "./client.js";
 import type { paths } from "./schema.js";
@@ -18,13 +19,15 @@ type Parameters<P extends Path> =
 type Response<P extends Path> =
   Operation<P> extends { responses: { 200: { content: Json<infer T> } } } ? T : never;
 
-/** Sends a GET request and returns the body of its response. */
+/** Sends a GET request, or joins the same one that is under way, and returns the body of its response. */
 export async function get<P extends Path>(
   path: P,
   params: Parameters<P>,
   signal: AbortSignal,
 ): Promise<Response<P>> {
-  return await bodyOf<Response<P>>(api.GET(path as never, { params, signal } as never));
+  const send = (whole: AbortSignal) =>
+    bodyOf<Response<P>>(api.GET(path as never, { params, signal: whole } as never));
+  return await shared(JSON.stringify([path, params]), send, signal);
 }
 
 const ask = <P extends Path>([path, params]: readonly [P, Parameters<P>], signal: AbortSignal) =>

@@ -1,5 +1,6 @@
 /** Loads data of a view from the API, with a cache. */
 import { useEffect, useState } from "preact/hooks";
+import { forgetUnderWay } from "./under-way.js";
 
 export interface Data<T> {
   /** The last successful response. While `isStale`, it belongs to the previous request, or reloading it failed. */
@@ -35,6 +36,7 @@ export async function cachedFor<T>(ms: number, key: string, load: () => Promise<
 export function clearCaches(): void {
   shownResponses.clear();
   timedCache.clear();
+  forgetUnderWay();
 }
 
 /** Reloads all data in view, after a change. */
