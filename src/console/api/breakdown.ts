@@ -18,6 +18,7 @@ export interface BreakdownRequest {
   readonly tenant: string;
   readonly period: Period;
   readonly filters: readonly Filter[];
+  readonly causes?: CauseParameters;
   readonly groupBy: readonly string[];
   readonly timeBucket?: string | undefined;
   readonly limit: number;
@@ -32,10 +33,14 @@ export interface BreakdownRequest {
   readonly search?: string | undefined;
 }
 
+/** Only costs of these causes of allocation issues, or none of them, as texts of the API. */
+export type CauseParameters = Readonly<Partial<Record<"cause" | "not:cause", string[]>>>;
+
 /** The request as query parameters of the API. The service checks the values that come from the address. */
 function breakdownQuery({
   period,
   filters,
+  causes,
   groupBy,
   timeBucket,
   limit,
@@ -57,6 +62,7 @@ function breakdownQuery({
     ...(movers !== undefined && { movers }),
     ...(search !== undefined && search !== "" && { search }),
     ...filterQuery(filters),
+    ...causes,
   };
 }
 

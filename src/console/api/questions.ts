@@ -4,7 +4,7 @@ import { type Filter, filterQuery } from "../state/filters.js";
 import { type Period, periodParameters } from "../state/period.js";
 import { type Data, useLoaded } from "../state/use-data.js";
 import { issueReasons } from "../text/en.js";
-import { type BreakdownRequest, requestBreakdown } from "./breakdown.js";
+import { type BreakdownRequest, type CauseParameters, requestBreakdown } from "./breakdown.js";
 import type { Schemas } from "./client.js";
 import { useApi } from "./use-api.js";
 
@@ -28,16 +28,43 @@ export const useReconciliation = (...of: Parameters<typeof reconciliation>) =>
 const causeColumns = ["allocation_detail", "product_type", "rule"] as const;
 const MAX_CAUSES = 200;
 
-/** Costs that need attention by their causes, the most expensive first, also those of accepted causes. */
-export function useCauses(tenant: string, period: Period): Data<Schemas["Breakdown"]> {
+type AcceptedCause = Schemas["AcceptedCause"];
+type CauseSums = Pick<Schemas["Breakdown"], "groups" | "totals">;
+
+interface CausesRequest {
+  readonly tenant: string;
+  readonly period: Period;
+  readonly causes: CauseParameters;
+}
+
+/** Costs that need attention by their causes, the most expensive first, without causes that are accepted. */
+export function useCauses(
+  tenant: string,
+  period: Period,
+  accepted: Data<readonly AcceptedCause[]>,
+): Data<CauseSums> {
+  const causes = leftOutOf(accepted);
+  return useLoaded(loadCauses, causes && { tenant, period, causes });
+}
+
+/** Costs of these causes alone. */
+export const useCostsOf = (tenant: string, period: Period, cause: string[]): Data<CauseSums> =>
+  useLoaded(loadCauses, { tenant, period, causes: { cause } });
+
+async function loadCauses(
+  { tenant, period, causes }: CausesRequest,
+  signal: AbortSignal,
+): Promise<CauseSums> {
+  if (causes.cause?.length === 0) return { groups: [], totals: [] };
   const request: BreakdownRequest = {
     tenant,
     period,
+    causes,
     groupBy: causeColumns,
     filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
     limit: MAX_CAUSES,
   };
-  return useLoaded(requestBreakdown, request);
+  return await requestBreakdown(request, signal);
 }
 
 /** Causes that people accepted, also those whose day has passed. */
@@ -48,9 +75,33 @@ export const useAcceptedCauses = (tenant: string) =>
 export const causeText = (of: Readonly<Partial<Record<(typeof causeColumns)[number], string>>>) =>
   joinNames(causeColumns.map((column) => of[column] ?? ""));
 
-/** Accepted causes, as texts. */
-export const textsOfAccepted = (accepted: readonly Schemas["AcceptedCause"][]): readonly string[] =>
-  accepted.filter(({ is_current }) => is_current).map(causeText);
+const LONGEST_QUERY = 8000;
+
+/**
+ * Accepted causes that requests leave out, as texts: those whose day has not passed and that fit into the address of a
+ * request. Lists keep the others, of very long names.
+ */
+export function textsOfAccepted(accepted: readonly AcceptedCause[]): string[] {
+  let length = 0;
+  const texts = accepted.filter(({ is_current }) => is_current).map(causeText);
+  return texts.filter((text) => {
+    length += encodeURIComponent(`not:cause=${text}&`).length;
+    return length <= LONGEST_QUERY;
+  });
+}
+
+/**
+ * Parameters that leave out accepted causes; undefined while these are loading. If they cannot be loaded, nothing is
+ * left out.
+ */
+export function leftOutOf({
+  value,
+  error,
+}: Data<readonly AcceptedCause[]>): Pick<CauseParameters, "not:cause"> | undefined {
+  if (value === undefined) return error === undefined ? undefined : {};
+  const texts = textsOfAccepted(value);
+  return texts.length === 0 ? {} : { "not:cause": texts };
+}
 
 type TagKeys = Schemas["TagKeys"];
 

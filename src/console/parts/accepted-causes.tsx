@@ -3,26 +3,26 @@ import { useState } from "preact/hooks";
 import { addDays } from "../../common/days.js";
 import { sumOf } from "../../common/exact-decimal.js";
 import { splitNames } from "../../common/name-list.js";
-import { type BreakdownRow, bucketAmount } from "../api/breakdown.js";
+import { type BreakdownRow, bucketAmount, type Totals } from "../api/breakdown.js";
 import { api, bodyOf, type Schemas } from "../api/client.js";
-import { causeText } from "../api/questions.js";
+import { causeText, textsOfAccepted, useCostsOf } from "../api/questions.js";
 import { percentage } from "../money/amount-text.js";
 import { currentDay, shownDay } from "../state/days.js";
 import { changed, type Place } from "../state/location.js";
+import { periodOf } from "../state/period.js";
 import { useChange } from "../state/use-change.js";
 import { columnName, en, isIssueReason, reasonOf } from "../text/en.js";
 import { AmountCell } from "./amount.js";
-import { Day, Field } from "./controls.js";
+import { Day } from "./controls.js";
+import { DecisionForm } from "./decision-form.js";
 import { Drawer } from "./drawer.js";
 import { Link } from "./link.js";
-import { FieldError } from "./messages.js";
+import { FieldError, Shown } from "./messages.js";
 import { RequireScope } from "./require-scope.js";
 import { DataTable, type TableColumn } from "./table.js";
-import { Author, useAuthor } from "./tag-editor.js";
 
 const text = en.worklist;
 const DEFAULT_DAYS = 30;
-const LONGEST_REASON = 500;
 
 type AcceptedCause = Schemas["AcceptedCause"];
 type IssueCause = Pick<AcceptedCause, "allocation_detail" | "product_type" | "rule">;
@@ -73,60 +73,58 @@ export function AcceptDrawer({ place, tenant }: DrawerProps) {
 
 function AcceptForm({ tenant, cause }: { readonly tenant: string; readonly cause: IssueCause }) {
   const [until, setUntil] = useState(() => addDays(currentDay(), DEFAULT_DAYS));
-  const [reason, setReason] = useState("");
-  const [done, setDone] = useState<string>();
-  const { author, setAuthor, remember } = useAuthor();
-  const { error, isBusy, change } = useChange();
-  const save = async () => {
-    remember();
-    setDone(undefined);
-    const params = { path: { tenant_name: tenant } };
-    const body = { ...cause, accepted_until: until, reason, created_by: author };
-    const isSaved = await change(() =>
-      bodyOf(api.POST("/api/v1/tenants/{tenant_name}/accepted-causes", { params, body })),
-    );
-    if (isSaved) setDone(text.acceptDone(shownDay(until)));
-  };
+  const params = { path: { tenant_name: tenant } };
+  const accepted = { ...cause, accepted_until: until };
   return (
-    <form
-      aria-label={text.acceptSubmit}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
+    <DecisionForm
+      hint={text.acceptHint}
+      submit={text.acceptSubmit}
+      save={(by) =>
+        bodyOf(
+          api.POST("/api/v1/tenants/{tenant_name}/accepted-causes", { params, body: { ...accepted, ...by } }),
+        )
+      }
+      done={() => text.acceptDone(shownDay(until))}
     >
-      <p class="hint">{text.acceptHint}</p>
-      <div class="controls">
-        <Day label={text.until} value={until} onInput={setUntil} required />
-        <Field label={text.acceptReason} value={reason} maxLength={LONGEST_REASON} onInput={setReason} />
-        <Author author={author} setAuthor={setAuthor} />
-        <button type="submit" class="primary" disabled={isBusy}>
-          {text.acceptSubmit}
-        </button>
-      </div>
-      <FieldError error={error} />
-      <p role="status">{done}</p>
-    </form>
+      <Day label={text.until} value={until} onInput={setUntil} required />
+    </DecisionForm>
   );
 }
 
-interface AcceptedProps {
-  readonly tenant: string;
-  /** The costs of all causes in the period. */
-  readonly breakdown: Schemas["Breakdown"];
+interface AcceptedProps extends DrawerProps {
+  /** The costs of all other causes in the period. */
+  readonly open: { readonly groups: readonly BreakdownRow[]; readonly totals: readonly Totals[] };
   /** Also those whose day has passed. */
   readonly accepted: readonly AcceptedCause[];
 }
 
 /** Renders nothing if no cause was ever accepted. */
-export function AcceptedCauses({ tenant, breakdown, accepted }: AcceptedProps) {
+export function AcceptedCauses({ place, tenant, open, accepted }: AcceptedProps) {
+  const costs = useCostsOf(tenant, periodOf(place), textsOfAccepted(accepted));
   if (accepted.length === 0) return null;
+  return (
+    <section class="card">
+      <Shown data={costs} height="1.6rem">
+        {(leftOut) => <Accepted tenant={tenant} open={open} accepted={accepted} leftOut={leftOut} />}
+      </Shown>
+    </section>
+  );
+}
+
+function Accepted({
+  tenant,
+  open,
+  accepted,
+  leftOut,
+}: Omit<AcceptedProps, "place"> & { readonly leftOut: AcceptedProps["open"] }) {
+  // A cause whose day has passed is among the others.
+  const groups = [...leftOut.groups, ...open.groups];
   const groupsOf = (cause: IssueCause) => {
     const wanted = causeText(cause);
-    return breakdown.groups.filter(({ dimensions }) => causeText(dimensions) === wanted);
+    return groups.filter(({ dimensions }) => causeText(dimensions) === wanted);
   };
   const current = accepted.filter(({ is_current }) => is_current);
-  const leftOut = current.flatMap(groupsOf);
+  const otherCosts = new Map(open.totals.map((totals) => [totals.currency, bucketAmount(totals)]));
   const columns: TableColumn<AcceptedCause>[] = [
     { key: "cause", title: text.cause, wraps: true, cell: (row) => reasonOf(row.allocation_detail) },
     { key: "product", title: columnName("product_type"), cell: (row) => <bdi>{row.product_type}</bdi> },
@@ -145,7 +143,7 @@ export function AcceptedCauses({ tenant, breakdown, accepted }: AcceptedProps) {
       cell: ({ accepted_until: day, is_current }) =>
         is_current ? shownDay(day) : text.passed(shownDay(day)),
     },
-    { key: "reason", title: text.acceptReason, wraps: true, cell: ({ reason }) => <bdi>{reason}</bdi> },
+    { key: "reason", title: en.assign.reason, wraps: true, cell: ({ reason }) => <bdi>{reason}</bdi> },
     { key: "by", title: text.by, cell: ({ created_by }) => <bdi>{created_by}</bdi> },
     {
       key: "change",
@@ -158,30 +156,27 @@ export function AcceptedCauses({ tenant, breakdown, accepted }: AcceptedProps) {
     },
   ];
   return (
-    <section class="card">
-      <details>
-        <summary>
-          {text.accepted(current.length)}
-          {breakdown.totals.map((totals) => {
-            const { currency } = totals;
-            const amounts = leftOut.filter((group) => group.currency === currency).map(bucketAmount);
-            if (amounts.length === 0) return null;
-            return (
-              <span key={currency}>
-                , <AmountCell value={sumOf(amounts)} currency={currency} />,{" "}
-                {percentage(sumOf(amounts), bucketAmount(totals))}
-              </span>
-            );
-          })}
-        </summary>
-        <DataTable
-          caption={text.acceptedCaption}
-          columns={columns}
-          rows={accepted}
-          keyOf={({ accepted_cause_id }) => String(accepted_cause_id)}
-        />
-      </details>
-    </section>
+    <details>
+      <summary>
+        {text.accepted(current.length)}
+        {leftOut.totals.map((totals) => {
+          const { currency } = totals;
+          const amount = bucketAmount(totals);
+          const whole = sumOf([amount, otherCosts.get(currency) ?? []].flat());
+          return (
+            <span key={currency}>
+              , <AmountCell value={amount} currency={currency} />, {percentage(amount, whole)}
+            </span>
+          );
+        })}
+      </summary>
+      <DataTable
+        caption={text.acceptedCaption}
+        columns={columns}
+        rows={accepted}
+        keyOf={({ accepted_cause_id }) => String(accepted_cause_id)}
+      />
+    </details>
   );
 }
 

@@ -4,19 +4,17 @@ import { api, bodyOf } from "../api/client.js";
 import { changed, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
-import { useChange } from "../state/use-change.js";
 import { en } from "../text/en.js";
 import { AssignmentList } from "./assignment-list.js";
 import { ConfigurationLines } from "./configuration-lines.js";
 import { Day, Field } from "./controls.js";
+import { DecisionForm } from "./decision-form.js";
 import { Drawer } from "./drawer.js";
 import { Link } from "./link.js";
-import { FieldError } from "./messages.js";
 import { RequireScope } from "./require-scope.js";
-import { Author, useAuthor } from "./tag-editor.js";
 
 const text = en.assign;
-const longest = { identity_id: 1000, reason: 500 } as const;
+const LONGEST_IDENTITY = 1000;
 
 interface AssignProps {
   readonly place: Place;
@@ -59,56 +57,31 @@ function AssignForm({ place, tenant, resources }: AssignProps & { readonly resou
   const [identity, setIdentity] = useState("");
   const [from, setFrom] = useState(periodOf(place).first);
   const [to, setTo] = useState("");
-  const [reason, setReason] = useState("");
-  const [done, setDone] = useState<string>();
-  const { author, setAuthor, remember } = useAuthor();
-  const { error, isBusy, change } = useChange();
-  const save = async () => {
-    remember();
-    setDone(undefined);
-    const params = { path: { tenant_name: tenant } };
-    const body = {
-      resource_ids: [...resources],
-      identity_id: identity,
-      valid_from: from,
-      ...(to !== "" && { valid_to: to }),
-      reason,
-      created_by: author,
-    };
-    const isSaved = await change(() =>
-      bodyOf(api.POST("/api/v1/tenants/{tenant_name}/assignments", { params, body })),
-    );
-    if (isSaved) setDone(text.done(resources.length, identity));
+  const params = { path: { tenant_name: tenant } };
+  const assigned = {
+    resource_ids: [...resources],
+    identity_id: identity,
+    valid_from: from,
+    ...(to !== "" && { valid_to: to }),
   };
   return (
-    <form
-      aria-label={text.submit}
-      onSubmit={(event) => {
-        event.preventDefault();
-        void save();
-      }}
+    <DecisionForm
+      hint={`${text.hint} ${text.lookback}`}
+      submit={text.submit}
+      save={(by) =>
+        bodyOf(
+          api.POST("/api/v1/tenants/{tenant_name}/assignments", { params, body: { ...assigned, ...by } }),
+        )
+      }
+      done={() => (
+        <>
+          {text.done(resources.length, identity)} <Link href={viewPath(tenant, "runs")}>{text.toRuns}</Link>
+        </>
+      )}
     >
-      <p class="hint">
-        {text.hint} {text.lookback}
-      </p>
-      <div class="controls">
-        <Field label={text.identity} value={identity} maxLength={longest.identity_id} onInput={setIdentity} />
-        <Day label={text.from} value={from} onInput={setFrom} required />
-        <Day label={text.to} value={to} onInput={setTo} min={from} />
-        <Field label={text.reason} value={reason} maxLength={longest.reason} onInput={setReason} />
-        <Author author={author} setAuthor={setAuthor} />
-        <button type="submit" class="primary" disabled={isBusy}>
-          {text.submit}
-        </button>
-      </div>
-      <FieldError error={error} />
-      <p role="status">
-        {done !== undefined && (
-          <>
-            {done} <Link href={viewPath(tenant, "runs")}>{text.toRuns}</Link>
-          </>
-        )}
-      </p>
-    </form>
+      <Field label={text.identity} value={identity} maxLength={LONGEST_IDENTITY} onInput={setIdentity} />
+      <Day label={text.from} value={from} onInput={setFrom} required />
+      <Day label={text.to} value={to} onInput={setTo} min={from} />
+    </DecisionForm>
   );
 }

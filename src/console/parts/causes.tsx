@@ -1,8 +1,8 @@
 /** The table of causes of the costs that need attention. One change removes a cause. The most expensive come first. */
-import { exact, minus, sumOf } from "../../common/exact-decimal.js";
+import { exact, sumOf } from "../../common/exact-decimal.js";
 import { type BreakdownRow, bucketAmount, type Totals } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
-import { causeText, textsOfAccepted } from "../api/questions.js";
+import type { useCauses } from "../api/questions.js";
 import { approximate, percentage } from "../money/amount-text.js";
 import { changed, type Place } from "../state/location.js";
 import type { Data } from "../state/use-data.js";
@@ -37,7 +37,7 @@ const SMALL_SHARE = 0.01;
 interface CausesProps {
   readonly place: Place;
   readonly tenant: string;
-  readonly causes: Data<Schemas["Breakdown"]>;
+  readonly causes: ReturnType<typeof useCauses>;
   readonly accepted: Data<Schemas["AcceptedCause"][]>;
 }
 
@@ -46,23 +46,14 @@ export function Causes({ place, tenant, causes, accepted }: CausesProps) {
     <Shown data={accepted} height="16rem">
       {(decisions) => (
         <Shown data={causes} height="16rem">
-          {(breakdown) => {
-            const texts = textsOfAccepted(decisions);
-            return (
-              <>
-                {breakdown.totals.map((totals) => (
-                  <Table
-                    key={totals.currency}
-                    place={place}
-                    breakdown={breakdown}
-                    totals={totals}
-                    accepted={texts}
-                  />
-                ))}
-                <AcceptedCauses tenant={tenant} breakdown={breakdown} accepted={decisions} />
-              </>
-            );
-          }}
+          {(open) => (
+            <>
+              {open.totals.map((totals) => (
+                <Table key={totals.currency} place={place} groups={open.groups} totals={totals} />
+              ))}
+              <AcceptedCauses place={place} tenant={tenant} open={open} accepted={decisions} />
+            </>
+          )}
         </Shown>
       )}
     </Shown>
@@ -79,20 +70,15 @@ interface Row {
 
 interface TableProps {
   readonly place: Place;
-  readonly breakdown: Schemas["Breakdown"];
+  /** The largest causes of all currencies. */
+  readonly groups: readonly BreakdownRow[];
   readonly totals: Totals;
-  /** Accepted causes, as texts. They are neither in the table nor in its sums. */
-  readonly accepted: readonly string[];
 }
 
-function Table({ place, breakdown, totals, accepted }: TableProps) {
-  const { currency } = totals;
-  const isAccepted = ({ dimensions }: BreakdownRow) => accepted.includes(causeText(dimensions));
-  const all = breakdown.groups.filter((group) => group.currency === currency);
-  const groups = all.filter((group) => !isAccepted(group));
-  const count = totals.group_count - (all.length - groups.length);
-  const whole = minus(bucketAmount(totals), sumOf(all.filter(isAccepted).map(bucketAmount)));
-  if (count === 0) return null;
+function Table({ place, groups: all, totals }: TableProps) {
+  const { currency, group_count: count } = totals;
+  const groups = all.filter((group) => group.currency === currency);
+  const whole = bucketAmount(totals);
   const isAll = place.query.get("causes") === "all";
   const shown = isAll ? groups : groups.slice(0, largeOnes(groups, approximate(whole)));
   const shareOf = (amounts: readonly BreakdownRow[]) => percentage(sumOf(amounts.map(bucketAmount)), whole);

@@ -1,6 +1,6 @@
 /** Header around every view: navigation, the period and the menu. */
 import type { ComponentChildren } from "preact";
-import { causeText, textsOfAccepted, useAcceptedCauses, useCauses } from "../api/questions.js";
+import { useAcceptedCauses, useCauses } from "../api/questions.js";
 import { useApi } from "../api/use-api.js";
 import { filtersOf } from "../state/filters.js";
 import { changed, datesAlone, go, type Place, withoutChoices } from "../state/location.js";
@@ -104,11 +104,9 @@ function Views({ place, tenants, tenant, view }: ViewsProps) {
 
 /** The number of causes to remove in the period, without those that are accepted. */
 function ToFix({ tenant, place }: Pick<ViewsProps, "tenant" | "place">) {
-  const { value, isStale } = useCauses(tenant, periodOf(place));
-  const accepted = useAcceptedCauses(tenant).value;
-  if (value === undefined || isStale || accepted === undefined) return <span />;
-  const texts = textsOfAccepted(accepted);
-  const left = value.groups.filter(({ dimensions }) => texts.includes(causeText(dimensions))).length;
-  const count = value.totals.reduce((sum, { group_count: groups }) => sum + groups, -left);
+  const accepted = useAcceptedCauses(tenant);
+  const { value, isStale } = useCauses(tenant, periodOf(place), accepted);
+  if (value === undefined || isStale || accepted.value === undefined) return <span />;
+  const count = value.totals.reduce((sum, { group_count: groups }) => sum + groups, 0);
   return <span>{` (${count.toLocaleString("en")})`}</span>;
 }

@@ -1,5 +1,6 @@
 /** Unallocated lines, largest first, with the tag or the map entry that is missing. */
 import { exact } from "../../common/exact-decimal.js";
+import type { CauseParameters } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
 import { useApi } from "../api/use-api.js";
 import { changed, datesAlone, type Place } from "../state/location.js";
@@ -15,11 +16,21 @@ import { DataTable, type TableColumn } from "./table.js";
 type Item = Schemas["WorklistItem"];
 const PAGE = "lacking_page";
 
+interface LackingProps {
+  readonly place: Place;
+  readonly tenant: string;
+  /** Undefined while it is not known which causes are accepted. */
+  readonly leftOut: Pick<CauseParameters, "not:cause"> | undefined;
+}
+
 /** Renders nothing if there are no such lines. */
-export function Lacking({ place, tenant }: { readonly place: Place; readonly tenant: string }) {
+export function Lacking({ place, tenant, leftOut }: LackingProps) {
   const page = shownPage(place, PAGE);
-  const query = { ...periodParameters(periodOf(place)), page, page_size: 50 };
-  const data = useApi("/api/v1/tenants/{tenant_name}/worklist", { path: { tenant_name: tenant }, query });
+  const query = leftOut && { ...periodParameters(periodOf(place)), page, page_size: 50, ...leftOut };
+  const data = useApi(
+    "/api/v1/tenants/{tenant_name}/worklist",
+    query && { path: { tenant_name: tenant }, query },
+  );
   useLastPage(place, data, PAGE);
   const columns: TableColumn<Item>[] = [
     {

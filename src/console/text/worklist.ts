@@ -23,7 +23,6 @@ export const worklistTexts = {
   acceptHint:
     "Until that day, the cause and its costs are not in the list. Then they come back by themselves. Nothing changes about who pays.",
   until: "Until (UTC)",
-  acceptReason: "Reason",
   acceptSubmit: "Accept the cause",
   acceptDone: (day: string) => `Saved. The cause leaves the list until ${day}.`,
   accepted: (count: number) => `Accepted (${count.toLocaleString("en")})`,

@@ -2,7 +2,7 @@
 import { useState } from "preact/hooks";
 import { exact } from "../../common/exact-decimal.js";
 import type { Schemas } from "../api/client.js";
-import { textsOfAccepted, useAcceptedCauses, useCauses, useReconciliation } from "../api/questions.js";
+import { leftOutOf, useAcceptedCauses, useCauses, useReconciliation } from "../api/questions.js";
 import { useApi } from "../api/use-api.js";
 import { AcceptDrawer } from "../parts/accepted-causes.js";
 import { AssignDrawer, AssignLink } from "../parts/assign.js";
@@ -36,23 +36,21 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
   const reason = isIssueReason(requestedReason) ? requestedReason : undefined;
   const { product_type, rule } = causeOf(place);
   const cause = { product_type, rule };
-  const causes = useCauses(tenant, period);
   const accepted = useAcceptedCauses(tenant);
-  const leftOut = accepted.value === undefined ? [] : fitting(textsOfAccepted(accepted.value));
-  const query = {
+  const causes = useCauses(tenant, period, accepted);
+  const leftOut = leftOutOf(accepted);
+  const query = leftOut && {
     ...periodParameters(period),
     page,
     page_size: 100,
     ...(reason !== undefined && { allocation_detail: [reason] }),
     ...(product_type !== undefined && { product_type: [product_type] }),
     ...(rule !== undefined && { rule: [rule] }),
-    ...(leftOut.length > 0 && { "not:cause": [...leftOut] }),
+    ...leftOut,
   };
   const data = useApi(
     "/api/v1/tenants/{tenant_name}/chargebacks/allocation-issues",
-    accepted.value === undefined && accepted.error === undefined
-      ? undefined
-      : { path: { tenant_name: tenant }, query },
+    query && { path: { tenant_name: tenant }, query },
   );
   useLastPage(place, data);
   const proof = useReconciliation(tenant, period);
@@ -200,22 +198,11 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
         }
       </Shown>
       <AllAssignments tenant={tenant} />
-      <Lacking place={place} tenant={tenant} />
+      <Lacking place={place} tenant={tenant} leftOut={leftOut} />
       <AcceptDrawer place={place} tenant={tenant} />
       <AssignDrawer place={place} tenant={tenant} />
     </>
   );
-}
-
-const LONGEST_QUERY = 8000;
-
-/** The causes that fit into the address of a request. The list keeps the others, of very long names. */
-function fitting(causes: readonly string[]): readonly string[] {
-  let length = 0;
-  return causes.filter((cause) => {
-    length += encodeURIComponent(`not:cause=${cause}&`).length;
-    return length <= LONGEST_QUERY;
-  });
 }
 
 /** The rows of published days keep their reason until a run has counted the assignment. */

@@ -2,6 +2,7 @@
 import { exact } from "../../../common/exact-decimal.js";
 import { type BreakdownRequest, type BreakdownRow, useBreakdown } from "../../api/breakdown.js";
 import type { Schemas } from "../../api/client.js";
+import { leftOutOf, useAcceptedCauses } from "../../api/questions.js";
 import { Link } from "../../parts/link.js";
 import { Shown } from "../../parts/messages.js";
 import { DataTable, type TableColumn } from "../../parts/table.js";
@@ -21,12 +22,14 @@ interface AttentionProps {
 }
 
 export function Attention({ place, tenant, hasCosts, run }: AttentionProps) {
-  const request: BreakdownRequest = {
+  const leftOut = leftOutOf(useAcceptedCauses(tenant));
+  const request: BreakdownRequest | undefined = leftOut && {
     tenant,
     period: periodOf(place),
     limit: issueReasons.length,
     groupBy: ["allocation_detail"],
     filters: [{ column: "allocation_detail", isExcluding: false, values: issueReasons }],
+    causes: leftOut,
   };
   const data = useBreakdown(request);
   const toFix = (changes = {}) => changed(datesAlone(place), changes, viewPath(tenant, "worklist"));
