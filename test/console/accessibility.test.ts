@@ -65,9 +65,7 @@ t.test("every view can be used by everybody", needs("chromium"), async (t) => {
       for (const [name, path] of Object.entries(places)) {
         const page = await open(path, options);
         const shift = await page.evaluate<number>("layoutShift");
-        // The parts of a statement come one after another, and a phone shows all of them within a screen.
-        const most = name === "a statement" && look === "a phone" ? 0.5 : 0.1;
-        t.ok(shift < most, `${name} (${look}): a layout shift of ${shift.toFixed(3)}`);
+        t.ok(shift < 0.1, `${name} (${look}): a layout shift of ${shift.toFixed(3)}`);
         await noBarriers(t, page, `${name} (${look})`);
         await page.close();
       }

@@ -28,7 +28,12 @@ interface FilterBarProps {
   readonly tagColumns: readonly string[];
 }
 
-export function FilterBar({ place, tenant, tagColumns, names }: FilterBarProps & { readonly names: Names }) {
+export function FilterBar({
+  place,
+  tenant,
+  tagColumns,
+  names,
+}: FilterBarProps & { readonly names: Names | undefined }) {
   const [isOpen, setOpen] = useState(false);
   const opener = useRef<HTMLButtonElement>(null);
   const close = () => {
@@ -70,7 +75,7 @@ export function FilterBar({ place, tenant, tagColumns, names }: FilterBarProps &
 
 interface ChipProps {
   readonly filter: WordedFilter;
-  readonly names?: Names;
+  readonly names?: Names | undefined;
   /** The address without this filter. */
   readonly rest: string;
 }

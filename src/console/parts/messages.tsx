@@ -56,11 +56,23 @@ export function Empty({
   );
 }
 
+/** Most of a window. */
+const MAIN_HEIGHT = "80vh";
+
+/** Stands for a part that is loading, and for all parts below it. */
+export function Loading({ height = MAIN_HEIGHT }: { readonly height?: string }) {
+  return (
+    <div class="loading" role="status" style={{ minHeight: height }}>
+      {en.loading}
+    </div>
+  );
+}
+
 interface ShownDataProps<T> {
   readonly data: Data<T>;
   /** Height to reserve while the first response is loading, such as `20rem`. */
   readonly height?: string;
-  /** Whether the parts below would move when this one arrives. They are shown together with it. */
+  /** Whether this part is most of the view. */
   readonly isMain?: boolean;
   readonly children: (value: T) => ComponentChildren;
 }
@@ -82,16 +94,7 @@ export function Shown<T>({ data, height = "8rem", isMain = false, children }: Sh
           <div class="answer">{children(value)}</div>
         </div>
       ) : (
-        error === undefined && (
-          <div
-            key="loading"
-            class={isMain ? "loading main" : "loading"}
-            role="status"
-            style={{ minHeight: isMain ? "80vh" : height }}
-          >
-            {en.loading}
-          </div>
-        )
+        error === undefined && <Loading key="loading" height={isMain ? MAIN_HEIGHT : height} />
       )}
     </>
   );

@@ -1,11 +1,11 @@
 /** The head of a statement: whose it is, of which days, how complete they are, and when it was made. */
 import { useState } from "preact/hooks";
 import { coverageOf } from "../../common/coverage.js";
-import { useApi } from "../api/use-api.js";
+import type { Schemas } from "../api/client.js";
 import { dayCount, shownInstant } from "../state/days.js";
 import type { Filter } from "../state/filters.js";
 import type { Period } from "../state/period.js";
-import { periodParameters } from "../state/period.js";
+import type { Data } from "../state/use-data.js";
 import { en } from "../text/en.js";
 import { valuesInWords } from "../text/filter-words.js";
 import { shownPeriod } from "./period-picker.js";
@@ -18,9 +18,10 @@ interface HeadProps {
   readonly period: Period;
   readonly filters: readonly Filter[];
   readonly names: Names;
+  readonly days: Data<Schemas["TrackingDate"][]>;
 }
 
-export function Letterhead({ tenant, period, filters, names }: HeadProps) {
+export function Letterhead({ tenant, period, filters, names, days }: HeadProps) {
   const wordsOf = (filter: Filter) =>
     valuesInWords(filter, (value) => {
       const name = names(filter.column, value);
@@ -43,7 +44,7 @@ export function Letterhead({ tenant, period, filters, names }: HeadProps) {
           <dt>{text.period}</dt>
           <dd>{shownPeriod(period)} UTC</dd>
         </div>
-        <Completeness tenant={tenant} period={period} />
+        <Completeness period={period} days={days} />
         <div>
           <dt>{text.made}</dt>
           <dd>{shownInstant(made)}</dd>
@@ -54,11 +55,7 @@ export function Letterhead({ tenant, period, filters, names }: HeadProps) {
 }
 
 /** How many days of the period are covered, and whether their costs may still change. */
-function Completeness({ tenant, period }: Pick<HeadProps, "tenant" | "period">) {
-  const { value: days, isStale } = useApi("/api/v1/tenants/{tenant_name}/status", {
-    path: { tenant_name: tenant },
-    query: periodParameters(period),
-  });
+function Completeness({ period, days: { value: days, isStale } }: Pick<HeadProps, "period" | "days">) {
   const coverage =
     days === undefined || isStale ? undefined : coverageOf(days, dayCount(period.first, period.last));
   return (

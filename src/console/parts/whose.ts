@@ -12,22 +12,22 @@ interface WhoseInput {
   readonly filters: readonly Filter[];
 }
 
-/** The name of a value of a column; undefined if it has none, or while names are loading. */
+/** The name of a value of a column; undefined if it has none. */
 export type Names = (column: string, value: string) => string | undefined;
 
-/** Names of the identities and resources that the filters contain. */
-export function useNames(input: WhoseInput): Names {
-  const named = {
-    identity_id: useNamesOf(input, "identity_id"),
-    resource_id: useNamesOf(input, "resource_id"),
-  };
+/** Names of the identities and resources that the filters contain. Undefined while they are loading. */
+export function useNames(input: WhoseInput): Names | undefined {
+  const identities = useNamesOf(input, "identity_id");
+  const resources = useNamesOf(input, "resource_id");
+  if (identities === undefined || resources === undefined) return undefined;
+  const named = { identity_id: identities, resource_id: resources };
   return (column, value) => named[column as keyof typeof named]?.get(value);
 }
 
 function useNamesOf(
   { tenant, period, filters }: WhoseInput,
   column: "identity_id" | "resource_id",
-): ReadonlyMap<string, string> {
+): ReadonlyMap<string, string> | undefined {
   const values = filters.filter((filter) => filter.column === column).flatMap((filter) => filter.values);
   const request: BreakdownRequest = {
     tenant,
@@ -36,7 +36,8 @@ function useNamesOf(
     groupBy: [column],
     limit: MAX_GROUPS,
   };
-  const { value } = useBreakdown(values.length === 0 ? undefined : request);
+  const { value, error } = useBreakdown(values.length === 0 ? undefined : request);
+  if (values.length > 0 && value === undefined && error === undefined) return undefined;
   const named = (value?.groups ?? []).flatMap(({ dimensions, display_names: { [column]: name } }) =>
     name === undefined || name === dimensions[column] ? [] : [[dimensions[column] ?? "", name] as const],
   );
@@ -50,7 +51,7 @@ const isOfPayers = ({ column, isExcluding }: Filter) =>
 export function usePayer(input: WhoseInput): Payer {
   const { tenant, filters } = input;
   const names = useNames(input);
-  const wordsOf = (filter: Filter) => valuesInWords(filter, (value) => names(filter.column, value));
+  const wordsOf = (filter: Filter) => valuesInWords(filter, (value) => names?.(filter.column, value));
   const payers = filters.filter(isOfPayers);
   const ids = payers.flatMap(({ values }) => values);
   const what = filters.filter((filter) => !isOfPayers(filter) && filter.column !== "currency");

@@ -61,7 +61,11 @@ function keyOf(load: unknown, request: unknown): string {
  */
 export function useLoaded<Request, T>(load: Load<Request, T>, request: Request | undefined): Data<T> {
   const key = request === undefined ? undefined : keyOf(load, request);
-  const [state, setState] = useState<{ key?: string; valueKey?: string; value?: T; error?: unknown }>({});
+  const [state, setState] = useState<{ key?: string; valueKey?: string; value?: T; error?: unknown }>(() =>
+    key !== undefined && shownResponses.has(key)
+      ? { key, valueKey: key, value: shownResponses.get(key) as T }
+      : {},
+  );
   const [reloads, setReloads] = useState(0);
   useEffect(() => {
     const listener = () => setReloads((before) => before + 1);

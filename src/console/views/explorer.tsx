@@ -220,9 +220,9 @@ function GroupBy({ place, groupBy, tagColumns }: GroupByProps) {
 }
 
 /** Breadcrumbs of the filters. Each leads back to the filters up to it. */
-function Trail({ place, names }: { readonly place: Place; readonly names: Names }) {
+function Trail({ place, names }: { readonly place: Place; readonly names: Names | undefined }) {
   const only = filtersOf(place);
-  const wordsOf = (filter: Filter) => valuesInWords(filter, (value) => names(filter.column, value));
+  const wordsOf = (filter: Filter) => valuesInWords(filter, (value) => names?.(filter.column, value));
   if (only.length === 0) return null;
   const without = (from: number) => changed(place, withOnly(only, only.slice(0, from)));
   return (

@@ -14,12 +14,13 @@ import {
 } from "../api/breakdown.js";
 import type { Schemas } from "../api/client.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
+import { useApi } from "../api/use-api.js";
 import { percentage } from "../money/amount-text.js";
 import { AmountCell } from "../parts/amount.js";
 import { Download } from "../parts/download.js";
 import { FilterBar } from "../parts/filter-bar.js";
 import { Link } from "../parts/link.js";
-import { Empty, Shown } from "../parts/messages.js";
+import { Empty, Loading, Shown } from "../parts/messages.js";
 import { MonthBars } from "../parts/month-bars.js";
 import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
@@ -33,7 +34,7 @@ import { filtersOf } from "../state/filters.js";
 import { changed, type Place } from "../state/location.js";
 import { datesAlone } from "../state/parameters.js";
 import { viewPath } from "../state/paths.js";
-import { periodOf } from "../state/period.js";
+import { periodOf, periodParameters } from "../state/period.js";
 import { en } from "../text/en.js";
 
 const text = en.statement;
@@ -50,12 +51,19 @@ export function StatementView({ place, tenant }: ViewProps) {
   const reconciliation = useReconciliation(tenant, period);
   const isChosen = filters.length > 0;
   const names = useNames({ tenant, period, filters });
+  const days = useApi("/api/v1/tenants/{tenant_name}/status", {
+    path: { tenant_name: tenant },
+    query: periodParameters(period),
+  });
+  const hasDays = days.value !== undefined || days.error !== undefined;
   return (
     <>
-      {isChosen ? (
-        <Letterhead tenant={tenant} period={period} filters={filters} names={names} />
-      ) : (
+      {!isChosen ? (
         <h1>{en.views.statement}</h1>
+      ) : names === undefined || !hasDays ? (
+        <Loading />
+      ) : (
+        <Letterhead tenant={tenant} period={period} filters={filters} names={names} days={days} />
       )}
       <FilterBar place={place} tenant={tenant} tagColumns={tagColumnsOf(tagKeys)} names={names} />
       {isChosen ? (

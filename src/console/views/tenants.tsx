@@ -69,6 +69,7 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
       cell: ({ tenant_name: name }) => (
         <TenantHealth
           tenant={readiness.value?.find((each) => each.tenant_name === name)}
+          isLoading={readiness.value === undefined && readiness.error === undefined}
           isLacking={reconciliations.get(name) === REQUEST_FAILED}
         />
       ),
@@ -119,13 +120,15 @@ function List({ place, tenants }: { readonly place: Place; readonly tenants: rea
 
 interface TenantHealthProps {
   readonly tenant: TenantReadiness | undefined;
+  readonly isLoading: boolean;
   /** Whether loading its costs failed. */
   readonly isLacking: boolean;
 }
 
-function TenantHealth({ tenant, isLacking }: TenantHealthProps) {
+function TenantHealth({ tenant, isLoading, isLacking }: TenantHealthProps) {
   return (
     <>
+      {isLoading && "…"}
       {tenant !== undefined && <HealthBadge tenant={tenant} />}
       {isLacking && <div class="health bad">{text.noCosts}</div>}
     </>
