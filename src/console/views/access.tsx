@@ -24,8 +24,14 @@ export function Access() {
       </div>
       <section class="card">
         <h2>{text.tokens}</h2>
-        <Shown data={tokens}>{(all) => <Tokens tokens={all} />}</Shown>
-        <NewToken />
+        <Shown data={tokens}>
+          {(all) => (
+            <>
+              <Tokens tokens={all} />
+              <NewToken />
+            </>
+          )}
+        </Shown>
       </section>
       <section class="card">
         <h2>{text.sessions}</h2>

@@ -83,7 +83,7 @@ export function Worklist({ place, tenant }: { readonly place: Place; readonly te
             />{" "}
           </RequireScope>
           <Link href={linked("explorer", row, { group_by: "allocation_method" })}>
-            <bdi>{row.resource_id}</bdi>
+            <bdi title={row.resource_id}>{row.resource_name ?? row.resource_id}</bdi>
           </Link>
         </>
       ),

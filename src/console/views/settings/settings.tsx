@@ -23,7 +23,9 @@ interface ViewProps {
 export function Settings({ place, tenant }: ViewProps) {
   return (
     <>
-      <h1>{en.views.settings}</h1>
+      <div class="title">
+        <h1>{en.views.settings}</h1>
+      </div>
       {useIsAdmin() && (
         <section class="card">
           <h2>{text.access}</h2>
