@@ -68,7 +68,7 @@ t.test("the explorer shows amounts over time and compares with any period", need
 
   await t.test("marks say in words what happened, also by keyboard, and can be hidden", async (t) => {
     const bill =
-      "2 Mar: newer deliveries of the bill of 2026-03 from aws changed lines until 3 Mar: 2 deliveries so far, the last on 3 Apr 2026, 00:00 UTC";
+      "2 Mar: the bill of 2026-03 from aws was delivered again, and lines changed until 3 Mar: 2 deliveries so far, the last on 3 Apr 2026, 00:00 UTC";
     const rules = "4 Mar: other rules apply from this day on";
     t.strictSame(await page.locator(".marks li").allTextContents(), [bill, rules, "Hide the marks"]);
     t.equal(await page.locator(".chart .mark").count(), 2);

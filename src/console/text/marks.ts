@@ -23,7 +23,7 @@ export const marksTexts = {
   }: Bill) => {
     const bill = `${month === null ? "a bill" : `the bill of ${month}`} from ${source}`;
     const until = last === null || last === day ? "" : ` until ${shownDay(last, false)}`;
-    return `newer deliveries of ${bill} changed lines${until}: ${count} deliveries so far, the last on ${shownInstant(at ?? "")}`;
+    return `${bill} was delivered again, and lines changed${until}: ${count} deliveries so far, the last on ${shownInstant(at ?? "")}`;
   },
   earlier: (count: number) => `Earlier events without a mark: ${count.toLocaleString("en")}.`,
   hide: "Hide the marks",
