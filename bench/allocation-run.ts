@@ -12,6 +12,7 @@ import type { RunStores, TenantStore } from "../src/stores/stores.js";
 import { stageFacts } from "./dataset.js";
 import { once } from "./measure.js";
 import { allDays } from "./organisation.js";
+import { timedClient } from "./timed-client.js";
 
 export interface AllocationRun {
   readonly rows: number;
@@ -59,7 +60,7 @@ async function run(
   const ms = await once(() =>
     allocatePending({
       ...usualLimits,
-      client: timedClient(store.client, spent),
+      client: timedClient(store.client, spent, stageOf),
       postgres: stores.postgres,
       backupLock: stores.backupLock,
       tenantName: store.tenantName,
@@ -93,27 +94,6 @@ async function markStaged(stores: RunStores, tenantName: string): Promise<void> 
      SET staged_hash = 'bench', publishing_hash = NULL, billing_gathered = true, resources_gathered = true`,
     [tenantName, allDays],
   );
-}
-
-/** Wraps the client to add the time of each statement to its stage. Parallel statements of a stage count once. */
-function timedClient(client: ClickHouseClient, spent: Record<Stage, number>): ClickHouseClient {
-  const running = new Map<Stage, { count: number; since: number }>();
-  const book = async <T>(query: string, send: () => Promise<T>): Promise<T> => {
-    const stage = stageOf(query);
-    const mine = running.get(stage) ?? { count: 0, since: 0 };
-    running.set(stage, mine);
-    if (mine.count++ === 0) mine.since = performance.now();
-    try {
-      return await send();
-    } finally {
-      if (--mine.count === 0) spent[stage] += (performance.now() - mine.since) / 1000;
-    }
-  };
-  const timed: Pick<ClickHouseClient, "command" | "query"> = {
-    command: (params) => book(params.query, () => client.command(params)),
-    query: (params) => book(params.query, () => client.query(params)),
-  };
-  return Object.assign(Object.create(client) as ClickHouseClient, timed);
 }
 
 function stageOf(query: string): Stage {

@@ -18,11 +18,12 @@ export const benchmarkNames = [
   "backfill",
   "focus",
   "tenants",
+  "arrival",
 ] as const;
 export type BenchmarkName = (typeof benchmarkNames)[number];
 
 /** Benchmarks that only run if they are named: some take minutes, and one needs a browser. */
-const askedFor: readonly string[] = ["backfill", "console", "focus", "tenants"];
+const askedFor: readonly string[] = ["arrival", "backfill", "console", "focus", "tenants"];
 const usualNames = benchmarkNames.filter((name) => !askedFor.includes(name));
 
 export interface BenchArguments {

@@ -8,6 +8,7 @@ import { benchAggregate } from "./aggregate.js";
 import { benchAllocate, benchStages } from "./allocate.js";
 import { allocateAll } from "./allocation-run.js";
 import { type BenchArguments, readArguments, usageText } from "./arguments.js";
+import { benchArrival } from "./arrival.js";
 import { benchBackfill } from "./backfill.js";
 import type { Bench, Benchmark } from "./benchmark.js";
 import { benchConsole } from "./console.js";
@@ -99,6 +100,7 @@ async function main(args: BenchArguments): Promise<void> {
     }
     if (args.only.includes("backfill")) figures.push(...(await benchBackfill(args, sizes, say)));
     if (args.only.includes("focus")) figures.push(...(await benchFocus(args, sizes, say)));
+    if (args.only.includes("arrival")) figures.push(...(await benchArrival(args, sizes, say)));
     if (args.only.includes("tenants")) {
       sizes.tenants = args.tenants;
       figures.push(...(await benchTenants(args, say)));

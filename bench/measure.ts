@@ -152,7 +152,18 @@ function proportionalMiB(pid: number, kind: "Pss" | "Pss_Shmem"): number {
   }
 }
 
-function parentOf(pid: number): number | undefined {
+/** Returns seconds of processor time of a process and its children, including children that have ended. */
+export function familyProcessorSeconds(server: number | undefined): number {
+  if (server === undefined) return Number.NaN;
+  const [user, system] = statFields(server).slice(13, 15).map(Number);
+  const ofEnded = ((user ?? 0) + (system ?? 0)) / TICKS_PER_SECOND;
+  return childPids(server).reduce(
+    (sum, pid) => sum + processorSeconds(pid),
+    processorSeconds(server) + ofEnded,
+  );
+}
+
+export function parentOf(pid: number): number | undefined {
   try {
     return Number(statFields(pid)[1]);
   } catch {
@@ -168,7 +179,7 @@ function statFields(pid: number): string[] {
 /** The kernel counts in hundredths of a second. */
 const TICKS_PER_SECOND = 100;
 
-function processorSeconds(pid: number | undefined): number {
+export function processorSeconds(pid: number | undefined): number {
   if (pid === undefined) return Number.NaN;
   try {
     const fields = statFields(pid);
