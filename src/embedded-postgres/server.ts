@@ -16,6 +16,10 @@ const SETTINGS: Readonly<Record<string, string>> = {
   max_connections: "60",
   shared_buffers: "64MB",
   max_parallel_workers_per_gather: "0",
+  // Each commit writes its own log, and checkpoints are small. An idle server that writes a heartbeat now and then would
+  // otherwise wake five times a second.
+  wal_writer_delay: "10s",
+  checkpoint_completion_target: "0.1",
   timezone: "UTC",
   log_timezone: "UTC",
   log_min_messages: "warning",

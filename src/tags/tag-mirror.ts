@@ -49,7 +49,7 @@ export interface TagMirrorTiming {
 const usualTiming: TagMirrorTiming = {
   writerTimeout: 200,
   readerTimeout: 10_000,
-  interval: 2_000,
+  interval: 5_000,
   checked: 10_000,
   pause: 1_000,
 };

@@ -82,6 +82,14 @@ export function threadPoolSize(sqlPort: SqlListener | undefined): number {
 }
 const SPARE_THREADS = 12;
 
+/** The engine compares its memory with the system's this often. By default it does so twenty times a second. */
+const MEMORY_CHECK_MS = 1_000;
+
+const longWaits = (pool: string) => {
+  const prefix = `background_${pool}_task_sleep_seconds_when_no_work`;
+  return `  <${prefix}_multiplier>2</${prefix}_multiplier>\n  <${prefix}_max>3600</${prefix}_max>`;
+};
+
 /**
  * Returns the engine's server configuration. Backups may go anywhere that the service's user may write: only the
  * service can request one, and it can write any file anyway. The port for SQL clients allows neither BACKUP nor
@@ -103,8 +111,8 @@ export function engineConfigXml(maxMemoryBytes: number, usersFile: string): stri
   <uncompressed_cache_size>0</uncompressed_cache_size>
   <max_entries_for_hash_table_stats>1000</max_entries_for_hash_table_stats>
   <background_pool_size>2</background_pool_size>
-  <background_processing_pool_task_sleep_seconds_when_no_work_multiplier>2</background_processing_pool_task_sleep_seconds_when_no_work_multiplier>
-  <background_processing_pool_task_sleep_seconds_when_no_work_max>3600</background_processing_pool_task_sleep_seconds_when_no_work_max>
+${["processing_pool", "move_processing_pool", "streaming_processing_pool"].map(longWaits).join("\n")}
+  <memory_worker_period_ms>${MEMORY_CHECK_MS}</memory_worker_period_ms>
   <logger><level>none</level></logger>
   <backups><allowed_path>/</allowed_path></backups>
   <merge_tree>
