@@ -52,7 +52,7 @@ t.test(
       const views = (at: typeof page) => at.locator("header nav").getByRole("link", { name: "Topics" });
       t.equal(await views(page).count(), 1);
       const other = await open(`/tenants/globex/overview?${period}`);
-      t.equal(await other.locator("header nav li").count(), 9);
+      t.equal(await other.locator("header nav li").count(), 10);
       t.equal(await views(other).count(), 0);
     });
 
