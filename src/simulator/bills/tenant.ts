@@ -31,7 +31,11 @@ export function cloudBillsTenant(bills: CloudBills): SimulatedTenant {
       ],
     },
     allocation: {
-      identity: [{ tag: "team" }, { column: "SubAccountId", map: bills.accountsFile }],
+      identity: [
+        { assigned: "resource_id" },
+        { tag: "team" },
+        { column: "SubAccountId", map: bills.accountsFile },
+      ],
       rules: [
         {
           name: "tax-and-support",
