@@ -9,4 +9,10 @@ export const notOfCloud = {
   rule: "",
 };
 /** The same columns for lines of the bill. */
-export const lineNotOfCloud = { ...notOfCloud, billed_cost: "0", list_cost: "0", named_identity: "" };
+export const lineNotOfCloud = {
+  ...notOfCloud,
+  billed_cost: "0",
+  effective_cost: "0",
+  list_cost: "0",
+  named_identity: "",
+};

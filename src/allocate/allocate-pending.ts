@@ -71,7 +71,8 @@ async function attribute(input: AllocatePending, calculatedNow: ReadonlySet<stri
   if (input.topics === undefined) return new Map();
   const onFailure: LedgerJob["onFailure"] = (day, message, isConservation) =>
     input.onFailure(day, `attribution to topics: ${message}`, isConservation);
-  return await attributePending({ ...input, ...input.topics, ledger: topicLedger, onFailure }, calculatedNow);
+  const job = { ...input, ...input.topics, ledger: topicLedger, hasOtherCosts: false, onFailure };
+  return await attributePending(job, calculatedNow);
 }
 
 /** State that all batches of a run share. */

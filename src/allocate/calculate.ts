@@ -29,6 +29,8 @@ export interface Calculation {
   readonly rules: RuleSet;
   readonly decimalPlaces: number;
   readonly signal: AbortSignal;
+  /** Splits the other costs of the bill as well. Default: it has one cost. */
+  readonly hasOtherCosts?: boolean;
   /** Whether each day is provisional, and the hash of its input. Default: final, without a hash. */
   readonly marks?: ReadonlyMap<string, DayMarks>;
   /** Memory limit of one statement, in bytes. */
@@ -159,7 +161,7 @@ async function allocateStage(
   const bound = isLater ? boundsOfLaterStages : await boundOf(calculation, days);
   const wide = bound.digits >= INT128_DIGITS;
   const { hash: rulesHash, combinesMetrics, configured, steps } = rules;
-  const { decimalPlaces } = calculation;
+  const { decimalPlaces, hasOtherCosts = false } = calculation;
   const sumsOfDay = bound.samples_a_sum >= WORTH_SUMMING;
   const options = {
     ledger,
@@ -169,6 +171,7 @@ async function allocateStage(
     combinesMetrics,
     sumsOfDay,
     wide,
+    hasOtherCosts,
     configured: configured && { ...configured, steps, stage, step },
   };
   await allAtOnce(
@@ -208,17 +211,17 @@ async function allAtOnce(calculation: Calculation, statements: readonly Statemen
 
 /** Allocates every line of the days as a whole to the ledger's `nobody`, and checks them. */
 export async function unallocate(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
-  const { ledger, client, epoch, rules, decimalPlaces } = calculation;
+  const { ledger, client, epoch, rules, decimalPlaces, hasOtherCosts = false } = calculation;
   await dropStagedDays(client, epoch, days, [ledger.name]);
-  const options = { ledger, epoch, rulesHash: rules.hash, decimalPlaces };
+  const options = { ledger, epoch, rulesHash: rules.hash, decimalPlaces, hasOtherCosts };
   await execute(calculation, unallocateDays({ ...options, ...marked(calculation, days) }));
   return await checkDays(calculation, days);
 }
 
 /** Returns one check per day, even for days without lines and rows. */
 async function checkDays(calculation: Calculation, days: readonly string[]): Promise<DayCheck[]> {
-  const { ledger, epoch, rules } = calculation;
-  const statement = checkConservation({ ledger, epoch, rulesHash: rules.hash, days });
+  const { ledger, epoch, rules, hasOtherCosts = false } = calculation;
+  const statement = checkConservation({ ledger, epoch, rulesHash: rules.hash, days, hasOtherCosts });
   const checks = await rows<DayCheck>(calculation, statement);
   const byDay = new Map(checks.map((check) => [check.day, check]));
   const empty = { lines: 0, rows: 0, lines_off: 0, billed: "", charged: "" };
@@ -226,8 +229,9 @@ async function checkDays(calculation: Calculation, days: readonly string[]): Pro
 }
 
 async function boundOf(calculation: Calculation, days: readonly string[]): Promise<WeightBound> {
-  const { ledger, epoch } = calculation;
-  const [bound] = await rows<WeightBound>(calculation, weightBound({ ledger, epoch, days }));
+  const { ledger, epoch, decimalPlaces, hasOtherCosts = false } = calculation;
+  const statement = weightBound({ ledger, epoch, days, decimalPlaces, hasOtherCosts });
+  const [bound] = await rows<WeightBound>(calculation, statement);
   return (
     bound ?? { digits: Number.POSITIVE_INFINITY, rows_at_most: Number.POSITIVE_INFINITY, samples_a_sum: 1 }
   );

@@ -21,6 +21,8 @@ export const columnTypes = {
   currency: "LowCardinality(String)",
   /** A plain decimal with at most 12 places and 26 digits before the point. */
   decimal: "Decimal(38, 12)",
+  /** A part of another cost of the line than the charged one; null if the bill has one cost. */
+  cost_part: "Nullable(Decimal(38, 12))",
   /** The part of an amount that is a multiple of 0.0001. */
   ten_thousandths: "Decimal(18, 4)",
   /** A quantity in millionths of its unit, or with `scale` more decimal places: a whole number, 0 or more, as text. */
@@ -121,6 +123,8 @@ export const factTableColumns = {
     ...lineCurrency,
     ...cloudLine,
     billed_cost: { kind: "decimal", statedBy: "engine" },
+    /** Not hashed: the metadata of the line has it, too. */
+    effective_cost: { kind: "decimal", statedBy: "engine", hashed: false },
     list_cost: { kind: "decimal", statedBy: "engine" },
     /** The identity that the line names, by `allocation.identity`. */
     named_identity: { kind: "text", statedBy: "engine" },
@@ -167,6 +171,9 @@ export const factTableColumns = {
     passed_path: { kind: "path", hidden: true },
     provisional: { kind: "flag" },
     ...amount,
+    billed_cost: { kind: "cost_part", hidden: true },
+    effective_cost: { kind: "cost_part", hidden: true },
+    list_cost: { kind: "cost_part", hidden: true },
   },
   topic_usage: {
     day: dayOfTimestamp,

@@ -2,6 +2,7 @@
  * The tables that sum up chargebacks. They have a partition per month, so that a read of many days opens few parts
  * (docs/decisions/0047-sums-by-month.md). A test checks that this declaration agrees with the migrations.
  */
+import { otherCosts } from "./other-costs.js";
 
 /** The columns that each table groups by, besides the day. The smallest table is first. */
 export const sumKeys = {
@@ -46,5 +47,6 @@ export function reasonsOf(sumsByResource: string, where: string): string {
 
 function grouped(table: SumTable, count: string, rows: string): string {
   const keys = ["day", ...sumKeys[table]].join(", ");
-  return `SELECT ${keys}, sum(amount_hi), sum(amount_lo), ${count} FROM ${rows} GROUP BY ${keys}`;
+  const costs = otherCosts.map((name) => `, sum(${name})`).join("");
+  return `SELECT ${keys}, sum(amount_hi), sum(amount_lo), ${count}${costs} FROM ${rows} GROUP BY ${keys}`;
 }

@@ -40,6 +40,8 @@ export interface Ecosystem<Settings = unknown> extends EcosystemSettings {
    * Left out if usage of `UNALLOCATED` comes from series without the label, which may be anything.
    */
   readonly unknownOwnersAreActive?: true;
+  /** True if bills have several costs for each line (domain/other-costs.ts), and chargebacks split all of them. */
+  readonly hasOtherCosts?: true;
   /**
    * Product types whose lines are also attributed to topics. Only for an ecosystem with the setting
    * `topic_attribution`; its gatherers then have `gatherTopics`.

@@ -167,13 +167,14 @@ async function gather(input: StageInput): Promise<void> {
 }
 
 async function calculate(input: StageInput): Promise<void> {
-  const { run, publication, periods, topics, progress } = input;
+  const { run, ecosystem, publication, periods, topics, progress } = input;
   await allocatePending({
     ...publication,
     ...run.limits,
     rulesOn: (day) => periodOn(periods, day).rules,
     ...(topics && { topics }),
     decimalPlaces: run.tenant.allocation.decimal_places,
+    hasOtherCosts: ecosystem.hasOtherCosts ?? false,
     retryLimit: run.tenant.allocation_retry_limit,
     logger: run.logger,
     onStage: (name, day) => recordProgress(input, name, day),

@@ -32,7 +32,7 @@ t.test("lines of staged days are compared with their rows", async (t) => {
   const { stores } = await openTestStores(t);
   const { client } = await stores.tenant("acme");
   await claimStaging(client, epoch);
-  const check = async (lines: readonly object[], rows: readonly object[]) => {
+  const check = async (lines: readonly object[], rows: readonly object[], hasOtherCosts = false) => {
     for (const [table, values] of [
       ["billing", lines],
       ["chargebacks", rows],
@@ -44,7 +44,7 @@ t.test("lines of staged days are compared with their rows", async (t) => {
     const days = ["2026-05-01", "2026-05-02"];
     const found = await readRows<DayCheck>(
       client,
-      checkConservation({ ledger: chargebackLedger, epoch, rulesHash: "none", days }),
+      checkConservation({ ledger: chargebackLedger, epoch, rulesHash: "none", days, hasOtherCosts }),
     );
     return found.map(
       ({ day, lines: n, rows: m, lines_off, billed, charged }) =>
@@ -91,4 +91,22 @@ t.test("lines of staged days are compared with their rows", async (t) => {
     ["2026-05-01: 1 lines, 1 rows, 1 off, 0.000000000001 USD billed, 0.000000000002 USD charged"],
     "a difference in the last decimal place counts",
   );
+
+  const costs = { billed_cost: "5", effective_cost: "4", list_cost: "-0.000000000001" };
+  const parts = (changes: object) => [
+    { ...row(first, "a", "1"), billed_cost: "2", effective_cost: "4", list_cost: "0", ...changes },
+    { ...row(first, "a", "2"), billed_cost: "3", effective_cost: "0", list_cost: "-0.000000000001" },
+  ];
+  for (const [changes, off, title] of [
+    [{}, 0, "the parts of every cost add up to the line"],
+    [{ billed_cost: "2.000000000001" }, 1, "a wrong part of the billed cost counts"],
+    [{ effective_cost: "4.5" }, 1, "a wrong part of the effective cost counts"],
+    [{ list_cost: "0.000000000001" }, 1, "a wrong part of the list cost counts"],
+    [{ billed_cost: null }, 1, "a missing part counts"],
+  ] as const)
+    t.strictSame(
+      await check([{ ...line(first, "a", "3"), ...costs }], parts(changes), true),
+      [`2026-05-01: 1 lines, 2 rows, ${off} off, 3 USD billed, 3 USD charged`],
+      title,
+    );
 });

@@ -226,8 +226,12 @@ export function allocateStages(
       const line = byKey.get(row.key);
       if (line === undefined || nextStep(steps, row, line) !== step) return [];
       const path = [...row.path, { step, from: row.identity_id }];
-      const { component, amount } = row;
-      return [{ ...line, cost: amount, rule: `pass_on/${name}`, taken: { component, path } }];
+      const { component, amount, billed_cost, effective_cost, list_cost } = row;
+      const others =
+        billed_cost !== undefined && effective_cost !== undefined && list_cost !== undefined
+          ? { others: { billed_cost, effective_cost, list_cost } }
+          : {};
+      return [{ ...line, cost: amount, ...others, rule: `pass_on/${name}`, taken: { component, path } }];
     });
     const kept = rows.filter((row) => {
       const line = byKey.get(row.key);

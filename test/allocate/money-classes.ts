@@ -1,4 +1,5 @@
 import { type MoneyInput, widths } from "./money.js";
+import { kindOf, otherCostKinds } from "./other-costs.js";
 import type { RefereeRow } from "./referee.js";
 import { unit } from "./staged-days.js";
 
@@ -54,6 +55,10 @@ export class SplitClasses {
       if (parts.length > 1 && first.method === "usage_ratio" && combined.has(first.key))
         this.#met("several metrics together");
       if (isTie(amounts, tick)) this.#met("a tie");
+      if (first.billed_cost !== undefined)
+        this.#met(
+          `billed cost ${kindOf(first, "billed_cost")} among ${parts.length > 1 ? "several" : "one"}`,
+        );
     }
   }
 
@@ -117,4 +122,7 @@ export const splitClasses: readonly string[] = [
   "terminal",
   ...["1", "2", "3", "10", "1000", "10000"].map((size) => `usage_ratio among ${size}`),
   ...["1", "2", "3", "10"].map((size) => `even_split among ${size}`),
+  ...otherCostKinds.flatMap((kind) =>
+    ["one", "several"].map((count) => `billed cost ${kind} among ${count}`),
+  ),
 ];

@@ -11,6 +11,7 @@ import fc from "../property.js";
 import { openTestStores } from "../stores.js";
 import { moneyDays, moneyInput, widths } from "./money.js";
 import { SplitClasses, splitClasses } from "./money-classes.js";
+import { withOtherCosts } from "./other-costs.js";
 import { allocate } from "./referee.js";
 import { amountsOf, readStaged, stageInput, sums, variedRuleSet } from "./staged-days.js";
 
@@ -35,8 +36,10 @@ t.test(
       for (const [index, width] of widths.entries()) {
         for (const decimalPlaces of places) {
           const numbers = { numRuns: 1, seed: Number(seed) + round * 1000 + index * 100 + decimalPlaces };
-          const [input] = fc.sample(moneyInput(drawnAtOnce, decimalPlaces, width), numbers);
-          if (input === undefined) throw new Error("nothing was drawn");
+          const [drawn] = fc.sample(moneyInput(drawnAtOnce, decimalPlaces, width), numbers);
+          if (drawn === undefined) throw new Error("nothing was drawn");
+          const hasOtherCosts = (decimalPlaces + index) % 2 === 0;
+          const input = hasOtherCosts ? { ...drawn, lines: drawn.lines.map(withOtherCosts) } : drawn;
           const calculation: Calculation = {
             ledger: chargebackLedger,
             client,
@@ -45,12 +48,19 @@ t.test(
             decimalPlaces,
             signal: new AbortController().signal,
             maxMemoryBytes: 2 ** 30,
+            hasOtherCosts,
           };
           const samples = decimalPlaces % 3 === 0 ? WORTH_SUMMING : 1;
           await stageInput(client, 1, input, { samples });
           const [bound] = await readRows<WeightBound>(
             client,
-            weightBound({ ledger: chargebackLedger, epoch: 1, days: moneyDays }),
+            weightBound({
+              ledger: chargebackLedger,
+              epoch: 1,
+              days: moneyDays,
+              decimalPlaces,
+              hasOtherCosts,
+            }),
           );
           t.equal(bound?.samples_a_sum, samples);
           met.read(bound?.samples_a_sum === 1 ? "by the sample" : "by the sum");

@@ -1,5 +1,6 @@
 import createXxHash from "xxhash-wasm";
 import type { RuleSet } from "../../src/allocate/rules.js";
+import { type OtherCost, otherCosts } from "../../src/domain/other-costs.js";
 
 const { h64 } = await createXxHash();
 
@@ -16,6 +17,8 @@ export interface RefereeLine {
   /** Default: `C`. */
   readonly product_category?: string;
   readonly cost: bigint;
+  /** The other costs of a bill that has several. */
+  readonly others?: Readonly<Record<OtherCost, bigint>>;
   /** The configured rule that takes the line, and the identity that it names. */
   readonly rule?: string;
   readonly named?: string;
@@ -47,7 +50,7 @@ export interface RefereeInput {
   /** Lines have a `line_id`: true for chargebacks, false for topics. Default: true. */
   readonly hasLineIds?: boolean;
 }
-export interface RefereeRow {
+export interface RefereeRow extends Partial<Readonly<Record<OtherCost, bigint>>> {
   readonly key: string;
   readonly currency: string;
   readonly component: number;
@@ -75,7 +78,9 @@ export function allocate(input: RefereeInput): RefereeRow[] {
   const merged = new Map<string, RefereeLine>();
   for (const line of input.lines) {
     const key = JSON.stringify([line.key, line.currency, line.taken]);
-    merged.set(key, { ...line, cost: line.cost + (merged.get(key)?.cost ?? 0n) });
+    const before = merged.get(key);
+    const others = before?.others && line.others && sumOf(before.others, line.others);
+    merged.set(key, { ...line, cost: line.cost + (before?.cost ?? 0n), ...(others && { others }) });
   }
   const [usage, sets] = [byPlace(input.usage), byPlace(input.sets)];
   const concerning = ({ day, resource_id, places = {} }: RefereeLine): RefereeInput => {
@@ -88,6 +93,15 @@ export function allocate(input: RefereeInput): RefereeRow[] {
     };
   };
   return [...merged.values()].flatMap((line) => allocateLine(concerning(line), line)).sort(compareRows);
+}
+
+function sumOf(one: Record<OtherCost, bigint>, other: Record<OtherCost, bigint>): Record<OtherCost, bigint> {
+  const { billed_cost, effective_cost, list_cost } = one;
+  return {
+    billed_cost: billed_cost + other.billed_cost,
+    effective_cost: effective_cost + other.effective_cost,
+    list_cost: list_cost + other.list_cost,
+  };
 }
 
 function placeOf({ day, resource_id }: { day: string; resource_id: string }): string {
@@ -121,6 +135,7 @@ function allocateLine(input: RefereeInput, line: RefereeLine): RefereeRow[] {
   });
   const shares = systematic(ticks, ratios, draw("components", 1_000_000n));
   const withResidue = holderOf(draw("residue component", 1_000_000n), ratios);
+  const cutOthers = otherCutter(line, ticks, tick);
   return components.flatMap((component, index) => {
     const chosen = chooseTier(
       input,
@@ -135,13 +150,37 @@ function allocateLine(input: RefereeInput, line: RefereeLine): RefereeRow[] {
       const hasResidue = index === withResidue && position === holder;
       const amount = sign * ((parts[position] ?? 0n) * tick + (hasResidue ? residue : 0n));
       if (amount === 0n && !(hasResidue && line.cost === 0n)) return [];
+      const others = cutOthers(parts[position] ?? 0n, amount);
       const { tier, method } = chosen;
       const unowned = identity_id === "UNALLOCATED" && method !== "terminal";
       const detail = unowned ? "owner_unknown" : chosen.detail;
       const { key, currency, taken = { component, path: [] } } = line;
-      return [{ key, currency, ...taken, tier, identity_id, method, detail, amount }];
+      return [{ key, currency, ...taken, tier, identity_id, method, detail, amount, ...others }];
     });
   });
+}
+
+/**
+ * Returns a function that cuts the other costs for one row after the other. Each cost is a rope of whole ticks, cut
+ * where the ticks of the charged cost end. The row that reaches the end of the line also gets what is below one tick.
+ */
+function otherCutter({ cost, others }: RefereeLine, ticks: bigint, tick: bigint) {
+  let walked = 0n;
+  const given = new Map<OtherCost, bigint>();
+  return (part: bigint, amount: bigint): Partial<Record<OtherCost, bigint>> => {
+    if (others === undefined) return {};
+    walked += part;
+    const cut = (name: OtherCost): bigint => {
+      const whole = others[name];
+      if (whole === cost) return amount;
+      if (ticks === 0n) return whole;
+      const before = given.get(name) ?? 0n;
+      const until = part > 0n && walked === ticks ? whole : (((whole / tick) * walked) / ticks) * tick;
+      if (part > 0n) given.set(name, until);
+      return part > 0n ? until - before : 0n;
+    };
+    return Object.fromEntries(otherCosts.map((name) => [name, cut(name)]));
+  };
 }
 
 type Recipient = { identity_id: string; weight: bigint };

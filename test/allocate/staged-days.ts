@@ -2,6 +2,7 @@ import type { ClickHouseClient } from "@clickhouse/client";
 import { buildRuleSet, type RuleSet } from "../../src/allocate/rules.js";
 import { stagedTable } from "../../src/clickhouse/staging.js";
 import type { AllocationRule } from "../../src/domain/allocation-rule.js";
+import { type OtherCost, otherCosts } from "../../src/domain/other-costs.js";
 import type { RefereeInput, RefereeLine, RefereeRow } from "./referee.js";
 
 /** Writes the reference's input to the staging tables, and reads the allocated rows in the reference's form. */
@@ -130,6 +131,7 @@ export async function stageInput(
       quantity: "1",
       unit_price: "1",
       total_cost: scaledText(line.cost),
+      ...(line.others && otherTexts(line.others)),
       currency: line.currency,
       granularity: "daily",
       metadata: JSON.stringify({ zone: line.tags?.env ?? "" }),
@@ -152,6 +154,10 @@ export async function stageInput(
   );
 }
 
+function otherTexts(others: Readonly<Record<OtherCost, bigint>>) {
+  return Object.fromEntries(otherCosts.map((name) => [name, scaledText(others[name])]));
+}
+
 /** Samples are unequal: all of them but the last are small, or zero. */
 function samplesOf(weight: bigint, count: number): bigint[] {
   const small = Array.from({ length: count - 1 }, (_, at) => (weight * BigInt(at)) / BigInt(count * count));
@@ -169,20 +175,26 @@ export async function readStaged(client: ClickHouseClient, epoch: number): Promi
   const result = await client.query({
     query: `
 SELECT concat(env_id, if(toHour(timestamp, 'UTC') = 0, '', concat('@', toString(toHour(timestamp, 'UTC'))))) AS key, toString(currency) AS currency, component, tier, identity_id, allocation_method AS method, allocation_detail AS detail, toString(amount) AS amount,
+  ${otherCosts.map((name) => `toString(${name}) AS text_${name}`).join(", ")},
   arrayMap(h -> (toUInt8(h.1), toString(h.2)), passed_path) AS hops, arrayStringConcat(arrayMap(h -> concat(toString(h.1), ' ', h.2), hops), '\n') AS text
 FROM ${stagedTable("chargebacks", epoch)} WHERE day = toDate(timestamp, 'UTC')
 ORDER BY key, currency, component, CAST(identity_id AS String), text`,
     format: "JSONEachRow",
   });
-  type StagedRow = Omit<RefereeRow, "amount" | "path"> & {
+  type StagedRow = Omit<RefereeRow, "amount" | "path" | OtherCost> & {
+    [name in `text_${OtherCost}`]: string | null;
+  } & {
     amount: string;
     hops: [number, string][];
     text: string;
   };
   const rows = await result.json<StagedRow>();
-  return rows.map(({ hops, text: _, ...row }) => ({
+  return rows.map(({ hops, text: _, text_billed_cost, text_effective_cost, text_list_cost, ...row }) => ({
     ...row,
     amount: decimalUnits(row.amount),
+    ...(text_billed_cost !== null && { billed_cost: decimalUnits(text_billed_cost) }),
+    ...(text_effective_cost !== null && { effective_cost: decimalUnits(text_effective_cost) }),
+    ...(text_list_cost !== null && { list_cost: decimalUnits(text_list_cost) }),
     path: hops.map(([step, from]) => ({ step, from })),
   }));
 }

@@ -366,6 +366,7 @@ t.test("a backup of an older version is migrated", async (t) => {
       "9999 applied",
       "0001 applied",
       "0002 applied",
+      "0003 applied",
       "9999 applied",
     ],
   );

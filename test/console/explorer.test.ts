@@ -26,8 +26,17 @@ const rows = [
   ["2025-03-04", "sa-2", "6"],
 ] as const;
 
+/** A tenant whose bills have several costs. */
+const CLOUD = `  cloud:
+    ecosystem: focus
+    tenant_id: cloud
+    lookback_days: 30
+    storage: { connection_string: "embedded:cloud" }
+    plugin_settings:
+      sources: [{ name: bills, location: /nowhere }]`;
+
 t.test("the explorer shows amounts over time and compares with any period", needs("chromium"), async (t) => {
-  const { stores, open, troubles } = await startConsole(t);
+  const { stores, open, troubles } = await startConsole(t, [], [], [CLOUD]);
   await insertChargebacks(
     stores,
     "acme",
@@ -172,6 +181,47 @@ t.test("the explorer shows amounts over time and compares with any period", need
     ]);
     t.equal(await filtered.locator(".chip").first().getAttribute("title"), "Identity is sa-3, sa-4");
     t.equal(await textOf(filtered, ".trail"), "Everything › billing <b>job</b>, sa-4 › not orders");
+  });
+
+  await t.test("a bill with several costs is shown by each of them", async (t) => {
+    const timestamp = "2026-03-02T00:00:00Z";
+    await insertChargebacks(stores, "cloud", [
+      {
+        timestamp,
+        identity_id: "web",
+        amount: "10",
+        billed_cost: "0",
+        effective_cost: "10",
+        list_cost: "25",
+      },
+      {
+        timestamp,
+        identity_id: "data",
+        amount: "5",
+        billed_cost: "20",
+        effective_cost: "5",
+        list_cost: "30",
+      },
+    ]);
+    const cloud = await open(`/tenants/cloud/explorer?${period}`);
+    const names = async () =>
+      (await cloud.locator("main section.table tbody tr").allInnerTexts()).map((row) =>
+        row.replace(/\s+/g, " ").trim(),
+      );
+    t.strictSame(await names(), ["web 10.00 67 % 10.00 0.00 1 Why?", "data 5.00 33 % 5.00 0.00 1 Why?"]);
+    await cloud.getByLabel(/^Cost/).selectOption("at list prices");
+    await cloud.getByText("Cost at list prices").first().waitFor();
+    await shows(cloud, ".updating", 0);
+    t.strictSame(await names(), ["data 30.00 55 % 30.00 0.00 1", "web 25.00 45 % 25.00 0.00 1"]);
+    t.equal(new URL(cloud.url()).searchParams.get("cost"), "list");
+    t.strictSame(await cloud.locator(".exports a").allInnerTexts(), [
+      "SQL",
+      "SQL over time",
+      "This query in the API",
+    ]);
+    await cloud.getByText("Rows, their exports and explanations have the charged cost.").waitFor();
+    await noBarriers(t, cloud, "another cost");
+    t.equal(await page.getByLabel(/^Cost/).count(), 0, "another bill has one cost");
   });
 
   await t.test("the tooltip is beside the bars that it is about", async (t) => {

@@ -181,6 +181,7 @@ t.test("with api.auth: tokens, each route requires its scope", async (t) => {
       scopes: ["read", "tags"],
       every_tenant: false,
       tenants: ["globex"],
+      ecosystems: { globex: "generic_metrics_only" },
     });
     t.equal(headers["cache-control"], "no-store");
     holds(t, log.at(-1), { path: "/api/v1/me", caller: "bi" });
@@ -346,6 +347,7 @@ t.test("with api.auth: none, the service is open on loopback only", async (t) =>
     scopes: ["read", "tags", "assign", "run", "admin"],
     every_tenant: true,
     tenants: ["acme", "globex"],
+    ecosystems: { acme: "generic_metrics_only", globex: "generic_metrics_only" },
   });
   const payload = { name: "later", scopes: ["admin"], every_tenant: true };
   const left = await app.inject({ method: "POST", url: "/api/v1/tokens", payload });

@@ -193,5 +193,7 @@ function isData({ name }: FuzzedPlace, text: string): boolean {
     )
   )
     return true;
-  return /group_by|sort|columns|an unknown parameter/.test(name) && text === "identity_id";
+  return (
+    /group_by|sort|columns|downloadStatements: by|an unknown parameter/.test(name) && text === "identity_id"
+  );
 }

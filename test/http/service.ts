@@ -9,6 +9,7 @@ import pino, { type Logger } from "pino";
 import type { Test } from "tap";
 import type { Config } from "../../src/config/config.js";
 import { loadConfig } from "../../src/config/load.js";
+import type { OtherCost } from "../../src/domain/other-costs.js";
 import { type AppOptions, buildApp } from "../../src/http/app.js";
 import { ecosystems } from "../../src/ingest/ecosystems/registry.js";
 import { type OpenedStores, openStores } from "../../src/stores/open-stores.js";
@@ -139,7 +140,7 @@ export async function insertManyChargebacks(
 export async function insertChargebacks(
   stores: OpenedStores,
   tenant: string,
-  rows: readonly ChargebackInput[],
+  rows: readonly (ChargebackInput & Partial<Record<OtherCost, string>>)[],
 ): Promise<void> {
   const { client, tenantId, ecosystem } = await stores.tenant(tenant);
   await client.insert({

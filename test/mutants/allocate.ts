@@ -18,6 +18,27 @@ export const allocateMutants = [
     ["a step ignores its condition", '({ where }) => where ?? "true"', '() => "true"'],
     ["a step takes what another step takes", template(" AND r.passed_path[-1].1 = @{step}"), ""],
   ]),
+  ...mutantsOf("src/allocate/sql/cost-parts.ts", money, [
+    ["a row's part of another cost begins at the start of the line", template('@{cut("until - part")}'), "0"],
+    [
+      "what another cost has below one tick is lost",
+      template("@{raw} - intDiv(@{raw}, tick) * tick, 0)"),
+      "toInt128(0), 0)",
+    ],
+    ["a line below one tick has no other cost", template("line_ticks = 0, @{raw}, "), "line_ticks = 0, 0, "],
+  ]),
+  ...mutantsOf(
+    "src/allocate/sql/check-conservation.ts",
+    ["test/allocate/check-conservation.test.ts"],
+    [
+      ["other costs are not compared", template("costs.map((name) => `off_@{name} != 0`)"), "[]"],
+      [
+        "rows without a part of a cost have all of it",
+        template("-sum(ifNull(@{name}, "),
+        template("-sum(ifNull(NULL, "),
+      ],
+    ],
+  ),
   ...mutantsOf("src/stores/facts/emptied.ts", passing, [
     ["an emptied identity has weight", "({ step }) => step <= last", "() => false"],
   ]),
@@ -105,8 +126,8 @@ export const allocateMutants = [
     ["refunds are charges", "toInt128(direction) *", "toInt128(1) *"],
     [
       "components are rounded without an offset",
-      template("intDiv(line_ticks * c.4 + components_offset, @{WHOLE_LINE})"),
-      template("intDiv(line_ticks * c.4, @{WHOLE_LINE})"),
+      template("intDiv(line_ticks * @{ratio} + components_offset, @{WHOLE_LINE})"),
+      template("intDiv(line_ticks * @{ratio}, @{WHOLE_LINE})"),
     ],
     ["an unknown owner is not named", "multiIf(go = 2, ", "multiIf(go = 7, "],
   ]),
@@ -117,10 +138,10 @@ export const allocateMutants = [
     [
       "lines of one key in two currencies are one line",
       template(
-        '    SELECT day, @{lineKeySql(ledger)}, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components", parts.pointText), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component", parts.pointText), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger)}@{parts.lineKey}\n',
+        '    SELECT day, @{lineKeySql(ledger)}, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{costs.ofLine}@{pointSql(hashOfPoint(ledger, "components", parts.pointText), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component", parts.pointText), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger)}@{parts.lineKey}\n',
       ),
       template(
-        '    SELECT day, @{lineKeySql(ledger).replace(", currency", "")}, any(currency) AS currency, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{pointSql(hashOfPoint(ledger, "components", parts.pointText), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component", parts.pointText), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger).replace(", currency", "")}@{parts.lineKey}\n',
+        '    SELECT day, @{lineKeySql(ledger).replace(", currency", "")}, any(currency) AS currency, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{costs.ofLine}@{pointSql(hashOfPoint(ledger, "components", parts.pointText), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component", parts.pointText), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger).replace(", currency", "")}@{parts.lineKey}\n',
       ),
     ],
   ]),
@@ -155,10 +176,10 @@ export const allocateMutants = [
     [
       "currencies cancel each other out in the check",
       template(
-        "      SELECT @{lineKeySql(input.ledger)}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n\n      FROM @{input.lines}\n      GROUP BY @{lineKeySql(input.ledger)}\n      UNION ALL\n      SELECT @{rowKeySql(input.ledger)}, toDecimal128(0, 12), ",
+        "      SELECT @{lineKeySql(input.ledger)}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n@{ofLines}\n      FROM @{input.lines}\n      GROUP BY @{lineKeySql(input.ledger)}\n      UNION ALL\n      SELECT @{rowKeySql(input.ledger)}, toDecimal128(0, 12), ",
       ),
       template(
-        '      SELECT @{lineKeySql(input.ledger).replace(", currency", ", \'X\' AS currency")}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n\n      FROM @{input.lines}\n      GROUP BY @{lineKeySql(input.ledger)}\n      UNION ALL\n      SELECT @{rowKeySql(input.ledger).replace(", currency", ", \'X\' AS currency")}, toDecimal128(0, 12), ',
+        '      SELECT @{lineKeySql(input.ledger).replace(", currency", ", \'X\' AS currency")}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n@{ofLines}\n      FROM @{input.lines}\n      GROUP BY @{lineKeySql(input.ledger)}\n      UNION ALL\n      SELECT @{rowKeySql(input.ledger).replace(", currency", ", \'X\' AS currency")}, toDecimal128(0, 12), ',
       ),
     ],
   ]),

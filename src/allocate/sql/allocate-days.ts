@@ -3,6 +3,7 @@ import type { Statement } from "../../clickhouse/statement.js";
 import { lineColumns, lineKeySql } from "../../domain/ledger.js";
 import { hashOfPoint, pointSql, WHOLE_LINE } from "../../domain/rounding-offsets.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
+import { costParts, withoutCosts } from "./cost-parts.js";
 import { type AppliedRules, type RuleParts, ruleParts } from "./rule-parts.js";
 
 /**
@@ -32,8 +33,10 @@ export interface AllocateDays {
   readonly combinesMetrics: boolean;
   /** Reads weights as sums of a day instead of as single samples. */
   readonly sumsOfDay: boolean;
-  /** Uses Int256, at half the speed, because cost x weight may not fit Int128. */
+  /** Uses Int256, at half the speed, because a product of costs or weights may not fit Int128. */
   readonly wide: boolean;
+  /** Splits the other costs of the bill as well. */
+  readonly hasOtherCosts: boolean;
   /** Set if configured rules may take lines, or lines may name an identity. */
   readonly configured?: AppliedRules | undefined;
 }
@@ -47,6 +50,8 @@ export function allocateDays(input: AllocateDays): Statement {
   const parts = ruleParts(ledger, epoch, input.configured);
   const { sets } = parts;
   const explained = { ...ledger.explained, ...parts.explained };
+  const ticksUpTo = (ratio: string) => `intDiv(line_ticks * ${ratio} + components_offset, ${WHOLE_LINE})`;
+  const costs = input.hasOtherCosts ? costParts(int, ticksUpTo("c.3")) : withoutCosts;
   const same = lineColumns(ledger, "same");
   const copied = [...lineColumns(ledger, "key"), ...same];
   const columns = [
@@ -56,6 +61,7 @@ export function allocateDays(input: AllocateDays): Statement {
     "provisional",
     "amount_hi",
     "amount_lo",
+    ...Object.keys(costs.columns),
   ];
   return {
     query: `
@@ -95,7 +101,7 @@ WITH
   lines AS (
     SELECT day, ${lineKeySql(ledger)}, ${same.map(({ billColumn }) => `any(${billColumn}) AS ${billColumn}`).join(", ")},
       CAST(reinterpret(sum(total_cost), 'Int128') AS ${int}) AS raw,
-      ${pointSql(hashOfPoint(ledger, "components", parts.pointText), `${WHOLE_LINE}`, int)} AS components_offset,
+      ${costs.ofLine}${pointSql(hashOfPoint(ledger, "components", parts.pointText), `${WHOLE_LINE}`, int)} AS components_offset,
       ${pointSql(hashOfPoint(ledger, "residue component", parts.pointText), `${WHOLE_LINE}`, int)} AS residue_point,
       ${hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,
       ${hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,
@@ -109,8 +115,8 @@ WITH
   -- component at another point of the line.
   components AS (
     SELECT * EXCEPT components, c.1 AS component, c.2 AS component_ratio, c.5 AS tiers,
-      intDiv(line_ticks * c.4 + components_offset, ${WHOLE_LINE}) - intDiv(line_ticks * c.3 + components_offset, ${WHOLE_LINE}) AS ticks,
-      residue_point >= c.3 AND residue_point < c.4 AS has_residue
+      ${ticksUpTo("c.4")} - ${ticksUpTo("c.3")} AS ticks,
+      residue_point >= c.3 AND residue_point < c.4 AS has_residue${costs.ofComponent}
     FROM (
       SELECT l.*, r.components AS components, toInt8(sign(raw)) AS direction, intDiv(abs(raw), tick) AS line_ticks
       FROM lines AS l
@@ -213,14 +219,18 @@ WITH
   rows AS (
     SELECT *, recipient${parts.rowExpressions}, toInt128(direction) * toInt128(part * tick + if(position = residue_position, residue, 0)) AS amount,
       intDiv(amount, 100000000) AS ten_thousandths,
-      toInt64(if(abs(ten_thousandths) < 900000000000000000, ten_thousandths, 0)) AS hi
+      toInt64(if(abs(ten_thousandths) < 900000000000000000, ten_thousandths, 0)) AS hi${costs.ofRow}
     FROM shares
-    ARRAY JOIN ranks AS recipient, parts AS part, arrayEnumerate(parts) AS position
+    ARRAY JOIN ranks AS recipient, parts AS part, arrayEnumerate(parts) AS position${costs.joined}
     WHERE (amount != 0 OR (raw = 0 AND position = residue_position)) AND (go = 0 OR (go = 2) = (recipient = nobody))
   )
 SELECT ${copied.map(({ billColumn }) => billColumn).join(", ")}, names[recipient],
   ${Object.values(explained).join(", ")}, has({provisional_days:Array(Date)}, day),
-  reinterpret(hi, 'Decimal(18, 4)'), reinterpret(amount - toInt128(hi) * 100000000, 'Decimal(38, 12)')
+  ${[
+    "reinterpret(hi, 'Decimal(18, 4)')",
+    "reinterpret(amount - toInt128(hi) * 100000000, 'Decimal(38, 12)')",
+    ...Object.values(costs.columns),
+  ].join(", ")}
 FROM rows`,
     params: {
       days: input.days,

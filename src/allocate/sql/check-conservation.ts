@@ -1,6 +1,7 @@
 import { stagedTable } from "../../clickhouse/staging.js";
 import type { Statement } from "../../clickhouse/statement.js";
 import { type Ledger, ledgers, lineKeySql, rowKeySql } from "../../domain/ledger.js";
+import { type OtherCost, otherCosts } from "../../domain/other-costs.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /** Result of the check of a day. */
@@ -23,12 +24,15 @@ export function checkConservation(input: {
   epoch: number;
   rulesHash: string;
   days: readonly string[];
+  /** Compares the other costs of the bill as well. */
+  hasOtherCosts: boolean;
 }): Statement {
   const { ledger, epoch } = input;
   return compareWithBill({
     lines: `${stagedTable("billing", epoch)} WHERE day IN {days:Array(Date)}${ruledLines(ledger)}`,
     rows: `${stagedTable(ledger.name, epoch)} WHERE day IN {days:Array(Date)}`,
     ledger,
+    costs: input.hasOtherCosts ? otherCosts : [],
     params: { days: input.days, rules_hash: input.rulesHash },
   });
 }
@@ -43,6 +47,7 @@ export function checkPublishedAttributions(input: { epoch: number; days: readonl
     lines: `${stagedTable("billing", input.epoch)} WHERE day IN {days:Array(Date)} AND (day, product_type) IN (${attributed})`,
     rows: "topic_attributions WHERE day IN {days:Array(Date)}",
     ledger: ledgers.topic_attributions,
+    costs: [],
     params: { days: input.days },
   });
 }
@@ -51,8 +56,16 @@ function compareWithBill(input: {
   lines: string;
   rows: string;
   ledger: Ledger;
+  /** Further costs of lines and rows. */
+  costs: readonly OtherCost[];
   params: Statement["params"];
 }): Statement {
+  const { costs } = input;
+  const isOff = ["line_billed != line_charged", ...costs.map((name) => `off_${name} != 0`)].join(" OR ");
+  // A row without a part of a cost lacks all of it.
+  const differences = costs.map((name) => `, sum(cost_${name}) AS off_${name}`).join("");
+  const ofLines = costs.map((name) => `, sum(${name}) AS cost_${name}`).join("");
+  const ofRows = costs.map((name) => `, -sum(ifNull(${name}, toDecimal128(0, 12)))`).join("");
   return {
     query: `
 SELECT toString(day) AS day, toUInt64(sum(billed_lines)) AS lines, toUInt64(sum(row_count)) AS rows, toUInt64(sum(off)) AS lines_off,
@@ -60,16 +73,16 @@ SELECT toString(day) AS day, toUInt64(sum(billed_lines)) AS lines, toUInt64(sum(
 FROM (
   SELECT day, currency, sum(line_billed) AS billed, sum(line_charged) AS charged,
     countIf(line_lines > 0) AS billed_lines, sum(line_rows) AS row_count,
-    countIf(line_billed != line_charged OR line_lines = 0 OR line_rows = 0) AS off
+    countIf(${isOff} OR line_lines = 0 OR line_rows = 0) AS off
   FROM (
     SELECT toDate(timestamp, 'UTC') AS day, currency, sum(billed) AS line_billed, sum(charged) AS line_charged,
-      sum(lines) AS line_lines, sum(n) AS line_rows
+      sum(lines) AS line_lines, sum(n) AS line_rows${differences}
     FROM (
-      SELECT ${lineKeySql(input.ledger)}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n
+      SELECT ${lineKeySql(input.ledger)}, sum(total_cost) AS billed, toDecimal128(0, 12) AS charged, count() AS lines, toUInt64(0) AS n${ofLines}
       FROM ${input.lines}
       GROUP BY ${lineKeySql(input.ledger)}
       UNION ALL
-      SELECT ${rowKeySql(input.ledger)}, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()
+      SELECT ${rowKeySql(input.ledger)}, toDecimal128(0, 12), sum(amount_hi) + sum(amount_lo), toUInt64(0), count()${ofRows}
       FROM ${input.rows}
       GROUP BY ${rowKeySql(input.ledger)}
     )

@@ -4,6 +4,7 @@
  */
 import { stagedTable } from "../../clickhouse/staging.js";
 import { lineColumns, lineKeySql } from "../../domain/ledger.js";
+import { otherCosts } from "../../domain/other-costs.js";
 import { heldDaySql, heldDaysSql } from "../../domain/passed-cost.js";
 import { isTakenFrom } from "../../stores/facts/emptied.js";
 import type { SplitLedger } from "../ledger.js";
@@ -73,9 +74,10 @@ export function takenRows(
     : "";
   const place = ({ sql, alias, isInRows }: PlaceColumn) =>
     `, concat(toString(currency), ':', ${isInRows ? `toString(${sql})` : `line_${alias}`}) AS ${alias}`;
+  const costs = otherCosts.map((name) => `ifNull(r.${name}, toDecimal128(0, 12)) AS ${name}`).join(", ");
   return `(
       SELECT toDate(timestamp, 'UTC') AS day, ${copied.map(({ billColumn }) => billColumn).join(", ")},
-        CAST(amount_hi AS Decimal(38, 12)) + amount_lo AS total_cost, component AS taken_component, component_ratio AS taken_ratio,
+        CAST(amount_hi AS Decimal(38, 12)) + amount_lo AS total_cost, ${costs}, component AS taken_component, component_ratio AS taken_ratio,
         passed_path AS taken_path, ${isJoined ? "steps_of_line" : stepsOfLine(steps, step)} AS line_steps${places.map(place).join("")}
       FROM ${stagedTable(ledger.name, epoch)} AS r${joined}
       WHERE r.day IN ${heldDaysSql} AND r.passed_path[-1].1 = ${step}

@@ -1,6 +1,7 @@
 import { stagedTable } from "../../clickhouse/staging.js";
 import type { Statement } from "../../clickhouse/statement.js";
 import { lineColumns, lineKeySql, rowKeySql } from "../../domain/ledger.js";
+import { otherCosts } from "../../domain/other-costs.js";
 import { ruledLines, type SplitLedger } from "../ledger.js";
 
 /**
@@ -17,17 +18,19 @@ export function unallocateDays(input: {
   provisional: readonly string[];
   /** Hash of each day's input, in the order of the days. */
   revisions: readonly string[];
+  hasOtherCosts: boolean;
 }): Statement {
   const { ledger, epoch } = input;
   const same = lineColumns(ledger, "same");
+  const costs = input.hasOtherCosts ? otherCosts : [];
   return {
     query: `
 INSERT INTO ${stagedTable(ledger.name, epoch)}
   (${rowKeySql(ledger)}, ${same.map(({ rowColumn }) => rowColumn).join(", ")}, ${ledger.recipient},
-   ${Object.keys(ledger.givenUp).join(", ")}, provisional, amount_hi, amount_lo)
+   ${Object.keys(ledger.givenUp).join(", ")}, provisional, ${["amount_hi", "amount_lo", ...costs].join(", ")})
 SELECT ${lineKeySql(ledger)}, ${same.map(({ billColumn }) => `any(${billColumn})`).join(", ")}, '${ledger.nobody}',
   ${Object.values(ledger.givenUp).join(", ")},
-  has({provisional_days:Array(Date)}, toDate(timestamp, 'UTC')), 0, sum(total_cost)
+  has({provisional_days:Array(Date)}, toDate(timestamp, 'UTC')), ${["0", ...["total_cost", ...costs].map((name) => `sum(${name})`)].join(", ")}
 FROM ${stagedTable("billing", epoch)}
 WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
 GROUP BY ${lineKeySql(ledger)}`,

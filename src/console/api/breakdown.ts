@@ -29,12 +29,18 @@ export interface BreakdownRequest {
   readonly before?: Period | undefined;
   /** Also return this many groups that changed the most. */
   readonly movers?: number | undefined;
+  /** Another cost of the bill to sum than the charged one. */
+  readonly cost?: OtherCost | undefined;
   /** Only groups whose value or name contains this text. */
   readonly search?: string | undefined;
 }
 
 /** Only costs of these causes of allocation issues, or none of them, as texts of the API. */
 export type CauseParameters = Readonly<Partial<Record<"cause" | "not:cause", string[]>>>;
+
+/** The costs of a FOCUS bill besides the one that is charged. */
+export const otherCosts = ["billed", "effective", "list"] as const;
+export type OtherCost = (typeof otherCosts)[number];
 
 /** The request as query parameters of the API. The service checks the values that come from the address. */
 function breakdownQuery({
@@ -48,6 +54,7 @@ function breakdownQuery({
   compare,
   before,
   movers,
+  cost,
   search,
 }: BreakdownRequest): object {
   return {
@@ -60,6 +67,7 @@ function breakdownQuery({
     ...(compare === true &&
       before !== undefined && { compare_start_date: before.first, compare_end_date: before.last }),
     ...(movers !== undefined && { movers }),
+    ...(cost !== undefined && { cost }),
     ...(search !== undefined && search !== "" && { search }),
     ...filterQuery(filters),
     ...causes,

@@ -67,13 +67,8 @@ export function Groups({ place, result, totals, order }: GroupsProps) {
       total: totals.row_count.toLocaleString("en"),
       cell: (row) => row.row_count.toLocaleString("en"),
     },
-    {
-      key: "why",
-      title: "",
-      total: <WhySumLink place={place} currency={currency} name={en.total} />,
-      cell: ({ group, name }) =>
-        group && <WhySumLink place={place} currency={currency} group={group} name={name} />,
-    },
+    // Explanations are of the charged cost.
+    ...(result.request.cost === undefined ? [whyColumn(place, currency)] : []),
   ];
   return (
     <DataTable
@@ -86,6 +81,16 @@ export function Groups({ place, result, totals, order }: GroupsProps) {
       totalTitle={breakdown.groups.some(({ provisional }) => provisional) ? en.provisionalTotal : en.total}
     />
   );
+}
+
+function whyColumn(place: Place, currency: string): TableColumn<GroupRow> {
+  return {
+    key: "why",
+    title: "",
+    total: <WhySumLink place={place} currency={currency} name={en.total} />,
+    cell: ({ group, name }) =>
+      group && <WhySumLink place={place} currency={currency} group={group} name={name} />,
+  };
 }
 
 /** More columns than this are too many to read. */

@@ -35,6 +35,7 @@ export const parameters: Readonly<Partial<Record<string, Parameter>>> = {
   cluster_resource_id: { kind: "choice", views: ["topics"] },
   attribution_method: { kind: "choice", views: ["topics"] },
   chart: { kind: "choice", views: ["explorer"] },
+  cost: { kind: "choice", views: ["explorer"] },
   table: { kind: "choice", views: ["explorer"] },
   compare: { kind: "choice", views: ["explorer"] },
   compare_start: { kind: "choice", views: ["explorer"] },

@@ -1,6 +1,13 @@
 /** Costs grouped by up to three columns, over time, filtered and compared. A click on a group drills down. */
-import { useState } from "preact/hooks";
-import { type BreakdownRequest, breakdownAddress, exportAddress, sqlAddress } from "../api/breakdown.js";
+import { useContext, useState } from "preact/hooks";
+import {
+  type BreakdownRequest,
+  breakdownAddress,
+  exportAddress,
+  type OtherCost,
+  otherCosts,
+  sqlAddress,
+} from "../api/breakdown.js";
 import { loadCompared } from "../api/comparison.js";
 import { tagColumnsOf, useReconciliation, useTagKeys } from "../api/questions.js";
 import { BreakdownChart } from "../parts/breakdown-chart.js";
@@ -16,6 +23,7 @@ import { Empty, Shown } from "../parts/messages.js";
 import { ReconciliationBanner } from "../parts/reconciliation-banner.js";
 import { Rows } from "../parts/rows.js";
 import { type Names, useNames } from "../parts/whose.js";
+import { SignedInCaller } from "../state/caller.js";
 import { type Filter, filtersOf, isOfLines, withOnly } from "../state/filters.js";
 import { changed, go, type Place } from "../state/location.js";
 import { bucketFor, comparedPeriod, periodOf } from "../state/period.js";
@@ -66,6 +74,8 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
   const isOverTime = query.get("table") === "time";
   const sorts = [...shown, ...sortKeys, ...(isCompared ? comparedSortKeys : [])];
   const orders = sorts.flatMap((by) => [`${by}.asc`, `${by}.desc`]);
+  const costs = useOtherCosts(tenant);
+  const cost = costs.find((each) => each === query.get("cost"));
   const filters = filtersOf(place);
   const names = useNames({ tenant, period, filters });
   const lineFilters = filters.filter(isOfLines);
@@ -80,6 +90,7 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
     order: orders.includes(query.get("order") ?? "") ? (query.get("order") ?? undefined) : undefined,
     compare: isCompared,
     before,
+    cost,
   };
   const data = useLoaded(loadCompared, request);
   const current = data.isStale ? undefined : data.value;
@@ -127,15 +138,24 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
           ]}
           onChoose={(table) => go(changed(place, { table: table === "" ? undefined : table }))}
         />
+        {costs.length > 0 && (
+          <Choice
+            label={text.cost}
+            value={cost ?? "charged"}
+            options={(["charged", ...costs] as const).map((each) => [each, text.costs[each]])}
+            onChoose={(chosen) => go(changed(place, { cost: chosen === "charged" ? undefined : chosen }))}
+          />
+        )}
         <CompareChoice place={place} comparison={comparison} />
         <span class="spring" />
         <span class="exports">
           {text.export}:{" "}
-          {(["csv", "excel", "parquet"] as const).map((file) => (
-            <Download key={file} href={exportAddress(request, file)}>
-              {text.files[file]}
-            </Download>
-          ))}
+          {cost === undefined &&
+            (["csv", "excel", "parquet"] as const).map((file) => (
+              <Download key={file} href={exportAddress(request, file)}>
+                {text.files[file]}
+              </Download>
+            ))}
           <Download href={sqlAddress(linkedRequest, false)} opened>
             {text.sql}
           </Download>
@@ -152,7 +172,11 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
           <ReconciliationBanner
             reconciliation={reconciliation}
             isOfLines={lineFilters.length > 0}
-            filtered={lineFilters.length === filters.length ? undefined : data.value?.breakdown.totals}
+            filtered={
+              lineFilters.length === filters.length || cost !== undefined
+                ? undefined
+                : data.value?.breakdown.totals
+            }
           />
         )}
       </Shown>
@@ -167,7 +191,9 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
             result.breakdown.totals.map((totals) => (
               <section class="card" key={totals.currency}>
                 <BreakdownChart
-                  title={text.title}
+                  title={
+                    result.request.cost === undefined ? text.title : text.otherCosts[result.request.cost]
+                  }
                   place={place}
                   result={result}
                   currency={totals.currency}
@@ -181,9 +207,15 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
           )
         }
       </Shown>
+      {cost !== undefined && <p class="hint">{text.otherCostHint}</p>}
       <Rows place={place} tenant={tenant} />
     </>
   );
+}
+
+/** The costs that the tenant's bills have besides the charged one. */
+function useOtherCosts(tenant: string): readonly OtherCost[] {
+  return useContext(SignedInCaller)?.ecosystems[tenant] === "focus" ? otherCosts : [];
 }
 
 interface GroupByProps {

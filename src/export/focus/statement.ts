@@ -6,6 +6,7 @@ import { identifier, literal } from "../../clickhouse/sql-text.js";
 import type { Statement } from "../../clickhouse/statement.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import type { ExportVersion } from "../../domain/export-versions.js";
+import type { OtherCost } from "../../domain/other-costs.js";
 import { SPLIT_ORIGIN_COST, SPLIT_ORIGIN_ID } from "../../focus/index.js";
 import { collidedSql, dimensionIdSql } from "../../query/chargebacks/dimensions.js";
 import { chargebackOrder } from "../../query/chargebacks/list.js";
@@ -169,12 +170,21 @@ const rowValues: Readonly<Record<string, string>> = {
 
 const lineValueNames = new Set([...Object.keys(exportedLineColumns), "ProviderName", "PublisherName"]);
 
+/** Costs that rows of FOCUS bills have parts of; null in the rows of other bills. */
+const storedParts: Readonly<Record<string, OtherCost>> = {
+  BilledCost: "billed_cost",
+  EffectiveCost: "effective_cost",
+  ListCost: "list_cost",
+};
+
 function valueSql({ name, value, custom }: FocusOutColumn): string {
   if (custom !== undefined) return `nullIf(l.said[${literal(custom)}], '')`;
   const rowValue = rowValues[value];
   if (rowValue !== undefined) return rowValue;
   if (!lineValueNames.has(value)) throw new Error(`${name} has no value`);
-  return summable.includes(value) ? shareOf(`l.${value}`) : `l.${value}`;
+  if (!summable.includes(value)) return `l.${value}`;
+  const stored = storedParts[value];
+  return stored === undefined ? shareOf(`l.${value}`) : `ifNull(r.${stored}, ${shareOf(`l.${value}`)})`;
 }
 
 function textOf({ type }: FocusOutColumn, value: string): string {

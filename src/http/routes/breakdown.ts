@@ -117,6 +117,7 @@ function breakdownInput({
     compare_start_date: comparedStart,
     compare_end_date: comparedEnd,
     search,
+    cost,
     ...filters
   } = query;
   const order =
@@ -126,7 +127,8 @@ function breakdownInput({
   const isCompared = compare || isByChange(order) || movers > 0;
   const compared = isCompared ? comparedWindow(window, comparedStart, comparedEnd) : undefined;
   const [comparedFrom, comparedTo] = [compared?.from, compared?.to];
-  return { window, comparedFrom, comparedTo, filters, groupBy, timeBucket, limit, order, movers, search };
+  const periods = { window, comparedFrom, comparedTo };
+  return { ...periods, filters, groupBy, timeBucket, limit, order, movers, search, cost };
 }
 
 /**

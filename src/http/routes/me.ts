@@ -22,13 +22,15 @@ export const meRoutes =
         },
       },
       async ({ caller }) => {
+        const tenants = [...config.tenants].filter(([name]) => mayForTenant(caller, "any", name));
         return {
           auth: config.api.auth,
           name: caller.name,
           session_id: caller.sessionId ?? null,
           scopes: scopes.filter((scope) => may(caller, scope)),
           every_tenant: mayForEveryTenant(caller, "any"),
-          tenants: [...config.tenants.keys()].filter((name) => mayForTenant(caller, "any", name)),
+          tenants: tenants.map(([name]) => name),
+          ecosystems: Object.fromEntries(tenants.map(([name, { ecosystem }]) => [name, ecosystem])),
         };
       },
     );

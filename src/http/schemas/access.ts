@@ -38,6 +38,10 @@ export const meSchema = Type.Object(
     tenants: Type.Array(textSchema("Name of a tenant.", "acme"), {
       description: "Configured tenants that the caller may see, in the order of the configuration.",
     }),
+    ecosystems: Type.Record(Type.String(), Type.String(), {
+      description: "The ecosystem of each of these tenants, by the tenant's name.",
+      examples: [{ acme: "confluent_cloud" }],
+    }),
   },
   { title: "Me", description: "The caller and its permissions." },
 );

@@ -19,6 +19,7 @@ export const billingLineItemSchema = Type.Object(
     currency,
     ...cloudFields,
     billed_cost: decimalSchema("Cost on the invoice, if the bill has several costs; otherwise 0.", "87.6"),
+    effective_cost: decimalSchema("Amortized cost, if the bill has several costs; otherwise 0.", "92.4"),
     list_cost: decimalSchema("Cost at list prices, if the bill has several costs; otherwise 0.", "120"),
     named_identity: textSchema(
       "Identity that the line names, according to `allocation.identity`; empty if it names none.",

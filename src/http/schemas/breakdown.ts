@@ -1,5 +1,6 @@
 /** The largest groups of chargebacks. */
 import { Type } from "@sinclair/typebox";
+import { costChoices } from "../../domain/other-costs.js";
 import { sizeOrders, sortNames } from "../../query/chargebacks/breakdown-statements.js";
 import { timeBuckets } from "../../query/time/bucket.js";
 import { amounts, groupBy, groupValues } from "./aggregate.js";
@@ -65,6 +66,13 @@ export const breakdownParameters = {
     }),
   ),
   ...comparedDates,
+  cost: choiceSchema(costChoices, {
+    description:
+      "The cost that all amounts are of. `charged`: the chargebacks. Tenants of the ecosystem `focus` also have `billed`, `effective` and `list`: the costs " +
+      "of the bill's lines (`BilledCost`, `EffectiveCost`, `ListCost`), each split among the rows of a line like the charged one. A cost that a line does not " +
+      "state is 0, or the charged cost for `effective`.",
+    default: "charged",
+  }),
   search: groupSearch,
 };
 

@@ -9,6 +9,7 @@ import { DAY_SECONDS, dayOfSeconds, type InstantRange } from "../../common/days.
 import { splitNames } from "../../common/name-list.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import { causeColumns } from "../../domain/issue-cause.js";
+import { costColumns } from "../../domain/other-costs.js";
 import {
   isLineTagColumn,
   isTagColumn,
@@ -54,7 +55,7 @@ export function breakdownSql(input: BreakdownInput): string {
     select: [
       `${inlined(bucketLabelSql(timeBucket, window.timezone), bucket.params)} AS time_bucket`,
       ...columns.map(selected),
-      ...sumsOf(undefined),
+      ...sumsOf(input, undefined),
     ],
     where: [
       ...conditionsOf({ ...input, window }),
@@ -115,13 +116,13 @@ function groupsOf(input: GroupsInput): SqlParts {
   const startOf = (from: number) => instant(storable({ ...window, from }).from);
   const now = isCompared ? `timestamp >= ${startOf(window.from)}` : undefined;
   // A list of groups alone has no names for the sums.
-  const [total, before] = [totalOf(now), now === undefined ? "" : totalOf(`NOT (${now})`)];
+  const [total, before] = [totalOf(input, now), now === undefined ? "" : totalOf(input, `NOT (${now})`)];
   const apart = isOfIdentities(input.groupBy) ? [`${names[0]} = '${UNALLOCATED}'`] : [];
   return {
     with: [...columns.flatMap(({ lookup }) => lookup ?? []), ...(isByEnvironment ? [ENVIRONMENTS] : [])],
     select: [
       ...columns.map(selected),
-      ...sumsOf(now),
+      ...sumsOf(input, now),
       ...(isCompared ? [`${before} AS previous_amount`] : []),
     ],
     where: [
@@ -148,11 +149,13 @@ interface Totals {
   readonly now: string | undefined;
 }
 
-function orderSql({ order, grouped, columns }: GroupsInput, { total, before, now }: Totals): string {
+function orderSql(input: GroupsInput, { total, before, now }: Totals): string {
+  const { order, grouped, columns } = input;
   if (order === "amount") return `abs(${total}) DESC`;
   if (order === "change") return `abs(${total} - ${before}) DESC`;
   const { by, isDescending } = order;
-  const part = (condition: string) => totalOf(now === undefined ? condition : `${now} AND ${condition}`);
+  const part = (condition: string) =>
+    totalOf(input, now === undefined ? condition : `${now} AND ${condition}`);
   const own = `identity_id != '${UNALLOCATED}' AND cost_type`;
   const keys: Readonly<Record<SortKey, string>> = {
     total_amount: total,
@@ -175,17 +178,25 @@ function shownText({ name, named }: Column = { name: "''", sql: "" }): string {
 const countOf = (condition: string | undefined) =>
   condition === undefined ? "count()" : `countIf(${condition})`;
 
-const totalOf = (condition: string | undefined) =>
-  condition === undefined ? "sum(amount)" : `sumIf(amount, ${condition})`;
+type Costed = Pick<BreakdownInput, "cost">;
+
+/** The view has NULL for costs that a bill does not have. */
+function amountOf({ cost = "charged" }: Costed): string {
+  const column = costColumns[cost];
+  return column === undefined ? "amount" : `ifNull(${column}, 0)`;
+}
+
+const totalOf = (input: Costed, condition: string | undefined) =>
+  condition === undefined ? `sum(${amountOf(input)})` : `sumIf(${amountOf(input)}, ${condition})`;
 
 /** Sums rows that meet the condition, or all. */
-function sumsOf(condition: string | undefined): string[] {
+function sumsOf(input: Costed, condition: string | undefined): string[] {
   const and = condition === undefined ? "" : `${condition} AND `;
   return [
-    `${totalOf(condition)} AS total_amount`,
-    `sumIf(amount, ${and}cost_type = 'usage') AS usage_amount`,
-    `sumIf(amount, ${and}cost_type = 'shared') AS shared_amount`,
-    `sumIf(amount, ${and}cost_type = 'passed') AS passed_amount`,
+    `${totalOf(input, condition)} AS total_amount`,
+    ...["usage", "shared", "passed"].map(
+      (type) => `${totalOf(input, `${and}cost_type = '${type}'`)} AS ${type}_amount`,
+    ),
     `${countOf(condition)} AS row_count`,
     `${condition === undefined ? "max(is_provisional)" : `maxIf(is_provisional, ${condition})`} AS provisional`,
   ];

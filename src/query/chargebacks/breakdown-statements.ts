@@ -1,10 +1,18 @@
 /** SQL of a breakdown: its groups with the totals over all of them, and the amounts of its groups over time. */
 import type { Statement } from "../../clickhouse/statement.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
+import type { CostChoice, OtherCost } from "../../domain/other-costs.js";
 import { bucketKey, bucketLabelSql, type TimeBucket } from "../time/bucket.js";
 import type { DateWindow } from "../time/date-window.js";
 import { isFasterByCodes, rowsByCodes } from "./group-by-codes.js";
-import { type ChargebackFilters, storable, utcInstant, withClause } from "./scan.js";
+import {
+  type ChargebackFilters,
+  rowsInWindow,
+  storable,
+  summedRows,
+  utcInstant,
+  withClause,
+} from "./scan.js";
 import {
   aggregateSource,
   columnKeys,
@@ -30,6 +38,8 @@ export interface BreakdownInput {
   readonly order: (typeof sizeOrders)[number] | SortOrder;
   /** How many groups per currency to return that changed most, besides the largest; 0 without a comparison. */
   readonly movers: number;
+  /** The cost to sum. Default: the charged one. */
+  readonly cost?: CostChoice | undefined;
   /** Only groups with this text in a value or a name, ignoring case. */
   readonly search?: string | undefined;
 }
@@ -180,6 +190,22 @@ ORDER BY ${currency}, is_nobody, rank`,
       groups_limit: input.limit,
       ...(input.movers > 0 && { movers: input.movers }),
     },
+  };
+}
+
+/**
+ * Selects the first day of the periods whose chargebacks lack the requested cost, or null: an earlier version allocated
+ * it. The chargebacks of a day all have it, or none.
+ */
+export function firstDayWithoutCost(
+  { window, comparedFrom = window.from }: BreakdownInput,
+  cost: OtherCost,
+): Statement {
+  const { condition, params } = rowsInWindow({ ...window, from: comparedFrom });
+  const { from } = summedRows(["timestamp"]);
+  return {
+    query: `SELECT toString(minOrNull(day)) AS first FROM ${from} WHERE ${condition} AND isNull(${cost})`,
+    params,
   };
 }
 

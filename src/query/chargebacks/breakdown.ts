@@ -3,14 +3,17 @@
  * request, compared with the previous period. The store computes the sums and sends only the groups that are returned.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
-import { readTuples } from "../../clickhouse/statement.js";
+import { readRows, readTuples } from "../../clickhouse/statement.js";
 import { differenceText, sumText } from "../../common/exact-decimal.js";
+import { costColumns } from "../../domain/other-costs.js";
 import { displayNames } from "../inventory/names.js";
+import { InvalidParameterError } from "../time/date-window.js";
 import { passedAmount } from "./aggregate-result.js";
 import {
   type BreakdownInput,
   breakdownGroups,
   breakdownSeries,
+  firstDayWithoutCost,
   type GroupSums,
   type StoredAmount,
   type StoredGroup,
@@ -70,6 +73,7 @@ export async function readBreakdown(
   input: BreakdownInput,
   signal?: AbortSignal,
 ): Promise<Breakdown> {
+  await requireCost(client, input, signal);
   for (let attempt = 1; ; attempt++) {
     try {
       return await readOnce(client, input, signal);
@@ -78,6 +82,26 @@ export async function readBreakdown(
       if (!isRetryable || attempt === ATTEMPTS) throw error;
     }
   }
+}
+
+/** Throws InvalidParameterError if chargebacks of the periods lack the requested cost. */
+async function requireCost(
+  client: ClickHouseClient,
+  input: BreakdownInput,
+  signal?: AbortSignal,
+): Promise<void> {
+  const column = costColumns[input.cost ?? "charged"];
+  if (column === undefined) return;
+  const [found] = await readRows<{ first: string | null }>(
+    client,
+    firstDayWithoutCost(input, column),
+    signal,
+  );
+  if (found === undefined || found.first === null) return;
+  throw new InvalidParameterError(
+    "cost",
+    `\`cost\` must be charged: the chargebacks of ${found.first} have no other cost. Only bills of the ecosystem focus have several, and days that an earlier version calculated get them by \`chargehouse run --force\`.`,
+  );
 }
 
 async function readOnce(

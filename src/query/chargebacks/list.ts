@@ -51,8 +51,8 @@ const read = [...new Set<string>([...stored, ...splitColumns, ...Object.keys(cha
 const dayColumns = ["rules_hash", "decimal_places", "revision"];
 
 /** Two lines of a bill may be equal in the whole order, and so may their parts. The remaining columns order those. */
-const ties = columnsOf("chargebacks").flatMap(([name, { line }]) =>
-  line === "same" || [...chargebackOrder, ...dayColumns].includes(name) ? [] : [name],
+const ties = columnsOf("chargebacks").flatMap(([name, { line, kind }]) =>
+  line === "same" || kind === "cost_part" || [...chargebackOrder, ...dayColumns].includes(name) ? [] : [name],
 );
 
 /** Instants are `2026-01-01T00:00:00Z`, amounts plain decimals. */

@@ -9,6 +9,7 @@ import { DAY_SECONDS, dayOfSeconds, type InstantRange } from "../../common/days.
 import { splitNames } from "../../common/name-list.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import { causeColumns } from "../../domain/issue-cause.js";
+import { type CostChoice, costColumns } from "../../domain/other-costs.js";
 import { type SumTable, sumKeys, sumTables } from "../../domain/sum-tables.js";
 import { inTeams } from "../inventory/names.js";
 import { type TagFilter, UNTAGGED } from "../tags/filter.js";
@@ -93,6 +94,17 @@ const sums = (table: SumTable): SummedRows => ({
   areSums: true,
   ofNobody: (sumKeys[table] as readonly string[]).includes("identity_id") ? BY_IDENTITY : BY_REASON,
 });
+
+/** Returns the same rows with another cost of the bill as their amount. Rows without that cost have 0. */
+export function rowsOfCost(rows: SummedRows, cost: CostChoice): SummedRows {
+  const column = costColumns[cost];
+  if (column === undefined) return rows;
+  const amounts = `ifNull(${column}, toDecimal128(0, 12)) AS amount_hi, toDecimal128(0, 12) AS amount_lo`;
+  return {
+    ...rows,
+    from: `(SELECT * EXCEPT (amount_hi, amount_lo), ${amounts} FROM ${rows.from}) AS chargebacks`,
+  };
+}
 
 /** Returns the smallest table that has these columns and those of the filters. */
 export function summedRows(columns: readonly string[], filters: ChargebackFilters = {}): SummedRows {

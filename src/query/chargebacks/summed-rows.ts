@@ -3,6 +3,7 @@
  * rows are chargebacks, or those of a table of sums.
  */
 import type { Params } from "../../clickhouse/statement.js";
+import type { CostChoice } from "../../domain/other-costs.js";
 import { knownNames, type NameColumn, nameSql, teamLookup } from "../inventory/names.js";
 import { isLineTagColumn, isTagColumn, type LineTagColumn, type TagColumn, tagKey } from "../tags/filter.js";
 import { tagLookup } from "../tags/tag-sql.js";
@@ -14,6 +15,7 @@ import {
   filtered,
   lineTagSql,
   rowsInWindow,
+  rowsOfCost,
   type SummedRows,
   summedRows,
 } from "./scan.js";
@@ -41,6 +43,8 @@ export interface AggregateInput {
   /** In the order in which buckets are sorted. Duplicates are ignored. */
   readonly groupBy: readonly GroupColumn[];
   readonly timeBucket: TimeBucket;
+  /** The cost to sum. Default: the charged one. */
+  readonly cost?: CostChoice | undefined;
 }
 
 export interface SourceColumn {
@@ -86,7 +90,12 @@ export interface AggregateSource {
   readonly isFiltered: boolean;
 }
 
-export function aggregateSource({ window, filters, groupBy }: AggregateInput): AggregateSource {
+export function aggregateSource({
+  window,
+  filters,
+  groupBy,
+  cost = "charged",
+}: AggregateInput): AggregateSource {
   const lookups: ReturnType<typeof tagLookup>[] = [];
   const lineTags: Record<string, string> = {};
   const grouped = distinctColumns([...groupBy, "currency"]);
@@ -119,7 +128,7 @@ export function aggregateSource({ window, filters, groupBy }: AggregateInput): A
   return {
     columns,
     currencyIndex: grouped.indexOf("currency"),
-    rows: summedRows(usedColumns, filters),
+    rows: rowsOfCost(summedRows(usedColumns, filters), cost),
     withClauses: [
       ...filter.withClauses,
       ...(groupBy.includes(TEAM) ? teamLookup.withClauses : []),

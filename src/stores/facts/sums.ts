@@ -4,6 +4,7 @@ import { replaceMonths } from "../../clickhouse/partitions.js";
 import { isoDay } from "../../clickhouse/sql-text.js";
 import { type LeasedStore, stagedTable } from "../../clickhouse/staging.js";
 import { readRows } from "../../clickhouse/statement.js";
+import { otherCosts } from "../../domain/other-costs.js";
 import { reasonsOf, type SumTable, sumsOf, sumTables } from "../../domain/sum-tables.js";
 
 /** Limits a statement when all sums are rebuilt, which may be years. */
@@ -82,7 +83,9 @@ async function mismatchedDays(
   nameOf: (table: SumTable) => string,
   days?: readonly string[],
 ): Promise<string[]> {
-  const amount = days === undefined ? "0" : "sum(amount_hi) + sum(amount_lo)";
+  const costs = otherCosts.map((name) => `ifNull(sum(${name}), toDecimal128(0, 12))`);
+  const amount =
+    days === undefined ? "0" : `tuple(${["sum(amount_hi) + sum(amount_lo)", ...costs].join(", ")})`;
   const where = days === undefined ? "" : " WHERE day IN {days:Array(Date)}";
   const added = (from: string, rows: string) =>
     `SELECT day, ${rows} AS n, ${amount} AS amount FROM ${from}${where} GROUP BY day`;

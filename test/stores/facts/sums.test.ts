@@ -41,6 +41,8 @@ t.test("sums of chargebacks follow their chargebacks", async (t) => {
           cost_type: "usage",
           amount_hi: "1",
           amount_lo: amount,
+          // Rows of other days come from bills with one cost.
+          ...(day.startsWith("2026-01") && { billed_cost: amount, effective_cost: "3", list_cost: "-0.5" }),
         })),
       ),
     });
@@ -115,8 +117,9 @@ t.test("sums of chargebacks follow their chargebacks", async (t) => {
     const shown = await held();
     await replace({ "2026-01-01": [one("1"), one("2"), one("4")] });
     for (const [name, from, to] of [
-      ["a row is counted twice", /, (count\(\)|sum\(row_count\)) FROM/, ", $1 + 1 FROM"],
+      ["a row is counted twice", /, (count\(\)|sum\(row_count\)), /, ", $1 + 1, "],
       ["an amount is lost", "sum(amount_lo)", "toDecimal128(0, 12)"],
+      ["a list cost is lost", "sum(list_cost)", "toDecimal128(0, 12)"],
     ] as const) {
       for (const table of sumTables) {
         const wrong: ClickHouseClient = Object.create(client);

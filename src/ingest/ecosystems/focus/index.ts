@@ -58,6 +58,7 @@ export const focus: AnyEcosystem = {
   ...focusSettings,
   name: "focus",
   rules: () => allocationRules,
+  hasOtherCosts: true,
   derivingMetrics: () => [],
   withoutPresets: (settings) => withQueries(own(settings)),
   usageMetrics: (settings) => metricsOf(own(settings).usage),

@@ -114,6 +114,7 @@ function columnsOf({ same, sum }: ColumnMerge, { cost, spread, columns }: LinesR
     ${same("SkuId")} AS sku_id,
     ${same(lineTagsSql(columns))} AS line_tags,
     ${amount("BilledCost")} AS billed_cost,
+    ${amount(`coalesce(EffectiveCost, ${cost})`)} AS effective_cost,
     ${amount("ListCost")} AS list_cost,
     ${same(spread === "daily" ? "'daily'" : granularity)} AS granularity,
     toJSONString(mapFilter((k, v) -> v != '', mapConcat(map(${metadata.join(", ")}), CAST(${same("custom_columns")} AS Map(String, String))))) AS metadata`;
