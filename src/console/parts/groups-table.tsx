@@ -33,11 +33,13 @@ export function Groups({ place, result, totals, order }: GroupsProps) {
     money: (row) => [{ value: exact(sumOf(row)), currency, isNamed: true }],
     totalMoney: [{ value: exact(sumOf(totals)), currency, isNamed: true }],
   });
+  const { cost } = result.request;
+  const amountTitle = cost === undefined ? en.overview.amount : en.explorer.otherCosts[cost];
   const before = (sums: Sums) => exact(sums.previous_amount ?? "0");
   const isUnsure = comparison !== undefined && !isLikeWithLike(comparison);
   const shown: TableColumn<GroupRow>[] = [
     ...nameColumns(place, result, totals),
-    number("total_amount", en.overview.amount, ({ total_amount }) => total_amount),
+    number("total_amount", amountTitle, ({ total_amount }) => total_amount),
     {
       key: "share",
       title: en.overview.share,
@@ -68,7 +70,7 @@ export function Groups({ place, result, totals, order }: GroupsProps) {
       cell: (row) => row.row_count.toLocaleString("en"),
     },
     // Explanations are of the charged cost.
-    ...(result.request.cost === undefined ? [whyColumn(place, currency)] : []),
+    ...(cost === undefined ? [whyColumn(place, currency)] : []),
   ];
   return (
     <DataTable

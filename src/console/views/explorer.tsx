@@ -180,6 +180,11 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
           />
         )}
       </Shown>
+      {cost !== undefined && (
+        <p class="hint">
+          {text.otherCostHints[cost]} {text.otherCostHint}
+        </p>
+      )}
       {comparison && <ComparedNotes comparison={comparison} />}
       <Shown data={data} isMain>
         {(result) =>
@@ -207,7 +212,6 @@ export function Explorer({ place, tenant }: { readonly place: Place; readonly te
           )
         }
       </Shown>
-      {cost !== undefined && <p class="hint">{text.otherCostHint}</p>}
       <Rows place={place} tenant={tenant} />
     </>
   );
