@@ -62,7 +62,7 @@ function compareWithBill(input: {
 }): Statement {
   const { costs } = input;
   const isOff = ["line_billed != line_charged", ...costs.map((name) => `off_${name} != 0`)].join(" OR ");
-  // A row without a part of a cost lacks all of it.
+  // NULL counts as 0, so that a row without a part of a cost makes its line differ.
   const differences = costs.map((name) => `, sum(cost_${name}) AS off_${name}`).join("");
   const ofLines = costs.map((name) => `, sum(${name}) AS cost_${name}`).join("");
   const ofRows = costs.map((name) => `, -sum(ifNull(${name}, toDecimal128(0, 12)))`).join("");
