@@ -119,6 +119,7 @@ t.test("users sign in at the issuer", async (t) => {
         scopes: ["read", "tags", "assign", "run", "admin"],
         every_tenant: true,
         tenants: ["acme", "globex"],
+        ecosystems: { acme: "generic_metrics_only", globex: "generic_metrics_only" },
       });
       const { rows } = await stores.postgres.query(
         "SELECT actor, actor_kind, action, subject FROM audit_entries ORDER BY audit_id DESC LIMIT 1",

@@ -69,6 +69,7 @@ t.test("a session stands for a token", async (t) => {
       scopes: ["read"],
       every_tenant: false,
       tenants: ["acme"],
+      ecosystems: { acme: "generic_metrics_only" },
     });
     t.equal(found.setCookie, undefined);
     const byToken = await get(app, "/api/v1/me", { authorization: `Bearer ${reader.token}` });

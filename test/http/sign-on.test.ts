@@ -66,6 +66,7 @@ t.test("single sign-on authenticates callers", async (t) => {
       scopes: ["read"],
       every_tenant: false,
       tenants: ["acme"],
+      ecosystems: { acme: "generic_metrics_only" },
     });
     const all = await me(await signed({ realm: { groups: ["unknown", "/finops"] } }));
     t.strictSame(
