@@ -4,11 +4,11 @@
  */
 import type { FastifyRequest } from "fastify";
 import { LRUCache } from "lru-cache";
+import { createSingleFlight } from "../common/single-flight.js";
 import { type NewestRow, readNewestRow } from "../query/chargebacks/dimension-row.js";
 import type { PublishedState } from "../query/state/published.js";
 import type { Dimension } from "../tags/dimensions.js";
 import { type HttpContext, openTenantStore } from "./context.js";
-import { createSingleFlight } from "./single-flight.js";
 
 /** 16 MiB if characters take two bytes. */
 const CAPACITY_CHARACTERS = 8 * 1024 * 1024;

@@ -1,8 +1,8 @@
 /** Equal requests that arrive together are answered by one statement. */
 import { setImmediate as turn } from "node:timers/promises";
 import t from "tap";
+import { createSingleFlight } from "../../src/common/single-flight.js";
 import { createServiceMetrics } from "../../src/http/metrics.js";
-import { createSingleFlight } from "../../src/http/single-flight.js";
 import { insertChargebacks, startService } from "./service.js";
 import { clickHouseReads, eventually } from "./store-processes.js";
 

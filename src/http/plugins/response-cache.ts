@@ -11,6 +11,7 @@ import type { FastifyRequest } from "fastify";
 import fp from "fastify-plugin";
 import { LRUCache } from "lru-cache";
 import { dayOf } from "../../common/days.js";
+import { createSingleFlight } from "../../common/single-flight.js";
 import type { LedgerName } from "../../domain/ledger.js";
 import {
   type PublishedDays,
@@ -22,7 +23,6 @@ import {
 import { topicRetentionStart } from "../../runner/topic-plan.js";
 import { gatherWindow } from "../../runner/window.js";
 import type { HttpContext } from "../context.js";
-import { createSingleFlight } from "../single-flight.js";
 import { wrapHandler } from "./time-limit.js";
 
 declare module "fastify" {

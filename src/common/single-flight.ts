@@ -2,7 +2,7 @@
  * Single flight: equal requests that arrive together share one result. Work ends early only if nobody waits for it any
  * more, so a client that disconnects, or whose time is up, takes nothing from the others.
  */
-import { abortable } from "../common/abortable.js";
+import { abortable } from "./abortable.js";
 
 export interface SingleFlight<Result> {
   /**
