@@ -97,7 +97,7 @@ export async function uploadUsage(url: string, tenant: string, file: string): Pr
   if (!response.ok) throw new Error(`usage: ${response.status} ${await response.text()}`);
 }
 
-/** What the benchmark reads of an aggregation. */
+/** The part of an aggregation that the benchmark reads. */
 export interface Sums {
   readonly buckets: readonly { readonly dimensions: { readonly identity_id: string } }[];
   readonly total_amount: string;

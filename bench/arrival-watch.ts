@@ -7,7 +7,7 @@ import type { TenantStore } from "../src/stores/stores.js";
 import { familyProcessorSeconds, parentOf, processorSeconds } from "./measure.js";
 import { timedClient } from "./timed-client.js";
 
-/** What statements of a run do, by time of the engine. */
+/** Steps of a run. Each statement belongs to one of them. */
 export const steps = [
   "claiming",
   "reading",

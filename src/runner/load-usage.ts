@@ -34,7 +34,7 @@ export type UsageUploadOutcome =
    */
   | { readonly kind: "not_configured" | "key_reused" | "too_late" };
 
-/** What uploads may have; undefined if the tenant takes none. */
+/** Returns the limits of uploads; undefined if the tenant takes none. */
 export function acceptedUsage({ ecosystem, plugin_settings }: TenantConfig) {
   const limits = ecosystems.get(ecosystem)?.usageUploads?.(plugin_settings);
   return limits?.metrics.length === 0 ? undefined : limits;

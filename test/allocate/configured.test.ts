@@ -113,7 +113,7 @@ t.test("property: configured rules allocate like the reference, to the last unit
 
 const runsOf = (size: number) => Math.ceil(size === 1000 ? cases / 5 : cases);
 
-/** What the reference makes of a case. */
+/** Returns the plan of a case, and the rows that the reference calculates for it. */
 function expected({ configuration, ...drawn }: ConfiguredCase) {
   const hasOtherCosts = drawn.decimalPlaces !== 4;
   const lines = hasOtherCosts ? drawn.lines.map(withOtherCosts) : drawn.lines;

@@ -123,7 +123,7 @@ t.test("every cost of a FOCUS bill is split among the identities, to the last di
     await t.test(`the parts of ${column} add up to the bill, by resource and in total`, async (t) => {
       const byResource = Object.fromEntries(lines.map((line, index) => [`vm-${index}`, line[column]]));
       t.strictSame(
-        Object.fromEntries(Object.entries(await amountsBy("resource_id", cost)).sort()),
+        sorted(await amountsBy("resource_id", cost)),
         Object.fromEntries(Object.entries(byResource).map(([name, value]) => [name, sumText([value])])),
       );
       const { groups, others, totals } = await read(
@@ -143,7 +143,7 @@ t.test("every cost of a FOCUS bill is split among the identities, to the last di
         const name = row.AllocatedResourceId || "UNALLOCATED";
         exported[name] = sumText([exported[name] ?? "0", row[column] ?? ""]);
       }
-      t.strictSame(Object.fromEntries(Object.entries(found).sort()), sorted(exported));
+      t.strictSame(sorted(found), sorted(exported));
       const sql = (await app.inject({ url: `${base}/sql?${days}&group_by=identity_id&cost=${cost}` })).body;
       const rows = await runRows<{ identity_id: string; total_amount: string }>(
         stores,

@@ -1,4 +1,4 @@
-/** What is delivered to a folder or uploaded is charged without waiting for the next scheduled run. */
+/** Files in a folder and uploaded usage are charged without waiting for the next scheduled run. */
 import { mkdirSync, renameSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
