@@ -170,39 +170,57 @@ t.test("every cost of a FOCUS bill is split among the identities, to the last di
     );
   });
 
-  await t.test("a day that an earlier version allocated is refused, and a bill with one cost", async (t) => {
-    const { client } = await stores.tenant("cloud");
-    await client.command({
-      query: "ALTER TABLE sums_by_reason UPDATE list_cost = NULL WHERE day = '2026-06-24'",
-      clickhouse_settings: { mutations_sync: "1" },
-    });
-    const { status, body } = await get(app, `${base}?${days}&group_by=team&cost=list`);
-    t.strictSame(
-      [status, body.errors],
-      [
-        400,
+  await t.test(
+    "a day that an earlier version allocated is refused in either period, not between them",
+    async (t) => {
+      const { client } = await stores.tenant("cloud");
+      await client.command({
+        query: "ALTER TABLE sums_by_reason UPDATE list_cost = NULL WHERE day = '2026-06-24'",
+        clickhouse_settings: { mutations_sync: "1" },
+      });
+      const { status, body } = await get(app, `${base}?${days}&group_by=team&cost=list`);
+      t.strictSame(
+        [status, body.errors],
         [
-          {
-            in: "query",
-            name: "cost",
-            detail:
-              "`cost` must be charged: the chargebacks of 2026-06-24 have no other cost. Only bills of the ecosystem focus have several, and days that an earlier version calculated get them by `chargehouse run --force`.",
-            code: "invalid",
-          },
+          400,
+          [
+            {
+              in: "query",
+              name: "cost",
+              detail:
+                "`cost` must be charged: the chargebacks of 2026-06-24 have no other cost. Only bills of the ecosystem focus have several, and days that an earlier version calculated get them by `chargehouse run --force`.",
+              code: "invalid",
+            },
+          ],
         ],
-      ],
-    );
-    const other = await get(app, `${base}?start_date=2026-06-25&end_date=2026-06-25&group_by=team&cost=list`);
-    t.equal(other.status, 200);
-    const unknown = await get(app, `${base}?${days}&group_by=team&cost=net`);
-    t.strictSame(
-      [unknown.status, unknown.body.errors[0].detail],
-      [400, "`cost` must be one of charged, billed, effective, list."],
-    );
-    const forced = await runOnce(context, config, "cloud", { force: true });
-    t.strictSame([forced.status, forced.errors], ["completed", []]);
-    await read("group_by=team&cost=list");
-  });
+      );
+      const other = await get(
+        app,
+        `${base}?start_date=2026-06-25&end_date=2026-06-25&group_by=team&cost=list`,
+      );
+      t.equal(other.status, 200);
+      const around = "start_date=2026-06-25&end_date=2026-06-25&group_by=team&cost=list";
+      for (const [previous, status] of [
+        ["2026-06-23", 200],
+        ["2026-06-24", 400],
+      ]) {
+        const compared = `compare=previous&compare_start_date=${previous}&compare_end_date=${previous}`;
+        t.equal(
+          (await get(app, `${base}?${around}&${compared}`)).status,
+          status,
+          `compared with ${previous}`,
+        );
+      }
+      const unknown = await get(app, `${base}?${days}&group_by=team&cost=net`);
+      t.strictSame(
+        [unknown.status, unknown.body.errors[0].detail],
+        [400, "`cost` must be one of charged, billed, effective, list."],
+      );
+      const forced = await runOnce(context, config, "cloud", { force: true });
+      t.strictSame([forced.status, forced.errors], ["completed", []]);
+      await read("group_by=team&cost=list");
+    },
+  );
 });
 
 function sorted(record: Readonly<Record<string, string>>): Record<string, string> {

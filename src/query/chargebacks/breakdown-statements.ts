@@ -7,7 +7,9 @@ import type { DateWindow } from "../time/date-window.js";
 import { isFasterByCodes, rowsByCodes } from "./group-by-codes.js";
 import {
   type ChargebackFilters,
+  outsideGap,
   rowsInWindow,
+  type SqlCondition,
   storable,
   summedRows,
   utcInstant,
@@ -99,8 +101,12 @@ export type StoredGroup = readonly [
   ...columnsAndNames: string[],
 ];
 
-/** Excludes rows between the two periods, which may have a gap. */
-const IN_GAP = "timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')}";
+/** Excludes rows between the two periods, if they have a gap. */
+function gapCondition({ window, comparedTo = window.from }: BreakdownInput): SqlCondition {
+  if (comparedTo >= window.from) return { condition: "", params: {} };
+  const { condition, params } = outsideGap(window, comparedTo);
+  return { condition: ` AND ${condition}`, params };
+}
 
 /**
  * Selects `StoredGroup` by currency, then in the requested order. UNALLOCATED comes last and does not count for the
@@ -108,13 +114,11 @@ const IN_GAP = "timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_
  * again (`hasNewValues`).
  */
 export function breakdownGroups(input: BreakdownInput): Statement {
-  const { window, comparedFrom = window.from, comparedTo = window.from, groupBy, search } = input;
+  const { window, comparedFrom = window.from, groupBy, search } = input;
   const wholeWindow = { ...window, from: comparedFrom };
   const wholeSource = aggregateSource({ ...input, window: wholeWindow, timeBucket: "day" });
-  const hasGap = comparedTo < window.from;
-  const source = hasGap
-    ? { ...wholeSource, condition: `${wholeSource.condition} AND NOT (${IN_GAP})` }
-    : wholeSource;
+  const gap = gapCondition(input);
+  const source = { ...wholeSource, condition: `${wholeSource.condition}${gap.condition}` };
   const { columns } = source;
   const groups = columns.map((_, index) => `c${index}`);
   const currency = `c${source.currencyIndex}`;
@@ -186,7 +190,7 @@ ORDER BY ${currency}, is_nobody, rank`,
       ...source.params,
       ...(search !== undefined && { search }),
       ...(input.comparedFrom !== undefined && { now_from: utcInstant(storable(window).from) }),
-      ...(hasGap && { compared_to: utcInstant(storable({ ...window, from: comparedTo }).from) }),
+      ...gap.params,
       groups_limit: input.limit,
       ...(input.movers > 0 && { movers: input.movers }),
     },
@@ -197,15 +201,14 @@ ORDER BY ${currency}, is_nobody, rank`,
  * Selects the first day of the periods whose chargebacks lack the requested cost, or null: an earlier version allocated
  * it. The chargebacks of a day all have it, or none.
  */
-export function firstDayWithoutCost(
-  { window, comparedFrom = window.from }: BreakdownInput,
-  cost: OtherCost,
-): Statement {
+export function firstDayWithoutCost(input: BreakdownInput, cost: OtherCost): Statement {
+  const { window, comparedFrom = window.from } = input;
   const { condition, params } = rowsInWindow({ ...window, from: comparedFrom });
+  const gap = gapCondition(input);
   const { from } = summedRows(["timestamp"]);
   return {
-    query: `SELECT toString(minOrNull(day)) AS first FROM ${from} WHERE ${condition} AND isNull(${cost})`,
-    params,
+    query: `SELECT toString(minOrNull(day)) AS first FROM ${from} WHERE ${condition}${gap.condition} AND isNull(${cost})`,
+    params: { ...params, ...gap.params },
   };
 }
 

@@ -5,7 +5,14 @@
 import type { Statement } from "../../clickhouse/statement.js";
 import type { DateWindow } from "../time/date-window.js";
 import { valueConditions } from "../value-filters.js";
-import { type ChargebackFilters, rowsInWindow, storable, utcInstant, withClause } from "./scan.js";
+import {
+  type ChargebackFilters,
+  outsideGap,
+  rowsInWindow,
+  storable,
+  utcInstant,
+  withClause,
+} from "./scan.js";
 import { aggregateSource, columnKeys, distinctColumns, type GroupColumn, rowsToSum } from "./summed-rows.js";
 
 export interface ChangeInput {
@@ -75,9 +82,9 @@ export function changeGroups(input: ChangeInput): Statement {
   const currency = keyAt("currency");
   const all = columns.map((_, index) => `c${index}`);
   const groups = [...new Set([...requested.map((_, index) => `c${index}`), currency])].join(", ");
-  const inGap = "timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')}";
+  const gap = outsideGap(window, comparedTo);
   const isNow = "timestamp >= {now_from:DateTime('UTC')}";
-  const inPeriods = (condition: string) => `${condition} AND NOT (${inGap})`;
+  const inPeriods = (condition: string) => `${condition} AND ${gap.condition}`;
   const keyFilter = valueConditions(keyColumns, filters);
   const inWindow = rowsInWindow(whole);
   const joined = keyNames.map((name, index) => `${keyAt(name)} = k${index}`).join(" AND ");
@@ -133,7 +140,7 @@ ORDER BY ${currency}, rank`,
       ...source.params,
       ...keyFilter.params,
       now_from: utcInstant(storable(window).from),
-      compared_to: utcInstant(storable({ ...window, from: comparedTo }).from),
+      ...gap.params,
       groups_limit: limit,
     },
   };

@@ -163,6 +163,17 @@ const daysOf = (from: number, to: number): DaySpan => ({
 });
 const instantsOf = (from: number, to: number) => ({ from: utcInstant(from), to: utcInstant(to) });
 
+/** Returns a condition for the rows of a window and of an earlier period that ends before it. */
+export function outsideGap(window: InstantRange, earlierTo: number): SqlCondition {
+  return {
+    condition: "NOT (timestamp >= {gap_from:DateTime('UTC')} AND timestamp < {gap_to:DateTime('UTC')})",
+    params: {
+      gap_from: utcInstant(storable({ ...window, from: earlierTo }).from),
+      gap_to: utcInstant(storable(window).from),
+    },
+  };
+}
+
 interface Filtered extends SqlCondition {
   /** Named expressions, to put after the WITH of the whole statement. */
   readonly withClauses: readonly string[];
