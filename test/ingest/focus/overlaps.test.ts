@@ -3,6 +3,7 @@ import t, { type Test } from "tap";
 import { loadDeliveries } from "../../../src/ingest/ecosystems/focus/deliveries/load-deliveries.js";
 import { isCounted, type PartlyCounted } from "../../../src/ingest/ecosystems/focus/lines/counted.js";
 import type { OverlapSettings } from "../../../src/ingest/ecosystems/focus/overlaps/decide.js";
+import { settleOverlaps } from "../../../src/ingest/ecosystems/focus/overlaps/settle.js";
 import type { DeliveredFile, Delivery } from "../../../src/ingest/ecosystems/focus/sources/delivery.js";
 import { acceptDelivery } from "../../../src/postgres/accept-delivery.js";
 import { csv, deliveryOf, fileOf, loadedRows, loadSettings, openDeliveryStore } from "./bills.js";
@@ -221,4 +222,31 @@ t.test("a copy that gave way to a bill also gives way to its next delivery", asy
   t.equal(await charged(), 11);
   await run({ second, first: first({ "01 a": 11 }, { "02 a": 5 }) }, precedence);
   t.equal(await charged(), 16);
+});
+
+t.test("a bill that is replaced is not settled as well in the same pass", async (t) => {
+  await run({ b: [bill("b", [file("may.csv", { "01 i-1": 1 })])] });
+  // It waits, and a bill of the same month counts in part, both because of a third bill that is gone.
+  await store.postgres.query(`
+    INSERT INTO deliveries (tenant_name, source, scope, kind, content_id, settings_hash, billing_period, state, files, lines, epoch, loaded_at, periods, superseded)
+    SELECT tenant_name, source, scope, kind, 'other', settings_hash, billing_period, state, files, lines, epoch, now(), periods,
+      '[{"account": "x", "period": "2026-05", "from": "2026-05-01", "to": "2026-05-01", "files": null}]'
+    FROM deliveries`);
+  const waiting = await store.postgres.query(
+    `UPDATE deliveries SET state = 'waiting_for_acceptance', waits_for = 'overlap', problem = 'it waits'
+     WHERE content_id != 'other' RETURNING delivery_id::text AS id`,
+  );
+  const bills = { configured: ["b"], counted: new Set(""), scopes: new Set(""), listed: new Map() };
+  const { errors, notes } = await settleOverlaps(store, bills, undecided, signal);
+  t.strictSame([errors, notes], [[], []]);
+  const states = await store.postgres.query(
+    "SELECT delivery_id::text AS id, state FROM deliveries ORDER BY 1",
+  );
+  t.strictSame(
+    states.rows.map(({ id, state }) => [id === waiting.rows[0].id, state]),
+    [
+      [true, "current"],
+      [false, "replaced"],
+    ],
+  );
 });

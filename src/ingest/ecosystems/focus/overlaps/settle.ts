@@ -50,7 +50,13 @@ export async function settleOverlaps(
       (record) => changeOf(record, decisions.get(record.delivery_id), records) ?? [],
     );
     if (changes.length === 0 || pass === MOST_PASSES) return { ...reportOf(records, decisions), recorded };
-    await apply(store, changes, signal);
+    // A bill that another one replaces in this pass stays replaced, so its own change is left out.
+    const replaced = new Set(changes.flatMap(({ drop }) => drop));
+    await apply(
+      store,
+      changes.filter(({ delivery }) => !replaced.has(delivery)),
+      signal,
+    );
   }
 }
 
@@ -124,6 +130,8 @@ function supersededText(superseded: readonly UncountedLines[]): string {
 }
 
 interface Change {
+  /** Id of the delivery that changes. */
+  readonly delivery: string;
   readonly statements: readonly PgStatement[];
   /** Ids of deliveries whose lines are dropped. */
   readonly drop: readonly string[];
@@ -142,6 +150,7 @@ function changeOf(
     const problem = overlapProblem(held[0] as Overlap, sourcesOf(records), "it waits");
     if (state === "waiting_for_acceptance" && record.problem === problem) return undefined;
     return {
+      delivery: id,
       drop: [],
       statements: [
         {
@@ -174,6 +183,7 @@ function changeOf(
     periods: record.periods ?? [],
   });
   return {
+    delivery: id,
     statements: [...retirements.map(retireDelivery), settle],
     drop: retirements.flatMap(({ delivery_id, retired }) => (retired === undefined ? [delivery_id] : [])),
   };
