@@ -37,9 +37,9 @@ export const columnTypes = {
   /** A JSON object. */
   json: "String",
   /** Text by key. Keys are in byte order, so that equal maps have equal bytes. */
-  map: "Map(LowCardinality(String), String)",
+  map: "Map(String, String)",
   /** The steps that passed a cost on, and from whom. */
-  path: "Array(Tuple(step UInt8, identity_id LowCardinality(String), tier UInt8, allocation_method LowCardinality(String), allocation_detail LowCardinality(String), metric LowCardinality(String)))",
+  path: "Array(Tuple(step UInt8, identity_id String, tier UInt8, allocation_method String, allocation_detail String, metric String))",
   /** 53 bits, so that a JavaScript number represents it exactly. */
   hash: "UInt64",
 } as const;

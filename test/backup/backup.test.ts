@@ -367,6 +367,7 @@ t.test("a backup of an older version is migrated", async (t) => {
       "0001 applied",
       "0002 applied",
       "0003 applied",
+      "0004 applied",
       "9999 applied",
     ],
   );

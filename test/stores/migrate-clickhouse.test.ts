@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type ClickHouseClient, createClient } from "@clickhouse/client";
 import t from "tap";
@@ -209,6 +209,69 @@ t.test("the project's own migrations", async (t) => {
     (await migrateClickHouse(clickhouse, options)).applied,
     applied,
     "every statement can run again",
+  );
+});
+
+t.test("stored tags, paths and columns of bills survive the change of their types", async (t) => {
+  const clickhouse = await client(t);
+  const folder = join(projectRoot(), "migrations/clickhouse");
+  const before = Object.fromEntries(
+    readdirSync(folder)
+      .filter((name) => name < "0004")
+      .map((name) => [name, readFileSync(join(folder, name), "utf8")]),
+  );
+  const options = { database: "older", postgres: await pool, logger };
+  await migrateClickHouse(clickhouse, { ...options, dir: migrationFolder(t, before) });
+  for (const query of [
+    `INSERT INTO older.chargebacks (timestamp, resource_id, identity_id, line_tags, passed_path) VALUES
+      ('2026-01-01', 'a', 'web', map('env', 'prod', 'Team', 'ünï'), [(1, 'idle', 2, 'even_split', 'shared_by_design', 'cpu'), (3, 'web', 0, 'terminal', '', '')]),
+      ('2026-01-02', 'b', 'data', map(), [])`,
+    "INSERT INTO older.billing (timestamp, resource_id, line_tags) VALUES ('2026-01-01', 'a', map('env', ''))",
+    "INSERT INTO older.focus_lines (Tags, custom_columns) VALUES (map('k', 'v'), map('x_A', '1'))",
+  ])
+    await clickhouse.command({ query });
+  const read = async () => ({
+    rows: await rows(clickhouse, "SELECT line_tags, passed_path FROM older.chargebacks ORDER BY day"),
+    view: await rows(clickhouse, "SELECT line_tags FROM older.chargeback_details ORDER BY date"),
+    bill: await rows(clickhouse, "SELECT line_tags FROM older.published_billing"),
+    focus: await rows(clickhouse, "SELECT Tags, custom_columns FROM older.focus_lines"),
+  });
+  const stored = await read();
+  t.strictSame(stored.rows, [
+    {
+      line_tags: { env: "prod", Team: "ünï" },
+      passed_path: [
+        {
+          step: 1,
+          identity_id: "idle",
+          tier: 2,
+          allocation_method: "even_split",
+          allocation_detail: "shared_by_design",
+          metric: "cpu",
+        },
+        {
+          step: 3,
+          identity_id: "web",
+          tier: 0,
+          allocation_method: "terminal",
+          allocation_detail: "",
+          metric: "",
+        },
+      ],
+    },
+    { line_tags: {}, passed_path: [] },
+  ]);
+  const { applied } = await migrateClickHouse(clickhouse, { ...options, dir: folder });
+  t.ok(applied.length > 0);
+  t.strictSame(await read(), stored);
+  t.strictSame(
+    await rows(
+      clickhouse,
+      `SELECT table, name FROM system.columns
+       WHERE database = 'older' AND match(type, '(Map|Array).*LowCardinality') ORDER BY table, name`,
+    ),
+    [{ table: "allocation_rules", name: "sources" }],
+    "text inside maps and arrays is plain, except in the few rows of the rules",
   );
 });
 

@@ -97,7 +97,7 @@ export function lineTagsSql(declarations: Declarations): string {
   const tags = `mapFilter((k, v) -> k NOT IN (${columns.map(key).join(", ")}), CAST(Tags AS Map(String, String)))`;
   const values = columns.map((column) => `${key(column)}, ${valueSql(column)}`);
   const kept = `mapFilter((k, v) -> v != '', map(${values.join(", ")}))`;
-  return `CAST(mapSort(mapConcat(${tags}, ${kept})) AS Map(LowCardinality(String), String))`;
+  return `CAST(mapSort(mapConcat(${tags}, ${kept})) AS Map(String, String))`;
 }
 
 /** SQL of a value as text; empty if the line has none, or if its JSON is malformed. */

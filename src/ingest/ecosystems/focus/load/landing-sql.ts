@@ -186,7 +186,7 @@ function customOf(sourceColumns: readonly SourceColumn[], mapped: ReadonlySet<nu
     return [{ key: count === 1 ? name : `${name} ${count}`, value: columnText(fileColumn(at), type) }];
   });
   const sorted = entries.sort((a, b) => (a.key < b.key ? -1 : 1));
-  const type = "Map(LowCardinality(String), String)";
+  const type = "Map(String, String)";
   if (sorted.length === 0) return `CAST(map() AS ${type})`;
   const pairs = sorted.map(({ key, value }) => `${literal(key)}, ${value}`).join(", ");
   return `CAST(mapFilter((k, v) -> v != '', map(${pairs})) AS ${type})`;

@@ -81,5 +81,5 @@ export function areTags(text: string): string {
 export function tagMap(trimmed: string): string {
   const keys = `arraySort(arrayDistinct(arrayFilter(k -> k != '', ${trimmed}.1)))`;
   const valueOfKey = `arrayFirst(p -> p.1 = k AND p.2 != '', ${trimmed}).2`;
-  return `CAST(if(empty(${trimmed}), ([], []), (${keys} AS tag_keys, arrayMap(k -> ${valueOfKey}, tag_keys))) AS Map(LowCardinality(String), String))`;
+  return `CAST(if(empty(${trimmed}), ([], []), (${keys} AS tag_keys, arrayMap(k -> ${valueOfKey}, tag_keys))) AS Map(String, String))`;
 }
