@@ -1,3 +1,4 @@
+import { ClickHouseError } from "@clickhouse/client";
 import { filledDays } from "../clickhouse/partitions.js";
 import { stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
@@ -37,11 +38,12 @@ export async function allocatePending(input: AllocatePending): Promise<void> {
   const attributed = await attribute(input, new Set(failures.keys()));
   const newDeliveries = new Map(ready.map(({ day, new_deliveries }) => [day, new_deliveries]));
   const marks = marksOf(ready);
-  const shared = { ...job, marks, failures, attributed, newDeliveries, failed: new Set<string>() };
+  const size = await batchSize(job, [...failures.keys()]);
+  const shared = { ...job, marks, size, failures, attributed, newDeliveries, failed: new Set<string>() };
   let publishing = Promise.resolve();
   for (const { rules, days } of byRules([...failures.keys()], input.rulesOn)) {
     const batches: Batches = { ...shared, rules };
-    for (const batch of await cutBatches(job, days)) {
+    for (const batch of batchesOf(days, size)) {
       if (readsEarlierDays(batches)) await publishing;
       const [calculated, published] = await Promise.allSettled([calculateBatch(batches, batch), publishing]);
       if (published.status === "rejected") throw published.reason;
@@ -77,6 +79,7 @@ async function attribute(input: AllocatePending, calculatedNow: ReadonlySet<stri
 
 /** State that all batches of a run share. */
 interface Batches extends LedgerJob {
+  readonly size: BatchSize;
   readonly failures: DayFailures;
   readonly attributed: Attributed;
   readonly newDeliveries: NewDeliveries;
@@ -126,6 +129,7 @@ async function finishBatch(
     if (isRunOver(job, error)) throw error;
     const [first] = days;
     if (days.length === 1 && first !== undefined) return await fail(job, first, error);
+    if (exceedsMemory(error)) shrink(job.size, days);
     job.logger.warn({ err: error, days: days.length }, "a batch of days failed; trying each half of it");
     const middle = Math.ceil(days.length / 2);
     for (const half of [days.slice(0, middle), days.slice(middle)]) {
@@ -164,10 +168,11 @@ async function attributePending(
   const found = await runStatement<PendingAttribution>(postgres, pendingAttributions({ tenantName }));
   const visible = found.rows.filter((row) => !row.has_pending_chargebacks || calculatedNow.has(row.day));
   const ready = await leaveOutLostInput(job, visible);
-  const calculating = { ...job, marks: marksOf(ready) };
   const failures: DayFailures = new Map(ready.map((row) => [row.day, row.allocation_attempts]));
+  const days = [...failures.keys()];
+  const calculating = { ...job, marks: marksOf(ready), size: await batchSize(job, days) };
   const attributed = new Map<string, DayCheck>();
-  for (const batch of await cutBatches(job, [...failures.keys()])) {
+  for (const batch of batchesOf(days, calculating.size)) {
     await attributeBatch(calculating, batch, failures, attributed);
   }
   return attributed;
@@ -175,7 +180,7 @@ async function attributePending(
 
 /** Calculates a batch. A batch that fails is halved until the failing day is alone. */
 async function attributeBatch(
-  job: LedgerJob,
+  job: LedgerJob & { readonly size: BatchSize },
   days: readonly string[],
   failures: DayFailures,
   attributed: Map<string, DayCheck>,
@@ -196,6 +201,7 @@ async function attributeBatch(
     if (isRunOver(job, error)) throw error;
     const [first] = days;
     if (days.length === 1 && first !== undefined) return await fail(first, error);
+    if (exceedsMemory(error)) shrink(job.size, days);
     job.logger.warn({ err: error, days: days.length }, "a batch of days failed; trying each half of it");
     const middle = Math.ceil(days.length / 2);
     await attributeBatch(job, days.slice(0, middle), failures, attributed);
@@ -239,47 +245,56 @@ function marksOf(days: readonly PendingDay[]): ReadonlyMap<string, DayMarks> {
   return new Map(days.map((day) => [day.day, day]));
 }
 
-/** Cuts days into batches by their estimated work. */
-async function cutBatches(job: LedgerDays, days: readonly string[]): Promise<string[][]> {
-  if (days.length === 0) return [];
-  const { ledger, epoch } = job;
-  const estimated = await readRows<{ day: string; work: number }>(
-    job.client,
-    estimateDays({ ledger, epoch, days }),
-    job.signal,
-  );
-  const work = new Map(estimated.map((row) => [row.day, row.work]));
-  return batchDays(
-    days.map((day) => ({ day, work: work.get(day) ?? 0 })),
-    job.maxWork,
-    job.maxDays,
-  );
+/** How large a batch may be. */
+interface BatchSize {
+  /** Estimated work of each day, in rows. */
+  readonly work: ReadonlyMap<string, number>;
+  maxWork: number;
+  readonly maxDays: number;
 }
 
-/** A day and its estimated work, in rows. */
-interface DayWork {
-  readonly day: string;
-  readonly work: number;
+async function batchSize(job: LedgerDays, days: readonly string[]): Promise<BatchSize> {
+  const { ledger, epoch, maxWork, maxDays } = job;
+  const estimated =
+    days.length === 0
+      ? []
+      : await readRows<{ day: string; work: number }>(
+          job.client,
+          estimateDays({ ledger, epoch, days }),
+          job.signal,
+        );
+  return { work: new Map(estimated.map((row) => [row.day, row.work])), maxWork, maxDays };
 }
+
+const workOf = ({ work }: BatchSize, days: readonly string[]) =>
+  days.reduce((sum, day) => sum + (work.get(day) ?? 0), 0);
 
 /**
  * Cuts days, in their order, into batches of at most `maxWork` rows and `maxDays` days. A day that exceeds a limit
  * alone is a batch of its own. One statement per batch costs far less than one per day (measured: 50 ms of fixed cost
- * per day), and the limits bound its memory.
+ * per day), and the limits bound its memory. Each batch is cut when the one before has been calculated, so that it may
+ * be smaller.
  */
-function batchDays(days: readonly DayWork[], maxWork: number, maxDays: number): string[][] {
-  const batches: string[][] = [];
+function* batchesOf(days: readonly string[], size: BatchSize): Generator<string[]> {
   let batch: string[] = [];
-  let work = 0;
   for (const day of days) {
-    if (batch.length > 0 && (work + day.work > maxWork || batch.length === maxDays)) {
-      batches.push(batch);
+    const isFull = batch.length === size.maxDays || workOf(size, [...batch, day]) > size.maxWork;
+    if (batch.length > 0 && isFull) {
+      yield batch;
       batch = [];
-      work = 0;
     }
-    batch.push(day.day);
-    work += day.work;
+    batch.push(day);
   }
-  if (batch.length > 0) batches.push(batch);
-  return batches;
+  if (batch.length > 0) yield batch;
 }
+
+/**
+ * Halves the limit after a batch that took too much memory. Rows of a bill with many tags are larger than the estimate
+ * assumes, so each later batch would fail as well and be calculated twice.
+ */
+function shrink(size: BatchSize, days: readonly string[]): void {
+  size.maxWork = Math.min(size.maxWork, workOf(size, days) / 2);
+}
+
+const exceedsMemory = (error: unknown) =>
+  error instanceof ClickHouseError && error.type === "MEMORY_LIMIT_EXCEEDED";
