@@ -229,6 +229,7 @@ t.test("assignments by the API", async (t) => {
 
 t.test("a tenant whose identity sources are without assigned refuses assignments", async (t) => {
   const { app } = await startService(t, [], { tenant: ["allocation: { identity: [{ tag: team }] }"] });
+  t.equal((await get(app, acme)).body.are_read, false);
   const response = await app.inject({ method: "POST", url: acme, payload: input });
   t.strictSame(
     [response.statusCode, response.json().code, response.json().detail],
@@ -253,5 +254,6 @@ t.test("assigning needs its own scope, and the author is the caller", async (t) 
   const headers = await made("assign");
   const response = await post(headers);
   t.strictSame([response.statusCode, response.json().items[0].created_by], [200, "cleo"]);
-  t.equal((await get(app, acme, headers)).body.total, 2, "assign includes read");
+  const { total, are_read } = (await get(app, acme, headers)).body;
+  t.strictSame([total, are_read], [2, true], "assign includes read");
 });

@@ -5,9 +5,10 @@ import { changed, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
 import { en } from "../text/en.js";
-import { AssignmentList } from "./assignment-list.js";
+import { AssignmentList, useAssignmentsOf } from "./assignment-list.js";
 import { ConfigurationLines } from "./configuration-lines.js";
 import { Day, Field } from "./controls.js";
+import { Copied } from "./copied.js";
 import { DecisionForm } from "./decision-form.js";
 import { Drawer } from "./drawer.js";
 import { Link } from "./link.js";
@@ -15,6 +16,9 @@ import { RequireScope } from "./require-scope.js";
 
 const text = en.assign;
 const LONGEST_IDENTITY = 1000;
+const ASSIGNED_SOURCE = `allocation:
+  identity:
+    - assigned: resource_id`;
 
 interface AssignProps {
   readonly place: Place;
@@ -32,9 +36,14 @@ export function AssignLink({ place, resource }: { readonly place: Place; readonl
 export function AssignDrawer({ place, tenant }: AssignProps) {
   const resources = [...new Set(place.query.getAll("assign"))];
   if (resources.length === 0) return null;
+  return <ShownDrawer key={resources.join("\n")} place={place} tenant={tenant} resources={resources} />;
+}
+
+function ShownDrawer({ place, tenant, resources }: AssignProps & { readonly resources: readonly string[] }) {
+  const { value } = useAssignmentsOf({ tenant, resources });
   const title = text.title(resources.length);
   return (
-    <Drawer key={resources.join("\n")} place={place} parameter="assign" title={title}>
+    <Drawer place={place} parameter="assign" title={title}>
       <h2>{title}</h2>
       <ul class="assigned-resources">
         {resources.map((resource) => (
@@ -43,9 +52,16 @@ export function AssignDrawer({ place, tenant }: AssignProps) {
           </li>
         ))}
       </ul>
-      <RequireScope scope="assign">
-        <AssignForm place={place} tenant={tenant} resources={resources} />
-      </RequireScope>
+      {value?.are_read === false ? (
+        <>
+          <p>{text.notRead}</p>
+          <Copied lines={ASSIGNED_SOURCE} />
+        </>
+      ) : (
+        <RequireScope scope="assign">
+          <AssignForm place={place} tenant={tenant} resources={resources} />
+        </RequireScope>
+      )}
       <h3>{text.assignments}</h3>
       <AssignmentList tenant={tenant} resources={resources} />
       <ConfigurationLines place={place} tenant={tenant} resources={resources} />

@@ -39,9 +39,12 @@ interface ListProps {
   readonly resources: readonly string[];
 }
 
+/** Reads the assignments of the first resources. */
+export const useAssignmentsOf = ({ tenant, resources }: ListProps) =>
+  useAssignments(tenant, { page_size: 100, resource_id: resources.slice(0, MOST_NAMED) });
+
 export function AssignmentList({ tenant, resources }: ListProps) {
-  const named = resources.slice(0, MOST_NAMED);
-  const data = useAssignments(tenant, { page_size: 100, resource_id: named });
+  const data = useAssignmentsOf({ tenant, resources });
   return <Assignments tenant={tenant} data={data} none={text.noneOfThese} />;
 }
 

@@ -11,6 +11,8 @@ export const assignTexts = {
       ? "Who does this resource belong to?"
       : `Who do these ${count.toLocaleString("en")} resources belong to?`,
   hint: "From the next run on, the identity pays what nobody pays, and what was divided without better data. What is measured, owned or shared by design stays as it is.",
+  notRead:
+    "This tenant does not read assignments. Its configuration needs this identity source, first in its list:",
   lookback: "Only days that runs still gather are calculated again.",
   identity: "Identity or team",
   from: "From day",

@@ -19,12 +19,13 @@ import {
   assignmentFilters,
   assignmentInputSchema,
   assignmentMapFilters,
+  assignmentPageSchema,
   assignmentPathSchema,
   assignmentResultSchema,
   assignmentSchema,
   MOST_RESOURCES,
 } from "../schemas/assignment.js";
-import { envelope, pageSchema } from "../schemas/page.js";
+import { envelope } from "../schemas/page.js";
 import { inputOf, paging, tenantPathSchema } from "../schemas/parameters.js";
 import { bodyProblems, problemResponses } from "../schemas/problem.js";
 
@@ -59,14 +60,17 @@ export const assignmentRoutes =
           params: tenantPathSchema,
           querystring: inputOf({ ...assignmentFilters, ...paging }),
           response: {
-            200: pageSchema(assignmentSchema, ORDER),
+            200: assignmentPageSchema(ORDER),
             ...problemResponses("tenant_not_found", "store_unavailable", "request_timeout"),
           },
         },
       },
-      async ({ tenant: { tenant_name }, query, stopSignal }) => {
+      async ({ tenant: { tenant_name, allocation }, query, stopSignal }) => {
         requireStorable([["query", "valid_on", query.valid_on]]);
-        return envelope(await readAssignments(postgres, tenant_name, query, stopSignal), query);
+        return {
+          ...envelope(await readAssignments(postgres, tenant_name, query, stopSignal), query),
+          are_read: readsAssignments(allocation.identity),
+        };
       },
     );
 

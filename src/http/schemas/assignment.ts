@@ -3,6 +3,7 @@ import { Type } from "@sinclair/typebox";
 import { LONGEST_ID } from "../../domain/text-limits.js";
 import { TAG_TEXT } from "../../tags/tag-text.js";
 import { countSchema, daySchema, instantSchema, nullableText, textSchema } from "./fields.js";
+import { pageSchema } from "./page.js";
 import { id, inputOf, tenantPathSchema } from "./parameters.js";
 import { authorSchema } from "./tag.js";
 
@@ -48,6 +49,19 @@ export const assignmentSchema = Type.Object(
   },
   { title: "Assignment", description: "A resource belongs to an identity on some days." },
 );
+
+export const assignmentPageSchema = (order: string) =>
+  Type.Object(
+    {
+      ...pageSchema(assignmentSchema, order).properties,
+      are_read: Type.Boolean({
+        description:
+          "Whether the tenant reads assignments: `allocation.identity` has `assigned: resource_id`. If not, none can be created.",
+        examples: [true],
+      }),
+    },
+    { description: "A page of assignments." },
+  );
 
 /** Maximum number of resources in a request. */
 export const MOST_RESOURCES = 10_000;
