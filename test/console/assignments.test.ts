@@ -35,7 +35,12 @@ t.test("what nobody pays for is assigned, and leaves the worklist", needs("chrom
     allocation: { identity: [{ assigned: resource_id }, { column: SubAccountId, map: ${map} }] }
     plugin_settings:
       sources: [{ name: bills, location: ${join(folder, "bills")}, limits: { settle_seconds: 0 } }]`;
-  const { app, config, stores, open, troubles } = await startConsole(t, [], [], [tenant]);
+  const unassigned = tenant
+    .replace("{ assigned: resource_id }, ", "")
+    .replace("cloud:", "unassigned:")
+    .replace("tenant_id: cloud", "tenant_id: other")
+    .replace("embedded:cloud", "embedded:unassigned");
+  const { app, config, stores, open, troubles } = await startConsole(t, [], [], [tenant, unassigned]);
   const run = async () =>
     (await runOnce(runContext(stores, { now: () => NOW }), config, "cloud")).dates_calculated;
   t.equal(await run(), 2);
@@ -112,6 +117,15 @@ t.test("what nobody pays for is assigned, and leaves the worklist", needs("chrom
     await page.reload();
     await shows(page, list, 1);
     t.match(await textOf(page, list), /^i-3 /, "only the first day of i-3 is left");
+  });
+
+  await t.test("a tenant that reads no assignments shows what its configuration lacks", async (t) => {
+    const other = await open(`${address.replace("cloud", "unassigned")}&assign=i-1`);
+    const shown = other.getByRole("dialog");
+    await shown.getByText("This tenant does not read assignments.").waitFor();
+    t.equal(await textOf(other, ".copied pre"), "allocation: identity: - assigned: resource_id");
+    t.equal(await shown.getByRole("button", { name: "Save the assignment" }).count(), 0);
+    await noBarriers(t, other, "a tenant without assignments");
   });
 
   await t.test("an assignment ends, and is deleted after a confirmation", async (t) => {
