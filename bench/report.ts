@@ -24,46 +24,62 @@ export function reportJson(report: BenchReport): string {
 }
 
 /** Formats a Markdown table, which is readable in a terminal and in the documentation. */
-export function reportTable({ command, measured_on, machine, figures, sizes, repeat }: BenchReport): string {
-  const head = [
-    `npm run bench -- ${command}`,
-    `${measured_on}, ${machine.cpu}, ${machine.cores} cores, ${machine.memory_gib} GiB, node ${machine.node}, engine ${machine.engine}, load ${machine.load.toFixed(1)}${speedOf(machine)}`,
-    `${Object.entries(sizes)
-      .map(([name, size]) => `${name} ${size.toLocaleString("en")}`)
-      .join(", ")}; medians of ${repeat}`,
-  ];
-  const rows = [
-    ["benchmark", "figure", "value", "target", ""],
-    ...figures.map((figure) => [
-      figure.benchmark,
-      figure.name,
-      `${shown(figure.value)} ${figure.unit}`,
-      figure.target === undefined
-        ? ""
-        : `${figure.target.at === "least" ? "≥" : "≤"} ${shown(figure.target.value)}`,
-      [{ true: "met", false: "missed" }[String(isMet(figure))], figure.note]
-        .filter((text) => text !== undefined)
-        .join("; "),
-    ]),
-  ];
+export function reportTable(report: BenchReport): string {
+  const rows = report.figures.map((figure) => [
+    figure.benchmark,
+    figure.name,
+    shownValue(figure),
+    targetText(figure),
+    [{ true: "met", false: "missed" }[String(isMet(figure))], figure.note]
+      .filter((text) => text !== undefined)
+      .join("; "),
+  ]);
+  return [
+    `npm run bench -- ${report.command}`,
+    circumstances(report),
+    "",
+    markdownTable([["benchmark", "figure", "value", "target", ""], ...rows]),
+  ].join("\n");
+}
+
+/** Returns a list item: the command of the report, and when and where it ran. */
+export function measurement(report: BenchReport): string {
+  return `- \`npm run bench -- ${report.command}\`, ${circumstances(report)}`;
+}
+
+function circumstances({ measured_on, machine, sizes, repeat }: BenchReport): string {
+  const { cpu, cores, memory_gib, node, engine, load, additions_per_second } = machine;
+  return [
+    measured_on,
+    cpu,
+    `${cores} cores`,
+    `${memory_gib} GiB`,
+    `node ${node}`,
+    `engine ${engine}`,
+    `load ${load.toFixed(1)}`,
+    // Older reports do not have the speed.
+    ...(additions_per_second === undefined
+      ? []
+      : [`${Math.round(additions_per_second / 1e6)} M additions/s`]),
+    ...Object.entries(sizes).map(([name, size]) => `${name} ${size.toLocaleString("en")}`),
+    `medians of ${repeat}`,
+  ].join(", ");
+}
+
+/** The first row has the titles. */
+export function markdownTable(rows: readonly (readonly string[])[]): string {
   const widths = rows[0]?.map((_, column) => Math.max(...rows.map((row) => row[column]?.length ?? 0))) ?? [];
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, column) => cell.padEnd(widths[column] ?? 0)).join(" | ")} |`;
   const [titles = [], ...body] = rows;
-  return [
-    ...head,
-    "",
-    line(titles),
-    line(widths.map((width) => "-".repeat(width))),
-    ...body.map(line),
-    "",
-  ].join("\n");
+  return [line(titles), line(widths.map((width) => "-".repeat(width))), ...body.map(line), ""].join("\n");
 }
 
-/** Older reports do not have the speed. */
-function speedOf({ additions_per_second }: Machine): string {
-  if (additions_per_second === undefined) return "";
-  return `, ${Math.round(additions_per_second / 1e6)} M additions/s`;
+export const shownValue = ({ value, unit }: Figure) => `${shown(value)} ${unit}`;
+
+export function targetText(figure: Figure | undefined): string {
+  if (figure?.target === undefined) return "";
+  return `${figure.target.at === "least" ? "≥" : "≤"} ${shown(figure.target.value)}`;
 }
 
 function shown(value: number): string {
