@@ -1,4 +1,4 @@
--- {"first_day":"2026-02-19","last_day":"2026-03-05","now_from":"2026-03-01 00:00:00","compared_to":"2026-02-21 00:00:00","groups_limit":10}
+-- {"first_day":"2026-02-19","last_day":"2026-03-05","now_from":"2026-03-01 00:00:00","gap_from":"2026-02-21 00:00:00","gap_to":"2026-03-01 00:00:00","groups_limit":10}
 WITH
   (
     SELECT (groupArray(identity_id), groupArray(identity_name), groupArray(toString(identity_type)), groupArray(toString(team))) FROM identities
@@ -18,7 +18,7 @@ FROM (
     FROM (
     SELECT identity_id AS c0, currency AS c1, cost_type, timestamp >= {now_from:DateTime('UTC')} AS is_now, toUInt8(provisional) AS of_provisional, identity_id = 'UNALLOCATED' AS of_nobody, amount_hi AS hi, amount_lo AS lo, row_count AS n
     FROM published_sums_by_identity
-    WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND NOT (timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')})
+    WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND NOT (timestamp >= {gap_from:DateTime('UTC')} AND timestamp < {gap_to:DateTime('UTC')})
   )
     GROUP BY c0, c1
   )

@@ -1,4 +1,4 @@
--- {"first_day":"2026-02-19","last_day":"2026-03-05","now_from":"2026-03-01 00:00:00","compared_to":"2026-02-21 00:00:00","groups_limit":10}
+-- {"first_day":"2026-02-19","last_day":"2026-03-05","now_from":"2026-03-01 00:00:00","gap_from":"2026-02-21 00:00:00","gap_to":"2026-03-01 00:00:00","groups_limit":10}
 WITH
   (
     SELECT (groupArray(resource_id), groupArray(resource_name), groupArray(toString(resource_type))) FROM resources
@@ -24,7 +24,7 @@ FROM (
         FROM (
     SELECT product_type AS c0, resource_id AS c1, product_category AS c2, env_id AS c3, sku_id AS c4, charge_category AS c5, currency AS c6, timestamp >= {now_from:DateTime('UTC')} AS is_now, amount_hi AS hi, amount_lo AS lo, 1 AS n
     FROM chargebacks
-    WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND NOT (timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')})
+    WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND NOT (timestamp >= {gap_from:DateTime('UTC')} AND timestamp < {gap_to:DateTime('UTC')})
   )
         GROUP BY c0, c1, c2, c3, c4, c5, c6
       ) AS charged
@@ -39,7 +39,7 @@ FROM (
         FROM (
           SELECT *, timestamp >= {now_from:DateTime('UTC')} AS is_now, if(JSONExtractString(metadata, 'unit') != '', JSONExtractString(metadata, 'unit'), if(JSONExtractString(metadata, 'ConsumedUnit') != '', JSONExtractString(metadata, 'ConsumedUnit'), JSONExtractString(metadata, 'PricingUnit'))) AS line_unit
           FROM published_billing
-          WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND NOT (timestamp >= {compared_to:DateTime('UTC')} AND timestamp < {now_from:DateTime('UTC')})
+          WHERE day >= {first_day:Date} AND day <= {last_day:Date} AND NOT (timestamp >= {gap_from:DateTime('UTC')} AND timestamp < {gap_to:DateTime('UTC')})
         )
         GROUP BY k0, k1, k2, k3, k4, k5, k6
       ) AS billed ON c1 = k0 AND c0 = k1 AND c2 = k2 AND c3 = k3 AND c4 = k4 AND c5 = k5 AND c6 = k6
