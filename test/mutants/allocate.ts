@@ -65,6 +65,17 @@ export const allocateMutants = [
   ...mutantsOf("src/allocate/allocate-pending.ts", stages, [
     ["a day is calculated although an earlier one of its month failed", "job.failed.add(day);", ""],
   ]),
+  ...mutantsOf(
+    "src/allocate/allocate-pending.ts",
+    ["test/runner/shrunk-batches.test.ts"],
+    [
+      [
+        "batches stay as large after one that took too much memory",
+        "size.maxWork = Math.min(size.maxWork, workOf(size, days) / 2);",
+        "",
+      ],
+    ],
+  ),
   ...mutantsOf("src/config/allocation/to-allocation-rule.ts", stages, [
     ["allocated costs are direct ones", 'of === "allocated" ? stage : undefined', "undefined"],
   ]),

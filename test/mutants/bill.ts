@@ -87,6 +87,9 @@ export const billMutants = [
       ["sums of a manifest are not compared", 'differenceText(cost, stated[column]) !== "0"', "false"],
     ],
   ),
+  ...mutantsOf("src/ingest/ecosystems/focus/overlaps/settle.ts", overlaps, [
+    ["a bill that is replaced is settled as well", "!replaced.has(delivery)", "true"],
+  ]),
   ...mutantsOf("src/ingest/ecosystems/focus/overlaps/decide.ts", overlaps, [
     ["a copy stops the bill that is charged", "a < b ? own : other", "a < b ? other : own"],
     ["of two new bills one is charged", "new Set([own, other])", "new Set([own])"],
