@@ -15,6 +15,7 @@ t.test("blocks that no test runs have a reason", async (t) => {
   );
   t.strictSame(unrun, [
     "README.md: suite",
+    "docs/how-to/assign-resources.md: tokens",
     "docs/how-to/connect-bi-tools.md: server",
     "docs/how-to/connect-bi-tools.md: server",
     ...["tokens", "tokens", "tokens", "tokens"].map((why) => `docs/how-to/control-access.md: ${why}`),
