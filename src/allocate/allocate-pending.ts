@@ -4,7 +4,7 @@ import { stagedTable } from "../clickhouse/staging.js";
 import { readRows } from "../clickhouse/statement.js";
 import { runStatement } from "../postgres/statement.js";
 import type { AllocatePending, LedgerDays, LedgerJob } from "./allocation-job.js";
-import { calculateDays, type DayMarks, unallocate } from "./calculate.js";
+import { calculateDays, type DayMarks, halves, unallocate } from "./calculate.js";
 import type { NewDeliveries } from "./delivery-changes.js";
 import { ConservationError, conserves, type DayFailures, failDay } from "./fail-day.js";
 import { chargebackLedger, topicLedger } from "./ledger.js";
@@ -129,10 +129,7 @@ async function finishBatch(
     if (isRunOver(job, error)) throw error;
     const [first] = days;
     if (days.length === 1 && first !== undefined) return await fail(job, first, error);
-    if (exceedsMemory(error)) shrink(job.size, days);
-    job.logger.warn({ err: error, days: days.length }, "a batch of days failed; trying each half of it");
-    const middle = Math.ceil(days.length / 2);
-    for (const half of [days.slice(0, middle), days.slice(middle)]) {
+    for (const half of halvesAfter(error, job, days)) {
       const [again] = await Promise.allSettled([calculateBatch(job, half)]);
       await finishBatch(job, half, again);
     }
@@ -201,11 +198,8 @@ async function attributeBatch(
     if (isRunOver(job, error)) throw error;
     const [first] = days;
     if (days.length === 1 && first !== undefined) return await fail(first, error);
-    if (exceedsMemory(error)) shrink(job.size, days);
-    job.logger.warn({ err: error, days: days.length }, "a batch of days failed; trying each half of it");
-    const middle = Math.ceil(days.length / 2);
-    await attributeBatch(job, days.slice(0, middle), failures, attributed);
-    return await attributeBatch(job, days.slice(middle), failures, attributed);
+    for (const half of halvesAfter(error, job, days)) await attributeBatch(job, half, failures, attributed);
+    return;
   }
   checks.filter(conserves).forEach(take);
   for (const check of checks.filter((each) => !conserves(each))) {
@@ -289,11 +283,17 @@ function* batchesOf(days: readonly string[], size: BatchSize): Generator<string[
 }
 
 /**
- * Halves the limit after a batch that took too much memory. Rows of a bill with many tags are larger than the estimate
- * assumes, so each later batch would fail as well and be calculated twice.
+ * Returns the halves of a batch that failed. If it took too much memory, the limit is halved as well: rows of a bill
+ * with many tags are larger than the estimate assumes, so each later batch would fail and be calculated twice.
  */
-function shrink(size: BatchSize, days: readonly string[]): void {
-  size.maxWork = Math.min(size.maxWork, workOf(size, days) / 2);
+function halvesAfter(
+  error: unknown,
+  { logger, size }: Pick<Batches, "logger" | "size">,
+  days: readonly string[],
+): (readonly string[])[] {
+  if (exceedsMemory(error)) size.maxWork = Math.min(size.maxWork, workOf(size, days) / 2);
+  logger.warn({ err: error, days: days.length }, "a batch of days failed; trying each half of it");
+  return halves(days);
 }
 
 const exceedsMemory = (error: unknown) =>

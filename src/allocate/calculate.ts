@@ -190,7 +190,8 @@ function marked({ marks }: Calculation, days: readonly string[]) {
   };
 }
 
-function halves(days: readonly string[]): (readonly string[])[] {
+/** Returns both halves of days, or one half of a single day. The first half has the odd day. */
+export function halves(days: readonly string[]): (readonly string[])[] {
   const middle = Math.ceil(days.length / 2);
   return [days.slice(0, middle), days.slice(middle)].filter((half) => half.length > 0);
 }
