@@ -9,7 +9,6 @@ import {
   type ChargebackFilters,
   outsideGap,
   rowsInWindow,
-  type SqlCondition,
   storable,
   summedRows,
   utcInstant,
@@ -101,23 +100,16 @@ export type StoredGroup = readonly [
   ...columnsAndNames: string[],
 ];
 
-/** Excludes rows between the two periods, if they have a gap. */
-function gapCondition({ window, comparedTo = window.from }: BreakdownInput): SqlCondition {
-  if (comparedTo >= window.from) return { condition: "", params: {} };
-  const { condition, params } = outsideGap(window, comparedTo);
-  return { condition: ` AND ${condition}`, params };
-}
-
 /**
  * Selects `StoredGroup` by currency, then in the requested order. UNALLOCATED comes last and does not count for the
  * limit if it is one group. The groups that changed most come from the same sums. The statement may have to be run
  * again (`hasNewValues`).
  */
 export function breakdownGroups(input: BreakdownInput): Statement {
-  const { window, comparedFrom = window.from, groupBy, search } = input;
+  const { window, comparedFrom = window.from, comparedTo = window.from, groupBy, search } = input;
   const wholeWindow = { ...window, from: comparedFrom };
   const wholeSource = aggregateSource({ ...input, window: wholeWindow, timeBucket: "day" });
-  const gap = gapCondition(input);
+  const gap = outsideGap(window, comparedTo);
   const source = { ...wholeSource, condition: `${wholeSource.condition}${gap.condition}` };
   const { columns } = source;
   const groups = columns.map((_, index) => `c${index}`);
@@ -202,9 +194,9 @@ ORDER BY ${currency}, is_nobody, rank`,
  * it. The chargebacks of a day all have it, or none.
  */
 export function firstDayWithoutCost(input: BreakdownInput, cost: OtherCost): Statement {
-  const { window, comparedFrom = window.from } = input;
+  const { window, comparedFrom = window.from, comparedTo = window.from } = input;
   const { condition, params } = rowsInWindow({ ...window, from: comparedFrom });
-  const gap = gapCondition(input);
+  const gap = outsideGap(window, comparedTo);
   const { from } = summedRows(["timestamp"]);
   return {
     query: `SELECT toString(minOrNull(day)) AS first FROM ${from} WHERE ${condition}${gap.condition} AND isNull(${cost})`,

@@ -84,7 +84,7 @@ export function changeGroups(input: ChangeInput): Statement {
   const groups = [...new Set([...requested.map((_, index) => `c${index}`), currency])].join(", ");
   const gap = outsideGap(window, comparedTo);
   const isNow = "timestamp >= {now_from:DateTime('UTC')}";
-  const inPeriods = (condition: string) => `${condition} AND ${gap.condition}`;
+  const inPeriods = (condition: string) => `${condition}${gap.condition}`;
   const keyFilter = valueConditions(keyColumns, filters);
   const inWindow = rowsInWindow(whole);
   const joined = keyNames.map((name, index) => `${keyAt(name)} = k${index}`).join(" AND ");

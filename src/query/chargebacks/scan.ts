@@ -163,10 +163,14 @@ const daysOf = (from: number, to: number): DaySpan => ({
 });
 const instantsOf = (from: number, to: number) => ({ from: utcInstant(from), to: utcInstant(to) });
 
-/** Returns a condition for the rows of a window and of an earlier period that ends before it. */
+/**
+ * Returns a condition, to append to another one, that excludes rows between a window and an earlier period. Empty if
+ * there is no gap.
+ */
 export function outsideGap(window: InstantRange, earlierTo: number): SqlCondition {
+  if (earlierTo >= window.from) return { condition: "", params: {} };
   return {
-    condition: "NOT (timestamp >= {gap_from:DateTime('UTC')} AND timestamp < {gap_to:DateTime('UTC')})",
+    condition: " AND NOT (timestamp >= {gap_from:DateTime('UTC')} AND timestamp < {gap_to:DateTime('UTC')})",
     params: {
       gap_from: utcInstant(storable({ ...window, from: earlierTo }).from),
       gap_to: utcInstant(storable(window).from),
