@@ -26,21 +26,17 @@ t.test("what nobody pays for is assigned, and leaves the worklist", needs("chrom
   writeFileSync(join(folder, "bills", "2026-03", "bill.csv"), csv(lines));
   const map = join(folder, "accounts.csv");
   writeFileSync(map, "value,identity\n1,web\n");
-  const tenant = `  cloud:
+  const tenant = (name: string, identity: string) => `  ${name}:
     ecosystem: focus
-    tenant_id: cloud
+    tenant_id: ${name}
     lookback_days: 30
     cutoff_days: 1
-    storage: { connection_string: "embedded:cloud" }
-    allocation: { identity: [{ assigned: resource_id }, { column: SubAccountId, map: ${map} }] }
+    storage: { connection_string: "embedded:${name}" }
+    allocation: { identity: [${identity}{ column: SubAccountId, map: ${map} }] }
     plugin_settings:
       sources: [{ name: bills, location: ${join(folder, "bills")}, limits: { settle_seconds: 0 } }]`;
-  const unassigned = tenant
-    .replace("{ assigned: resource_id }, ", "")
-    .replace("cloud:", "unassigned:")
-    .replace("tenant_id: cloud", "tenant_id: other")
-    .replace("embedded:cloud", "embedded:unassigned");
-  const { app, config, stores, open, troubles } = await startConsole(t, [], [], [tenant, unassigned]);
+  const tenants = [tenant("cloud", "{ assigned: resource_id }, "), tenant("unassigned", "")];
+  const { app, config, stores, open, troubles } = await startConsole(t, [], [], tenants);
   const run = async () =>
     (await runOnce(runContext(stores, { now: () => NOW }), config, "cloud")).dates_calculated;
   t.equal(await run(), 2);

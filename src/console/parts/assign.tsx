@@ -5,7 +5,7 @@ import { changed, type Place } from "../state/location.js";
 import { viewPath } from "../state/paths.js";
 import { periodOf } from "../state/period.js";
 import { en } from "../text/en.js";
-import { AssignmentList, useAssignmentsOf } from "./assignment-list.js";
+import { Assignments, useAssignmentsOf } from "./assignment-list.js";
 import { ConfigurationLines } from "./configuration-lines.js";
 import { Day, Field } from "./controls.js";
 import { Copied } from "./copied.js";
@@ -40,7 +40,7 @@ export function AssignDrawer({ place, tenant }: AssignProps) {
 }
 
 function ShownDrawer({ place, tenant, resources }: AssignProps & { readonly resources: readonly string[] }) {
-  const { value } = useAssignmentsOf({ tenant, resources });
+  const data = useAssignmentsOf(tenant, resources);
   const title = text.title(resources.length);
   return (
     <Drawer place={place} parameter="assign" title={title}>
@@ -52,7 +52,7 @@ function ShownDrawer({ place, tenant, resources }: AssignProps & { readonly reso
           </li>
         ))}
       </ul>
-      {value?.are_read === false ? (
+      {data.value?.are_read === false ? (
         <>
           <p>{text.notRead}</p>
           <Copied lines={ASSIGNED_SOURCE} />
@@ -63,7 +63,7 @@ function ShownDrawer({ place, tenant, resources }: AssignProps & { readonly reso
         </RequireScope>
       )}
       <h3>{text.assignments}</h3>
-      <AssignmentList tenant={tenant} resources={resources} />
+      <Assignments tenant={tenant} data={data} none={text.noneOfThese} />
       <ConfigurationLines place={place} tenant={tenant} resources={resources} />
     </Drawer>
   );

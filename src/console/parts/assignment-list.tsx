@@ -34,19 +34,9 @@ export function useAssignedOn(tenant: string, day: string): (resource: string) =
   return (resource) => identities.get(resource);
 }
 
-interface ListProps {
-  readonly tenant: string;
-  readonly resources: readonly string[];
-}
-
 /** Reads the assignments of the first resources. */
-export const useAssignmentsOf = ({ tenant, resources }: ListProps) =>
+export const useAssignmentsOf = (tenant: string, resources: readonly string[]) =>
   useAssignments(tenant, { page_size: 100, resource_id: resources.slice(0, MOST_NAMED) });
-
-export function AssignmentList({ tenant, resources }: ListProps) {
-  const data = useAssignmentsOf({ tenant, resources });
-  return <Assignments tenant={tenant} data={data} none={text.noneOfThese} />;
-}
 
 interface AssignmentsProps {
   readonly tenant: string;
