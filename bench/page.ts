@@ -52,7 +52,7 @@ function tableOf(reports: readonly BenchReport[], wanted: readonly string[]): st
     const [first] = figures.filter((each) => each !== undefined);
     return [title, ...figures.map((each) => (each === undefined ? "" : shownValue(each))), targetText(first)];
   });
-  const sizes = reports.map(({ command }) => / ?--rows (\S+)/.exec(command)?.[1]);
+  const sizes = reports.map(({ command }) => /--rows (\S+)/.exec(command)?.[1]);
   const heads = reports.map((_, index) => (reports.length === 1 ? "value" : `${sizes[index] ?? ""} rows`));
   return markdownTable([["figure", ...heads, "target"], ...rows]);
 }
