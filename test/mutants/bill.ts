@@ -12,6 +12,7 @@ const zstd = ["test/ingest/unzstd.test.ts"];
 
 const duplicates = ["test/ingest/focus/duplicates.test.ts"];
 const overlaps = ["test/ingest/focus/overlaps.test.ts"];
+const fields = ["test/ingest/focus/line-metadata.test.ts", "test/ingest/focus/charge-days.test.ts"];
 const retired = ["test/postgres/retirement.test.ts"];
 
 /** Mutants of bills of clouds: reading, rules, and exports. */
@@ -24,6 +25,15 @@ export const billMutants = [
   ]),
   ...mutantsOf("src/ingest/ecosystems/focus/lines/billing-lines.ts", lines, [
     ["two equal lines stay two", "HAVING count() > 1", "HAVING count() > 2"],
+  ]),
+  ...mutantsOf("src/ingest/ecosystems/focus/lines/billing-lines.ts", fields, [
+    [
+      "fields of a line are not JSON",
+      template("`,@{JSON.stringify(name)}:`"),
+      template("`@{JSON.stringify(name)}:`"),
+    ],
+    ["columns of the bill's own are lost", 'customFields(same("custom_columns"))', "\"''\""],
+    ["a statement leaves out the last day", "addDays(last, 1)", "last"],
   ]),
   ...mutantsOf("src/ingest/ecosystems/focus/lines/charge-days.ts", lines, [
     [

@@ -147,13 +147,28 @@ function shortest(ticks: bigint): string {
   return ticks === 0n ? "0" : decimal(ticks).replace(/\.?0+$/, "");
 }
 
-t.test("only large bills are read day by day, unless charges are spread", async (t) => {
+t.test("a statement reads about 100,000 lines, of days with charges", async (t) => {
   const may = { start: "2026-05-30", end: "2026-06-02" };
-  t.strictSame(linePieces(may, 999_999, "none"), [may]);
-  t.strictSame(linePieces(may, 1_000_000, "daily"), [may]);
-  t.strictSame(linePieces(may, 1_000_000, "none"), [
+  const bill = (lines: number, first_day: string | null = "2026-04-01", last_day = "2026-07-01") => [
+    { lines: String(lines), first_day, last_day: first_day && last_day },
+  ];
+  const days = [
     { start: "2026-05-30", end: "2026-05-31" },
     { start: "2026-05-31", end: "2026-06-01" },
     { start: "2026-06-01", end: "2026-06-02" },
-  ]);
+  ];
+  t.strictSame(linePieces(may, bill(100_000), "none"), [may]);
+  t.strictSame(linePieces(may, bill(1_000_000), "daily"), [may]);
+  t.strictSame(linePieces(may, bill(151_000), "none"), days);
+  t.strictSame(linePieces(may, bill(90_000_000), "none"), days);
+  t.strictSame(linePieces(may, bill(150_000), "none"), [{ ...may, end: "2026-06-01" }, ...days.slice(2)]);
+  const [only] = days.slice(1);
+  t.strictSame(linePieces(may, bill(5, "2026-05-31", "2026-05-31"), "none"), [only]);
+  t.strictSame(linePieces(may, [...bill(5, "2026-05-31", "2026-05-31"), ...bill(0, null)], "daily"), [only]);
+  const apart = [...bill(5, "2026-05-01", "2026-05-30"), ...bill(5, "2026-06-01")];
+  t.strictSame(linePieces(may, apart, "none"), [may]);
+  t.strictSame(linePieces(may, bill(5, "2026-06-02"), "none"), []);
+  t.strictSame(linePieces(may, bill(5, "2026-05-01", "2026-05-29"), "daily"), []);
+  t.strictSame(linePieces(may, bill(5, null), "none"), []);
+  t.strictSame(linePieces(may, [], "none"), []);
 });

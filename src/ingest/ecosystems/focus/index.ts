@@ -173,8 +173,7 @@ function connect(settings: Settings, context: GatherContext): Gatherer {
         spread: settings.spread,
         columns: settings.columns,
       };
-      const lines = touching.reduce((sum, delivery) => sum + Number(delivery.lines), 0);
-      for (const piece of linePieces(window, lines, settings.spread))
+      for (const piece of linePieces(window, touching, settings.spread))
         await sink.billingRows(billingLines({ ...request, window: piece }));
       const billed = await readRows<BilledAmount>(client, billedOfWindow(request), signal);
       const malformed = await malformedLines(client, request, touching, signal);

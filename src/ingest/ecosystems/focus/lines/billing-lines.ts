@@ -1,11 +1,12 @@
 /** Billing lines of some days, from the deliveries that count. */
-import { identifier } from "../../../../clickhouse/sql-text.js";
+import { identifier, literal } from "../../../../clickhouse/sql-text.js";
 import type { Statement } from "../../../../clickhouse/statement.js";
-import { addDays, type DayRange, daysOfWindow } from "../../../../common/days.js";
+import { addDays, type DayRange, daysOfWindow, earliest, latest } from "../../../../common/days.js";
 import { type Declarations, lineTagsSql } from "../declared-columns.js";
+import type { RecordedDelivery } from "../deliveries/records.js";
 import { ownColumns } from "../line-columns.js";
 import { MALFORMED } from "../load/findings.js";
-import { type CostColumn, landingColumns } from "../load/landing-columns.js";
+import { type CostColumn, type LandingColumn, landingColumns } from "../load/landing-columns.js";
 import { chargeStart, dayOffsets, partOf, type Spread } from "./charge-days.js";
 
 export interface LinesRequest {
@@ -18,17 +19,37 @@ export interface LinesRequest {
   readonly columns: Declarations;
 }
 
-/** Bills with at least this many lines are read day by day. */
-const LARGE_BILL = 1_000_000;
+/**
+ * Approximate number of lines that one statement reads. Planning it takes 0.2 s, and lines of several days together
+ * take more memory, because each block has some lines of all of them: 3.8 KiB a line.
+ */
+const LINES_OF_PIECE = 100_000;
+
+type Charged = Pick<RecordedDelivery, "first_day" | "last_day" | "lines">;
 
 /**
- * Splits a window into windows that are read one after the other. A single day of a large bill arrives sorted as one
- * partition. With several days together, each block has some lines of all of them, which took half as long again with
- * ten million lines. A spread charge is read once for all of its days.
+ * Splits the days of a window that the deliveries have charges on into windows that are read one after the other. A
+ * spread charge is read once for all of its days.
  */
-export function linePieces(window: DayRange, lines: number, spread: Spread): readonly DayRange[] {
-  if (lines < LARGE_BILL || spread !== "none") return [window];
-  return daysOfWindow(window).map((day) => ({ start: day, end: addDays(day, 1) }));
+export function linePieces(
+  window: DayRange,
+  deliveries: readonly Charged[],
+  spread: Spread,
+): readonly DayRange[] {
+  const firsts = deliveries.flatMap(({ first_day }) => first_day ?? []).sort();
+  const lasts = deliveries.flatMap(({ last_day }) => last_day ?? []).sort();
+  const [first] = firsts;
+  const last = lasts.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const charged = { start: latest(window.start, first), end: earliest(window.end, addDays(last, 1)) };
+  if (charged.start >= charged.end) return [];
+  if (spread !== "none") return [charged];
+  const lines = deliveries.reduce((sum, delivery) => sum + Number(delivery.lines), 0);
+  const days = Math.max(1, Math.floor((daysOfWindow(charged).length * LINES_OF_PIECE) / lines));
+  const pieces: DayRange[] = [];
+  for (let { start } = charged; start < charged.end; start = addDays(start, days))
+    pieces.push({ start, end: earliest(charged.end, addDays(start, days)) });
+  return pieces;
 }
 
 /** SQL of the `resource_id` of a line. */
@@ -85,16 +106,9 @@ export function billingLines(request: LinesRequest): Statement {
 function columnsOf({ same, sum }: ColumnMerge, { cost, spread, columns }: LinesRequest): string {
   const amount = (column: string) =>
     `CAST(${sum(partOf(`ifNull(${column}, 0)`, spread))} AS Decimal(38, 12))`;
-  const metadata = landingColumns
+  const fields = landingColumns
     .filter(({ name }) => name !== "Tags" && !Object.hasOwn(ownColumns, name))
-    .map(({ name, kind, summable }) => {
-      if (summable) return `'${name}', if(isNull(${same(name)}), '', toString(${amount(name)}))`;
-      if (kind === "instant")
-        return `'${name}', ${same(`ifNull(formatDateTime(${name}, '%Y-%m-%dT%H:%i:%SZ', 'UTC'), '')`)}`;
-      return kind === "cost" || kind === "number"
-        ? `'${name}', ${same(`ifNull(toString(${name}), '')`)}`
-        : `'${name}', ${same(`toString(${identifier(name)})`)}`;
-    });
+    .map((column) => metadataField(column, same, amount));
   const granularity =
     "multiIf(ChargePeriodEnd - ChargePeriodStart <= 3600, 'hourly', ChargePeriodEnd - ChargePeriodStart <= 86400, 'daily', 'period')";
   return `${chargeStart} AS timestamp,
@@ -117,5 +131,30 @@ function columnsOf({ same, sum }: ColumnMerge, { cost, spread, columns }: LinesR
     ${amount(`coalesce(EffectiveCost, ${cost})`)} AS effective_cost,
     ${amount("ListCost")} AS list_cost,
     ${same(spread === "daily" ? "'daily'" : granularity)} AS granularity,
-    toJSONString(mapFilter((k, v) -> v != '', mapConcat(map(${metadata.join(", ")}), CAST(${same("custom_columns")} AS Map(String, String))))) AS metadata`;
+    concat('{', substring(concat(${[...fields, customFields(same("custom_columns"))].join(", ")}), 2), '}') AS metadata`;
+}
+
+/**
+ * Returns SQL for a field of the JSON object `metadata`, with a comma before it; empty if the line has no value. Text
+ * that is put together takes a third of the time of a map that is written as JSON, which was most of reading a bill.
+ */
+function metadataField(
+  { name, kind, summable }: LandingColumn,
+  same: ColumnMerge["same"],
+  amount: (column: string) => string,
+): string {
+  const key = `,${JSON.stringify(name)}:`;
+  const quoted = (text: string) => `concat(${literal(`${key}"`)}, ${text}, '"')`;
+  const value = same(identifier(name));
+  if (summable) return `if(isNull(${value}), '', ${quoted(`toString(${amount(name)})`)})`;
+  if (kind === "instant")
+    return `if(isNull(${value}), '', ${quoted(`formatDateTime(assumeNotNull(${value}), '%Y-%m-%dT%H:%i:%SZ', 'UTC')`)})`;
+  if (kind === "cost" || kind === "number")
+    return `if(isNull(${value}), '', ${quoted(`toString(assumeNotNull(${value}))`)})`;
+  return `if(${value} = '', '', concat(${literal(key)}, toJSONString(${value})))`;
+}
+
+/** Returns SQL for the fields of a map of texts. */
+function customFields(map: string): string {
+  return `arrayStringConcat(arrayMap((k, v) -> concat(',', toJSONString(k), ':', toJSONString(v)), mapKeys(${map}), mapValues(${map})))`;
 }
