@@ -4,6 +4,7 @@ import { dropStagedDays } from "../clickhouse/staging.js";
 import { LeaseLostError } from "../common/lease-lost.js";
 import { ledgers } from "../domain/ledger.js";
 import { UpstreamError } from "../upstream/http/upstream-error.js";
+import { assignmentSql } from "./configured/assign-lines.js";
 import { daysThatDiffer } from "./control/check-staged-bill.js";
 import { recordTotalsOfDays } from "./control/record-totals-of-days.js";
 import type { WindowReport } from "./reports.js";
@@ -31,7 +32,7 @@ export interface StagedBefore {
  * without rows. If the upstream fails the window as a whole, the control totals show what was requested.
  */
 export async function gatherToStaging(
-  { store, postgres, epoch, gatherer, window, signal }: StageWindowOptions,
+  { store, postgres, epoch, gatherer, window, allocation, signal }: StageWindowOptions,
   days: readonly string[],
 ): Promise<GatheredWindow> {
   const { client, tenantName, tenantId, ecosystem } = store;
@@ -43,7 +44,8 @@ export async function gatherToStaging(
     before = { chargebacks, attributions };
     await dropStagedDays(client, epoch, days);
   };
-  const writer = createStagingWriter({ client, epoch, prepare, signal });
+  const assignment = allocation && assignmentSql(allocation);
+  const writer = createStagingWriter({ client, epoch, assignment, prepare, signal });
   const sink = createStagingSink({ window, ecosystem, tenantId, writer });
   const report = await gatherer.gatherWindow(window, sink, signal).catch(async (error) => {
     if (error instanceof UpstreamError && !signal.aborted) {

@@ -26,6 +26,7 @@ import { keepMeasuredUsage } from "./staging/keep-published/keep-measured-usage.
 import { keepPublishedBills } from "./staging/keep-published/keep-published-bills.js";
 import { type MissingData, readMissingData } from "./staging/missing-data.js";
 import { type DayVerdict, recordGathered } from "./staging/record-gathered.js";
+import type { SinkFindings } from "./staging/staging-sink.js";
 import { recordGathering, unchangedWindow, warnOfDropped } from "./unchanged-window.js";
 
 /**
@@ -46,7 +47,7 @@ async function stageGathered(options: StageWindowOptions): Promise<StagedWindow>
   const measured = states.in("measured");
   await dropStagedDays(options.store.client, options.epoch, incomplete);
   const keptUsage = await completeUsage(options, states);
-  await applyConfiguration(options, states);
+  await applyConfiguration(options, states, gathered.findings);
   const { contents, verdicts, topics } = await recordStaged(options, gathered, states);
 
   const { report, findings } = gathered;
@@ -146,12 +147,13 @@ async function recordStaged(
 async function applyConfiguration(
   { store: { client }, epoch, allocation, signal }: StageWindowOptions,
   states: DayStates,
+  { counts }: SinkFindings,
 ): Promise<void> {
   const staged = { client, epoch, days: states.in("measured", "restored"), signal };
   const restored = { ...staged, days: states.in("restored") };
   await dropDerived(restored);
   if (allocation === undefined) return await unassignLines(restored);
-  await assignLines(staged, allocation);
+  await assignLines(counts.selected === counts.billing ? restored : staged, allocation);
   await deriveWeights(staged, allocation);
 }
 

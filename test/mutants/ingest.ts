@@ -269,6 +269,22 @@ export const ingestMutants = [
     ],
   ),
   ...mutantsOf(
+    "src/ingest/stage-window.ts",
+    ["test/runner/assignments.test.ts", "test/ingest/configured-rules.test.ts"],
+    [
+      [
+        "records of an upstream have no rule",
+        "counts.selected === counts.billing ? restored : staged",
+        "restored",
+      ],
+    ],
+  ),
+  ...mutantsOf(
+    "src/ingest/staging/staging-writer.ts",
+    ["test/runner/focus-rules.test.ts"],
+    [["lines that the engine selects have no rule", "assignment ?? {", "undefined ?? {"]],
+  ),
+  ...mutantsOf(
     "src/ingest/staging/series-bytes.ts",
     ["test/ingest/stage-window.test.ts"],
     [["amounts lose their upper half", "view.setUint32(offset + 4, amount / TWO_TO_32, true);", ""]],

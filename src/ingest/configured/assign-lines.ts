@@ -1,6 +1,7 @@
 /**
- * Assigns to each staged billing line the rule that matches it and the identity that it names. One statement does it
- * for all lines of the days, whatever gathered them, before the hashes of the days are computed.
+ * Assigns to each staged billing line the rule that matches it and the identity that it names, before the hashes of the
+ * days are computed. Lines that the engine selects are inserted with both. One statement assigns all other lines of the
+ * days, whatever gathered them.
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import { isoDay, literal } from "../../clickhouse/sql-text.js";
@@ -49,8 +50,18 @@ function assignedRuleSql({ identity = [], maps = new Map(), columns, assigned }:
   return `multiIf(${cases.join(", ")}, ${others})`;
 }
 
+/** SQL on the columns of the bill. */
+export interface LineAssignment {
+  readonly rule: string;
+  readonly identity: string;
+}
+
+export function assignmentSql(plan: AllocationPlan): LineAssignment {
+  return { rule: ruleSql(plan), identity: identitySql(plan) };
+}
+
 export async function assignLines(lines: StagedLines, plan: AllocationPlan): Promise<void> {
-  await rewrite(lines, { rule: ruleSql(plan), identity: identitySql(plan), where: "true" });
+  await rewrite(lines, { ...assignmentSql(plan), where: "true" });
 }
 
 /** Clears rule and identity of lines that were staged as they are published, because another configuration set them. */
@@ -61,7 +72,7 @@ export async function unassignLines(lines: StagedLines): Promise<void> {
 /** @param where only days with lines that match this are rewritten */
 async function rewrite(
   { client, epoch, days, signal }: StagedLines,
-  { rule, identity, where }: { readonly rule: string; readonly identity: string; readonly where: string },
+  { rule, identity, where }: LineAssignment & { readonly where: string },
 ): Promise<void> {
   if (days.length === 0) return;
   const read = {

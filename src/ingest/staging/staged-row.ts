@@ -90,7 +90,7 @@ export function stagedColumns(table: StagedInput): [string, ...string[]] {
   return written(table).map(([name]) => name) as [string, ...string[]];
 }
 
-/** Columns of lines that the engine selects. Rule and identity of a line are determined when it is staged. */
+/** Columns of lines that the engine selects. Rule and identity of a line are derived from the others. */
 export const selectedColumns: readonly string[] = columnsOf("billing").flatMap(([name, { statedBy }]) =>
   statedBy === "tenant" || statedBy === "table" || name === "rule" || name === "named_identity" ? [] : [name],
 );

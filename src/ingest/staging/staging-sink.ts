@@ -19,7 +19,8 @@ export interface SinkFindings {
   readonly dropped: Record<string, number>;
   /** Days that cannot be complete, with the reason. */
   readonly incompleteDays: Map<string, string>;
-  readonly counts: { billing: number; usage: number };
+  /** `selected`: lines of the bill that the engine selected, which have their rule and identity. */
+  readonly counts: { billing: number; selected: number; usage: number };
 }
 
 export interface StagingSink extends WindowSink {
@@ -44,7 +45,11 @@ const gapRow = rowText("usage_gaps");
 
 export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkOptions): StagingSink {
   const lineRow = rowText("billing", { ecosystem, tenant_id: tenantId });
-  const findings: SinkFindings = { dropped: {}, incompleteDays: new Map(), counts: { billing: 0, usage: 0 } };
+  const findings: SinkFindings = {
+    dropped: {},
+    incompleteDays: new Map(),
+    counts: { billing: 0, selected: 0, usage: 0 },
+  };
   const isInWindow = (day: string) => day >= window.start && day < window.end;
   const drop = (reason: string) => {
     findings.dropped[reason] = (findings.dropped[reason] ?? 0) + 1;
@@ -112,7 +117,9 @@ export function createStagingSink({ window, ecosystem, tenantId, writer }: SinkO
       await writer.add("billing", accepted.map(lineRow));
     },
     async billingRows(select) {
-      findings.counts.billing += await writer.insertLines(select, { ecosystem, tenant_id: tenantId });
+      const inserted = await writer.insertLines(select, { ecosystem, tenant_id: tenantId });
+      findings.counts.billing += inserted;
+      findings.counts.selected += inserted;
     },
     usage,
     async usageRows(select) {

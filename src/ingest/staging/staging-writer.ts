@@ -7,6 +7,7 @@ import { type ClickHouseClient, drainStream } from "@clickhouse/client";
 import { isoDay } from "../../clickhouse/sql-text.js";
 import { stagedTable } from "../../clickhouse/staging.js";
 import type { Statement } from "../../clickhouse/statement.js";
+import type { LineAssignment } from "../configured/assign-lines.js";
 import type { GapOfBilled } from "../ecosystem.js";
 import { selectFromSeries } from "./series-bytes.js";
 import { type StagedInput, selectedColumns, stagedColumns, type TenantColumns } from "./staged-row.js";
@@ -38,12 +39,15 @@ const BATCH_LENGTH = 32 * 1_048_576;
 export interface StagingWriterOptions {
   readonly client: ClickHouseClient;
   readonly epoch: number;
+  /** Rule and identity of lines that the engine selects. Without it, they have none yet. */
+  readonly assignment?: LineAssignment | undefined;
   /** Makes room in the tables. Runs once, before the first insert, so that an upstream that is down costs nothing. */
   readonly prepare: () => Promise<void>;
   readonly signal: AbortSignal;
 }
 
-export function createStagingWriter({ client, epoch, prepare, signal }: StagingWriterOptions): StagingWriter {
+export function createStagingWriter(options: StagingWriterOptions): StagingWriter {
+  const { client, epoch, assignment, prepare, signal } = options;
   const pending = new Map<StagedRows, { rows: (string | Buffer)[]; length: number }>();
   /** One insert at a time: concurrent queries share one sink, and the next batch waits for the last one. */
   let queue: Promise<void> | undefined;
@@ -94,7 +98,7 @@ export function createStagingWriter({ client, epoch, prepare, signal }: StagingW
   }
 
   return {
-    insertLines: (select, tenant) => insertInOrder(linesInto(epoch, select, tenant)),
+    insertLines: (select, tenant) => insertInOrder(linesInto(epoch, select, tenant, assignment)),
     insertUsage: (select) => insertInOrder(usageInto(epoch, select)),
     insertGapsOfBilled: (gaps) => insertInOrder(gapsOfBilled(epoch, gaps)),
     async add(table, rows) {
@@ -126,15 +130,23 @@ function insertOf(rowsOf: StagedRows, epoch: number): string {
 }
 
 /**
- * Inserts lines that the engine itself selects. `select`: rows with the columns `selectedColumns`, by name. If it groups by the sorting key of its table, it holds
- * one group at a time; other groups are spilled to disk if there are many.
+ * Inserts lines that the engine itself selects. `select`: rows with the columns `selectedColumns`, by name. If it
+ * groups by the sorting key of its table, it holds one group at a time; other groups are spilled to disk if there are
+ * many.
  */
-function linesInto(epoch: number, { query, params }: Statement, tenant: TenantColumns): Statement {
-  const columns = selectedColumns.join(", ");
+function linesInto(
+  epoch: number,
+  { query, params }: Statement,
+  tenant: TenantColumns,
+  assignment: LineAssignment | undefined,
+): Statement {
+  const columns = ["ecosystem", "tenant_id", ...selectedColumns].join(", ");
+  const lines = `SELECT {line_ecosystem:String} AS ecosystem, {line_tenant_id:String} AS tenant_id, toDate(timestamp, 'UTC') AS day, * FROM (${query})`;
+  const { rule, identity } = assignment ?? { rule: "''", identity: "''" };
   return {
     query: `
-INSERT INTO ${stagedTable("billing", epoch)} (ecosystem, tenant_id, ${columns})
-SELECT {line_ecosystem:String}, {line_tenant_id:String}, ${columns} FROM (${query})
+INSERT INTO ${stagedTable("billing", epoch)} (${columns}, rule, named_identity)
+SELECT ${columns}, ${rule} AS rule, ${identity} AS named_identity FROM (${lines})
 SETTINGS optimize_aggregation_in_order = 1, max_bytes_before_external_group_by = 268435456`,
     params: { ...params, line_ecosystem: tenant.ecosystem, line_tenant_id: tenant.tenant_id },
   };
