@@ -148,13 +148,13 @@ export const allocateMutants = [
   ...mutantsOf("src/allocate/sql/allocate-days.ts", money, [
     [
       "lines of one key in two currencies are one line",
+      template("  const key = `day, @{lineKeySql(ledger)}@{parts.lineKey}`;\n"),
       template(
-        '    SELECT day, @{lineKeySql(ledger)}, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{costs.ofLine}@{pointSql(hashOfPoint(ledger, "components", parts.pointText), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component", parts.pointText), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger)}@{parts.lineKey}\n',
-      ),
-      template(
-        '    SELECT day, @{lineKeySql(ledger).replace(", currency", "")}, any(currency) AS currency, @{same.map(({ billColumn }) => `any(@{billColumn}) AS @{billColumn}`).join(", ")},\n      CAST(reinterpret(sum(total_cost), \'Int128\') AS @{int}) AS raw,\n      @{costs.ofLine}@{pointSql(hashOfPoint(ledger, "components", parts.pointText), `@{WHOLE_LINE}`, int)} AS components_offset,\n      @{pointSql(hashOfPoint(ledger, "residue component", parts.pointText), `@{WHOLE_LINE}`, int)} AS residue_point,\n      @{hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,\n      @{hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,\n      @{parts.lineColumns}\n    FROM @{parts.bill}\n    WHERE day IN {days:Array(Date)}@{ruledLines(ledger)}\n    GROUP BY day, @{lineKeySql(ledger).replace(", currency", "")}@{parts.lineKey}\n',
+        '  const key = `day, @{lineKeySql(ledger).replace(", currency", "")}@{parts.lineKey}`;\n  parts = { ...parts, billColumns: [...parts.billColumns, { name: "currency", merge: "any" }] };\n',
       ),
     ],
+    ["two lines of one key stay two", "HAVING count() > 1", "HAVING count() > 2"],
+    ["of several lines of one key only one counts", 'merge: "sum" }', 'merge: "any" }'],
   ]),
   ...mutantsOf("src/allocate/sql/rule-parts.ts", configured, [
     ["whom a line names pays nothing", "sole: \"if(c.kind = 'line', named, nobody)\"", 'sole: "nobody"'],

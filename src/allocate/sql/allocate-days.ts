@@ -51,7 +51,7 @@ export function allocateDays(input: AllocateDays): Statement {
   const { sets } = parts;
   const explained = { ...ledger.explained, ...parts.explained };
   const ticksUpTo = (ratio: string) => `intDiv(line_ticks * ${ratio} + components_offset, ${WHOLE_LINE})`;
-  const costs = input.hasOtherCosts ? costParts(int, ticksUpTo("c.3")) : withoutCosts;
+  const costs = input.hasOtherCosts ? costParts(ticksUpTo("c.3")) : withoutCosts;
   const same = lineColumns(ledger, "same");
   const copied = [...lineColumns(ledger, "key"), ...same];
   const columns = [
@@ -97,18 +97,15 @@ WITH
     FROM tiers_of GROUP BY ${parts.ruleKey}
   ),
 
-  -- Lines of equal key are one line.
   lines AS (
-    SELECT day, ${lineKeySql(ledger)}, ${same.map(({ billColumn }) => `any(${billColumn}) AS ${billColumn}`).join(", ")},
-      CAST(reinterpret(sum(total_cost), 'Int128') AS ${int}) AS raw,
-      ${costs.ofLine}${pointSql(hashOfPoint(ledger, "components", parts.pointText), `${WHOLE_LINE}`, int)} AS components_offset,
+    SELECT *,
+      ${["total_cost", ...costs.ofBill].map((cost) => `CAST(reinterpret(${cost}, 'Int128') AS ${int}) AS raw${cost === "total_cost" ? "" : `_${cost}`}`).join(", ")},
+      ${pointSql(hashOfPoint(ledger, "components", parts.pointText), `${WHOLE_LINE}`, int)} AS components_offset,
       ${pointSql(hashOfPoint(ledger, "residue component", parts.pointText), `${WHOLE_LINE}`, int)} AS residue_point,
       ${hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,
       ${hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,
       ${parts.lineColumns}
-    FROM ${parts.bill}
-    WHERE day IN {days:Array(Date)}${ruledLines(ledger)}
-    GROUP BY day, ${lineKeySql(ledger)}${parts.lineKey}
+    FROM (${linesOfBill(ledger, parts, costs.ofBill)})
   ),
 
   -- Ticks of each component: cumulative shares are rounded at the line's offset. What the line has below one tick goes to the
@@ -240,6 +237,26 @@ FROM rows`,
       decimal_places: input.decimalPlaces,
     },
   };
+}
+
+/**
+ * Selects the lines of the bill. Lines of equal key become one. Only those are grouped, because grouping by eight
+ * columns of text took two thirds of the time of a bill whose lines have one recipient each (0.8 M lines: 6.3 s of
+ * 9.5 s). They are found by a hash of their key; other lines that have the same hash are grouped as well, by themselves.
+ */
+function linesOfBill(ledger: SplitLedger, parts: RuleParts, otherCosts: readonly string[]): string {
+  const lines = `FROM ${parts.bill} WHERE day IN {days:Array(Date)}${ruledLines(ledger)}`;
+  const key = `day, ${lineKeySql(ledger)}${parts.lineKey}`;
+  const hash = `cityHash64(${key})`;
+  const repeated = `SELECT ${hash} ${lines} GROUP BY ${hash} HAVING count() > 1`;
+  const sames = lineColumns(ledger, "same").map(({ billColumn: name }) => ({ name, merge: "any" }));
+  const sums = ["total_cost", ...otherCosts].map((name) => ({ name, merge: "sum" }));
+  const merged = [...sames, ...parts.billColumns, ...sums];
+  return `
+      SELECT ${key}, ${merged.map(({ name }) => name).join(", ")} ${lines} AND ${hash} NOT IN (${repeated})
+      UNION ALL
+      SELECT ${key}, ${merged.map(({ name, merge }) => `${merge}(${name}) AS ${name}`).join(", ")} ${lines} AND ${hash} IN (${repeated})
+      GROUP BY ${key}`;
 }
 
 /** Rank of a recipient among all names, computed once per entry of the column's dictionary. */

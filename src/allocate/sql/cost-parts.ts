@@ -3,11 +3,12 @@
  * range of the line's ticks of the charged cost, and every other cost is cut at the same points, in ticks. What such a
  * cost has below one tick goes to the last row. So the parts of a line add up to each of its costs exactly.
  */
-import { otherCosts } from "../../domain/other-costs.js";
+import { type OtherCost, otherCosts } from "../../domain/other-costs.js";
 
 export interface CostParts {
-  /** Columns to append to those of a line, of a component, and of a row. */
-  readonly ofLine: string;
+  /** The costs. */
+  readonly ofBill: readonly OtherCost[];
+  /** Columns to append to those of a component and of a row. */
   readonly ofComponent: string;
   readonly ofRow: string;
   /** SQL to append to the ARRAY JOIN that makes rows. */
@@ -16,13 +17,10 @@ export interface CostParts {
   readonly columns: Readonly<Record<string, string>>;
 }
 
-export const withoutCosts: CostParts = { ofLine: "", ofComponent: "", ofRow: "", joined: "", columns: {} };
+export const withoutCosts: CostParts = { ofBill: [], ofComponent: "", ofRow: "", joined: "", columns: {} };
 
-/**
- * @param int type of whole numbers that holds a product of two costs in ticks
- * @param ticksBefore ticks of the line's components before this one
- */
-export function costParts(int: string, ticksBefore: string): CostParts {
+/** @param ticksBefore ticks of the line's components before this one */
+export function costParts(ticksBefore: string): CostParts {
   const ofRow = otherCosts.map((name) => {
     const raw = `raw_${name}`;
     const cut = (ticks: string) => `intDiv(intDiv(${raw}, tick) * (${ticks}), line_ticks)`;
@@ -31,9 +29,7 @@ export function costParts(int: string, ticksBefore: string): CostParts {
     return `toInt128(multiIf(${raw} = raw, amount, line_ticks = 0, ${raw}, (${cut("until")} - ${cut("until - part")}) * tick + ${belowTick})) AS part_${name}`;
   });
   return {
-    ofLine: otherCosts
-      .map((name) => `CAST(reinterpret(sum(${name}), 'Int128') AS ${int}) AS raw_${name},\n      `)
-      .join(""),
+    ofBill: otherCosts,
     ofComponent: `, ${ticksBefore} AS ticks_before`,
     ofRow: `, ticks_before + up_to AS until, ${ofRow.join(",\n      ")}`,
     joined: ", ticks_up_to AS up_to",

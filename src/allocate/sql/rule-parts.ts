@@ -25,8 +25,10 @@ export interface RuleParts {
   /** The columns of `rules` that identify a rule, and the condition by which a line finds its rule. */
   readonly ruleKey: string;
   readonly findsRule: string;
-  /** The staged bill, and further columns of a line. */
+  /** The staged bill, and columns of it that the parts of a line need besides those that rows repeat. */
   readonly bill: string;
+  readonly billColumns: readonly BillColumn[];
+  /** Further columns of a line, from those of the bill. */
   readonly lineColumns: string;
   /** Returns the resource whose facts count, from the expression of a tier's `set_of`. */
   resourceOf(setOf: string): string;
@@ -60,6 +62,12 @@ export interface RuleParts {
   readonly explained: Readonly<Record<string, string>>;
 }
 
+/** `merge`: the function that makes one value of those of several lines with the same key. */
+export interface BillColumn {
+  readonly name: string;
+  readonly merge: "any" | "max";
+}
+
 /** The configured rules that a statement applies. */
 export interface AppliedRules extends WeighingColumns {
   /** Steps that pass costs on. */
@@ -80,6 +88,7 @@ function productParts(ledger: SplitLedger, epoch: number): RuleParts {
     ruleKey: "product_type",
     findsRule: "r.product_type = l.rule_of",
     bill: stagedTable("billing", epoch),
+    billColumns: [],
     lineColumns: "if(product_type IN (SELECT product_type FROM rules), product_type, '*') AS rule_of",
     resourceOf: (setOf) => `if(${setOf} = 'tenant', '', toString(resource_id))`,
     named: "",
@@ -107,7 +116,7 @@ function configuredParts(ledger: SplitLedger, epoch: number, applied: AppliedRul
   const columns = [...applied.columns].filter(([name]) => step === undefined || step.places.has(name));
   const places = columns.map(([name, column], index) => ({ ...column, name, alias: `place_${index}` }));
   const cases = places.map(({ name, alias }) => `, setOf = ${literal(name)}, ${alias}`);
-  const placesOfLine = places.map(({ alias }) => `, any(${alias}) AS ${alias}`).join("");
+  const placesOfLine = places.map(({ alias }) => ({ name: alias, merge: "any" }) as const);
   return {
     ruleKey: "rule, product_type",
     findsRule: "r.rule = l.rule_name AND r.product_type = l.rule_of",
@@ -137,8 +146,10 @@ interface ConfiguredInput {
   readonly epoch: number;
   readonly applied: AppliedRules;
   readonly places: readonly (PlaceColumn & { readonly name: string })[];
-  readonly placesOfLine: string;
+  readonly placesOfLine: readonly BillColumn[];
 }
+
+const STEPS_OF_LINE: BillColumn = { name: "line_steps", merge: "max" };
 
 /** Parts of a statement whose lines are those of the bill. */
 function ofStage({ ledger, epoch, applied: { stage, steps }, places, placesOfLine }: ConfiguredInput) {
@@ -156,7 +167,12 @@ function ofStage({ ledger, epoch, applied: { stage, steps }, places, placesOfLin
       columns.length === 0 && stage === undefined
         ? billing
         : `(SELECT *${columns.join("")} FROM ${billing}${stage === undefined ? "" : ` WHERE ${linesOfStage(stage)}`})`,
-    lineColumns: `toUInt32(transform(any(named_identity), names, arrayEnumerate(names), 0)) AS named${placesOfLine}${isPassing ? ", max(line_steps) AS line_steps" : ""},
+    billColumns: [
+      { name: "named_identity", merge: "any" } as const,
+      ...placesOfLine,
+      ...(isPassing ? [STEPS_OF_LINE] : []),
+    ],
+    lineColumns: `toUInt32(transform(named_identity, names, arrayEnumerate(names), 0)) AS named,
       if(rule IN (SELECT rule FROM rules WHERE rule != ''), toString(rule), '') AS rule_name,
       multiIf(rule_name != '', '', product_type IN (SELECT product_type FROM rules WHERE rule = ''), toString(product_type), '*') AS rule_of`,
     named: "(t.2 = 'line' AND named != 0) OR ",
@@ -183,8 +199,8 @@ function ofStep(
     costType: "'passed'",
     names: "",
     bill: takenRows(ledger, epoch, steps, { step, places }),
-    lineColumns: `taken_component, any(taken_ratio) AS taken_ratio, taken_path, max(line_steps) AS line_steps${placesOfLine},
-      ${literal(rule)} AS rule_name, '' AS rule_of`,
+    billColumns: [{ name: "taken_ratio", merge: "any" } as const, STEPS_OF_LINE, ...placesOfLine],
+    lineColumns: `${literal(rule)} AS rule_name, '' AS rule_of`,
     named: "",
     sole: "nobody",
     rulesOfStage: ` AND stage = ${stageOfStep(step)}`,
