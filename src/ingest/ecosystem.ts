@@ -204,7 +204,8 @@ export interface InventorySink {
   /**
    * Resources that the engine itself selects, each id once. Rows have the columns `resource_id`, `resource_type`,
    * `display_name`, `parent_id` and `owner_id`, which are texts that may be empty, and the days of the first and the
-   * last costs, `first_day` and `last_day`, which may be null.
+   * last costs, `first_day` and `last_day`, which may be null. The rows of a statement never change: if the last
+   * gathering merged all of them, they are not read again, so the caller cannot claim that their types are complete.
    */
   resourceRows(select: Statement): Promise<void>;
   identities(batch: readonly IdentityRecord[]): Promise<void>;

@@ -363,6 +363,7 @@ t.test("a backup of an older version is migrated", async (t) => {
       "0005 applied",
       "0006 applied",
       "0007 applied",
+      "0008 applied",
       "9999 applied",
       "0001 applied",
       "0002 applied",

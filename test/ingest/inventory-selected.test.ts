@@ -56,10 +56,14 @@ t.test("the store selects resources for the inventory", async (t) => {
     const owner = { tenantName, tenantId, ecosystem };
     return createInventorySink({ postgres, client, owner, seenAt: rows[0]?.now ?? "", signal });
   };
-  const take = async (rows: readonly Row[]) => {
+  const takeAgain = async (rows: readonly Row[]) => {
     const { sink, findings } = await begin();
     await sink.resourceRows(selectOf(rows));
     return findings;
+  };
+  const take = async (rows: readonly Row[]) => {
+    await postgres.query("UPDATE tenants SET merged_resources = NULL");
+    return await takeAgain(rows);
   };
   const stored = async () =>
     (
@@ -119,6 +123,30 @@ t.test("the store selects resources for the inventory", async (t) => {
       "a resource that was wrongly taken for deleted becomes active again",
     );
   });
+
+  await t.test(
+    "the statement that was merged last is not read again, unless rows of it were refused",
+    async (t) => {
+      const [web, shop] = [[vm({ name: "web" })], [vm({ name: "shop" })]];
+      const name = async () => (await stored())[0]?.display_name;
+      const change = () => postgres.query("UPDATE resources SET display_name = 'changed'");
+      await takeAgain(web);
+      await change();
+      t.strictSame([...(await takeAgain(web)).counts], []);
+      t.equal(await name(), "changed");
+      await takeAgain(shop);
+      t.equal(await name(), "shop");
+      await takeAgain(web);
+      t.equal(await name(), "web");
+
+      const refused = [...web, vm({ id: "" })];
+      for (const turn of [1, 2]) {
+        await change();
+        t.equal((await takeAgain(refused)).errors.length, 1, `turn ${turn}`);
+        t.equal(await name(), "web", `turn ${turn}`);
+      }
+    },
+  );
 
   await t.test("a resource without days exists now", async (t) => {
     await take([vm()]);

@@ -4,6 +4,7 @@
  */
 import type { ClickHouseClient } from "@clickhouse/client";
 import type { Pool } from "pg";
+import { digestOf } from "../../common/digest.js";
 import type { TenantConfig } from "../../config/config.js";
 import { UNALLOCATED } from "../../domain/allocation-rule.js";
 import { runStatement } from "../../postgres/statement.js";
@@ -11,6 +12,7 @@ import type { IdentityRecord, InventorySink, ResourceRecord } from "../ecosystem
 import { type InventoryFindings, noFindings } from "./findings.js";
 import { refuseKey } from "./refuse-key.js";
 import { mergeSelected, notStored } from "./selected.js";
+import { areMerged, recordMerged } from "./sql/merged-resources.js";
 import { UPSERT_IDENTITIES } from "./sql/upsert-identities.js";
 import { UPSERT_RESOURCES, UPSERT_SELECTED_RESOURCES } from "./sql/upsert-resources.js";
 
@@ -144,8 +146,20 @@ export function createInventorySink(destination: InventoryDestination): {
     },
     async resourceRows(select) {
       await write.resources();
+      const digest = digestOf([owner.ecosystem, owner.tenantId, select.query, select.params]);
+      const merged = await runStatement(postgres, areMerged(owner.tenantName, digest));
+      if (merged.rowCount === 1) return;
       const merge = { query: UPSERT_SELECTED_RESOURCES, params: common };
-      await mergeSelected({ postgres, client, kind: "resource", select, merge, findings, signal });
+      const isWhole = await mergeSelected({
+        postgres,
+        client,
+        kind: "resource",
+        select,
+        merge,
+        findings,
+        signal,
+      });
+      await runStatement(postgres, recordMerged(owner.tenantName, isWhole ? digest : null));
     },
     async flush() {
       await write.resources();

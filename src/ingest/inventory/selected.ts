@@ -57,13 +57,13 @@ const MOST_ERRORS = 20;
 /** A merge of 500,000 new resources takes half a minute on a slow disk. */
 const STATEMENT_TIMEOUT = "SET LOCAL statement_timeout = '30min'";
 
-/** Merges all rows or, if it throws, none. */
-export async function mergeSelected(selected: SelectedEntities): Promise<void> {
+/** Merges all rows or, if it throws, none. Returns false if some rows could not be stored. */
+export async function mergeSelected(selected: SelectedEntities): Promise<boolean> {
   const { postgres, client, kind, select, merge, signal } = selected;
   // Connect to Postgres only when the store has begun to write.
   const rows = await engineBytes(client, textOf(kind, select), signal, spillingGroups);
   const stop = { signal, beforeCommit: () => signal.throwIfAborted() };
-  await withTransaction(
+  return await withTransaction(
     postgres,
     async (transaction) => {
       await runStatement(transaction, { query: STATEMENT_TIMEOUT, params: [] });
@@ -76,8 +76,9 @@ export async function mergeSelected(selected: SelectedEntities): Promise<void> {
         },
       );
       await runStatement(transaction, { query: `ANALYZE ${tableOf[kind]}`, params: [] });
-      await report(transaction, selected);
+      const refused = await report(transaction, selected);
       await runStatement(transaction, merge);
+      return refused === 0;
     },
     stop,
   );
@@ -107,24 +108,26 @@ function textOf(kind: "resource" | "identity", { query, params }: Statement): St
   return { query: `SELECT ${columns.join(", ")} FROM (${query}) FORMAT TabSeparated`, params };
 }
 
-async function report(transaction: PoolClient, { kind, findings }: SelectedEntities): Promise<void> {
+/** Returns the number of rows that cannot be stored. */
+async function report(transaction: PoolClient, { kind, findings }: SelectedEntities): Promise<number> {
   const types = await runStatement<{ type: string; stored: number; refused: number }>(transaction, {
     query: countSelected(kind),
     params: [],
   });
-  let unreported = -MOST_ERRORS;
+  let refusals = 0;
   for (const { type, stored, refused } of types.rows) {
     const name = `${kind}:${type}`;
     if (stored > 0) findings.counts.set(name, (findings.counts.get(name) ?? 0) + stored);
     if (refused > 0) findings.incomplete.add(name);
-    unreported += refused;
+    refusals += refused;
   }
   const refused = await runStatement<{ id: string; refusal: string }>(transaction, {
     query: refusedOfSelected(kind),
     params: [MOST_ERRORS],
   });
   for (const { id, refusal } of refused.rows) findings.errors.push(notStored(kind, id, refusal));
-  if (unreported > 0) findings.errors.push(`${unreported} more cannot be stored`);
+  if (refusals > MOST_ERRORS) findings.errors.push(`${refusals - MOST_ERRORS} more cannot be stored`);
+  return refusals;
 }
 
 export function notStored(kind: "resource" | "identity", id: string, refusal: string): string {
