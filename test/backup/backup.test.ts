@@ -369,6 +369,7 @@ t.test("a backup of an older version is migrated", async (t) => {
       "0002 applied",
       "0003 applied",
       "0004 applied",
+      "0005 applied",
       "9999 applied",
     ],
   );
