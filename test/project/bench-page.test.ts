@@ -6,7 +6,7 @@ import { pages, readReport, reportsOf, withTables } from "../../bench/page.js";
 import { projectRoot } from "../../src/common/project.js";
 
 /** Benchmarks of many minutes have a single run, as the page states. */
-const long = ["focus.json", "tenants.json"];
+const long = ["arrival.json", "focus.json", "tenants.json"];
 
 t.test("the tables of the benchmark pages match the results", async (t) => {
   const texts = pages.map((page) => readFileSync(page, "utf8"));
