@@ -108,14 +108,16 @@ async function calculateOnce(calculation: Calculation, days: readonly string[]):
       await execute(calculation, insertAllocatedWeights({ epoch, days }, each, steps));
   };
   if (stages.length + steps.length > 0) await dropWeights(calculation, days);
-  await allocateStage(calculation, days, { stage: stages.length === 0 ? undefined : FIRST_STAGE });
+  const bound = await boundOf(calculation, days);
+  await allocateStage(calculation, days, bound, { stage: stages.length === 0 ? undefined : FIRST_STAGE });
+  const later = { ...boundsOfLaterStages, has_repeated_lines: bound.has_repeated_lines };
   for (const { stage, weights } of stages) {
     await weigh(weights);
-    await allocateStage(calculation, days, { stage });
+    await allocateStage(calculation, days, later, { stage });
   }
   for (const step of steps) {
     await weigh(step.weights);
-    await allocateStage(calculation, days, { step });
+    await allocateStage(calculation, days, boundsOfLaterStages, { step });
   }
   return await checkDays(calculation, days);
 }
@@ -142,6 +144,7 @@ const boundsOfLaterStages: WeightBound = {
   digits: Number.POSITIVE_INFINITY,
   rows_at_most: 0,
   samples_a_sum: 1,
+  has_repeated_lines: true,
 };
 
 /**
@@ -154,11 +157,11 @@ const LATER_LINES_AT_ONCE = 1_000;
 async function allocateStage(
   calculation: Calculation,
   days: readonly string[],
+  bound: WeightBound,
   { stage, step }: { readonly stage?: number | undefined; readonly step?: PassingStep },
 ): Promise<void> {
   const { ledger, epoch, rules } = calculation;
   const isLater = step !== undefined || (stage !== undefined && stage !== FIRST_STAGE);
-  const bound = isLater ? boundsOfLaterStages : await boundOf(calculation, days);
   const wide = bound.digits >= INT128_DIGITS;
   const { hash: rulesHash, combinesMetrics, configured, steps } = rules;
   const { decimalPlaces, hasOtherCosts = false } = calculation;
@@ -172,6 +175,7 @@ async function allocateStage(
     sumsOfDay,
     wide,
     hasOtherCosts,
+    hasRepeatedLines: bound.has_repeated_lines,
     configured: configured && { ...configured, steps, stage, step },
   };
   await allAtOnce(
@@ -233,9 +237,7 @@ async function boundOf(calculation: Calculation, days: readonly string[]): Promi
   const { ledger, epoch, decimalPlaces, hasOtherCosts = false } = calculation;
   const statement = weightBound({ ledger, epoch, days, decimalPlaces, hasOtherCosts });
   const [bound] = await rows<WeightBound>(calculation, statement);
-  return (
-    bound ?? { digits: Number.POSITIVE_INFINITY, rows_at_most: Number.POSITIVE_INFINITY, samples_a_sum: 1 }
-  );
+  return bound ?? { ...boundsOfLaterStages, rows_at_most: Number.POSITIVE_INFINITY };
 }
 
 async function execute(calculation: Calculation, statement: Statement): Promise<void> {

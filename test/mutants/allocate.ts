@@ -145,16 +145,12 @@ export const allocateMutants = [
   ...mutantsOf("src/allocate/sql/allocate-days.ts", split, [
     ["one of several owners pays alone", "}) = 1\n  ),\n  -- Of usage", "}) >= 1\n  ),\n  -- Of usage"],
   ]),
-  ...mutantsOf("src/allocate/sql/allocate-days.ts", money, [
-    [
-      "lines of one key in two currencies are one line",
-      template("  const key = `day, @{lineKeySql(ledger)}@{parts.lineKey}`;\n"),
-      template(
-        '  const key = `day, @{lineKeySql(ledger).replace(", currency", "")}@{parts.lineKey}`;\n  parts = { ...parts, billColumns: [...parts.billColumns, { name: "currency", merge: "any" }] };\n',
-      ),
-    ],
+  ...mutantsOf("src/allocate/sql/repeated-lines.ts", money, [
     ["two lines of one key stay two", "HAVING count() > 1", "HAVING count() > 2"],
     ["of several lines of one key only one counts", 'merge: "sum" }', 'merge: "any" }'],
+  ]),
+  ...mutantsOf("src/allocate/sql/weight-bound.ts", money, [
+    ["two lines of one key are not noticed", "max(n) > 1", "max(n) > 2"],
   ]),
   ...mutantsOf("src/allocate/sql/rule-parts.ts", configured, [
     ["whom a line names pays nothing", "sole: \"if(c.kind = 'line', named, nobody)\"", 'sole: "nobody"'],

@@ -1,9 +1,10 @@
 import { stagedTable } from "../../clickhouse/staging.js";
 import type { Statement } from "../../clickhouse/statement.js";
-import { lineColumns, lineKeySql } from "../../domain/ledger.js";
+import { lineColumns } from "../../domain/ledger.js";
 import { hashOfPoint, pointSql, WHOLE_LINE } from "../../domain/rounding-offsets.js";
-import { ruledLines, type SplitLedger } from "../ledger.js";
+import type { SplitLedger } from "../ledger.js";
 import { costParts, withoutCosts } from "./cost-parts.js";
+import { linesOfBill } from "./repeated-lines.js";
 import { type AppliedRules, type RuleParts, ruleParts } from "./rule-parts.js";
 
 /**
@@ -37,6 +38,8 @@ export interface AllocateDays {
   readonly wide: boolean;
   /** Splits the other costs of the bill as well. */
   readonly hasOtherCosts: boolean;
+  /** Several lines, or rows that a step takes, may have the same key. */
+  readonly hasRepeatedLines: boolean;
   /** Set if configured rules may take lines, or lines may name an identity. */
   readonly configured?: AppliedRules | undefined;
 }
@@ -105,7 +108,7 @@ WITH
       ${hashOfPoint(ledger, "recipients", parts.pointText)} AS recipients_hash,
       ${hashOfPoint(ledger, "residue recipient", parts.pointText)} AS residue_hash,
       ${parts.lineColumns}
-    FROM (${linesOfBill(ledger, parts, costs.ofBill)})
+    FROM (${linesOfBill(ledger, parts, costs.ofBill, input.hasRepeatedLines)})
   ),
 
   -- Ticks of each component: cumulative shares are rounded at the line's offset. What the line has below one tick goes to the
@@ -237,26 +240,6 @@ FROM rows`,
       decimal_places: input.decimalPlaces,
     },
   };
-}
-
-/**
- * Selects the lines of the bill. Lines of equal key become one. Only those are grouped, because grouping by eight
- * columns of text took two thirds of the time of a bill whose lines have one recipient each (0.8 M lines: 6.3 s of
- * 9.5 s). They are found by a hash of their key; other lines that have the same hash are grouped as well, by themselves.
- */
-function linesOfBill(ledger: SplitLedger, parts: RuleParts, otherCosts: readonly string[]): string {
-  const lines = `FROM ${parts.bill} WHERE day IN {days:Array(Date)}${ruledLines(ledger)}`;
-  const key = `day, ${lineKeySql(ledger)}${parts.lineKey}`;
-  const hash = `cityHash64(${key})`;
-  const repeated = `SELECT ${hash} ${lines} GROUP BY ${hash} HAVING count() > 1`;
-  const sames = lineColumns(ledger, "same").map(({ billColumn: name }) => ({ name, merge: "any" }));
-  const sums = ["total_cost", ...otherCosts].map((name) => ({ name, merge: "sum" }));
-  const merged = [...sames, ...parts.billColumns, ...sums];
-  return `
-      SELECT ${key}, ${merged.map(({ name }) => name).join(", ")} ${lines} AND ${hash} NOT IN (${repeated})
-      UNION ALL
-      SELECT ${key}, ${merged.map(({ name, merge }) => `${merge}(${name}) AS ${name}`).join(", ")} ${lines} AND ${hash} IN (${repeated})
-      GROUP BY ${key}`;
 }
 
 /** Rank of a recipient among all names, computed once per entry of the column's dictionary. */
