@@ -117,7 +117,7 @@ async function calculateOnce(calculation: Calculation, days: readonly string[]):
   }
   for (const step of steps) {
     await weigh(step.weights);
-    await allocateStage(calculation, days, boundsOfLaterStages, { step });
+    await allocateStage(calculation, days, later, { step });
   }
   return await checkDays(calculation, days);
 }

@@ -38,7 +38,7 @@ export interface AllocateDays {
   readonly wide: boolean;
   /** Splits the other costs of the bill as well. */
   readonly hasOtherCosts: boolean;
-  /** Several lines, or rows that a step takes, may have the same key. */
+  /** Several lines may have the same key. */
   readonly hasRepeatedLines: boolean;
   /** Set if configured rules may take lines, or lines may name an identity. */
   readonly configured?: AppliedRules | undefined;
